@@ -9,7 +9,7 @@ local MODULES = {
   background = "claude-code.editor.documents.background",
   channel = "claude-code.server.channel",
   checked_sessions = "claude-code.editor.turn_check.sessions",
-  clock = "claude-code.editor.input.clock",
+  clock = "claude-code.editor.input.keyboard",
   columns = "claude-code.editor.columns",
   comments = "claude-code.editor.review.comments",
   config = "claude-code.config",
@@ -163,13 +163,15 @@ end
 ---@param id? integer without it the diff on screen
 ---@return boolean? accepted
 function M.accept(id)
-  return diff().accept(id)
+  local found = id and diff().find(id) or diff().current()
+  return found and found:accept()
 end
 
 ---@param id? integer without it the diff on screen
 ---@param reason? string
 function M.reject(id, reason)
-  diff().reject(id, reason)
+  local found = id and diff().find(id) or diff().current()
+  return found and found:reject(reason)
 end
 
 ---Counts from now on how often the executable asks for the state.
@@ -208,7 +210,7 @@ local real_clock ---@type { now: fun(): number, after: function }?
 
 ---Ends what `hold_clock` began.
 function M.run_clock()
-  local clock = require("claude-code.editor.input.clock")
+  local clock = require("claude-code.editor.input.keyboard")
   for name, real in pairs(real_clock or {}) do
     clock[name] = real
   end
@@ -218,7 +220,7 @@ end
 ---@return fun(ms: number) advance runs what is due by then, in its order
 ---@return fun(): integer waiting count of what is not due yet
 function M.hold_clock()
-  local clock = require("claude-code.editor.input.clock")
+  local clock = require("claude-code.editor.input.keyboard")
   real_clock = real_clock or { now = clock.now, after = clock.after }
   local now, waiting = clock.now(), {} ---@type number, { at: number, run: fun() }[]
   clock.now = function()

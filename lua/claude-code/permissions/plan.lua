@@ -7,7 +7,7 @@ local notify = require("claude-code.messages.notify")
 local requests = require("claude-code.sessions.requests")
 local spare = require("claude-code.editor.windows.spare")
 local terminal = require("claude-code.terminal.providers.window")
-local when = require("claude-code.editor.diff.when")
+local guards = require("claude-code.editor.input.guard")
 local winbar = require("claude-code.editor.windows.winbar")
 local windows = require("claude-code.editor.windows")
 
@@ -189,7 +189,7 @@ end
 
 local function new(request)
   local buf = api.nvim_create_buf(false, true)
-  local plan = { request = request, buf = buf, comments = {}, guard = when.guard("the plan") }
+  local plan = { request = request, buf = buf, comments = {}, guard = guards.new("the plan") }
   fill(plan)
   local name = "claude-code://plan/" .. request.id
   api.nvim_buf_set_name(buf, name)
@@ -299,9 +299,9 @@ end
 function M.offer(request, is_reported)
   if plans[request.id] or not requests.is_waiting(request.id) then
     return
-  elseif when.may_change() == "all" and not when.is_busy() then
+  elseif focus.may_change() == "all" and not focus.is_busy() then
     return M.show(request, true)
-  elseif not is_reported and when.ms_until_idle() == 0 then
+  elseif not is_reported and focus.ms_until_idle() == 0 then
     is_reported = true
     notify.info(":Claude answer shows the plan, which waits until you are done here", "plan")
   end

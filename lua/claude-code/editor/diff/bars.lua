@@ -37,7 +37,7 @@ end
 ---@return claude-code.BarPart
 local function destination(view, cells, width)
   if view.is_outside then
-    local name = fn.fnamemodify(view.proposal.destination.path, ":~")
+    local name = fn.fnamemodify(view.proposal.file, ":~")
     return { winbar.shortened(name, width - 4, "tail"), "ClaudeCodeWarning" }
   end
   return { winbar.shortened(file_name(view.proposal.new_path), cells, "tail"), "ClaudeCodeBarFile" }
@@ -53,13 +53,13 @@ end
 local function warnings(view)
   local proposal, found = view.proposal, view.found
   local too_big = proposal.too_big and "written since proposed, too big to be shown"
-  local is_merged = proposal.unsaved and proposal.merge and proposal.merge:is_done()
+  local is_merged = proposal.unsaved and proposal:is_merged()
   return winbar.parts(
     warning(view.is_outside and "outside of the workspace"),
     warning(found.moved and "leads to another file now"),
     warning(found.read_only and "read-only"),
     warning(found.hidden and ("hidden characters, line %d"):format(found.hidden)),
-    warning(too_big or proposal.destination.written and "written since proposed"),
+    warning(too_big or proposal.is_written and "written since proposed"),
     found.conflicts and warning("conflicts are left")
       or is_merged and { " with your unsaved edits ", "ClaudeCodeNote" }
       or warning(proposal.unsaved and "without your unsaved edits")
@@ -101,7 +101,7 @@ local function action_hints(view, is_wide, room)
   if count > 1 then
     add("accept/drop hunk", "accept_hunk", "drop_hunk")
   end
-  if proposal.unsaved and not proposal.merge then
+  if proposal.unsaved and not proposal.merged then
     add("merge your edits", "merge")
   end
   add(view.found.edited and "put aside" or "reject", "reject")
@@ -183,11 +183,11 @@ function M.update(view)
   local list = view.proposal:hunks()
   view.found = {
     hunks = list,
-    moved = view.proposal.destination:has_changed(),
-    read_only = view.proposal.destination:is_read_only(),
+    moved = view.proposal:is_moved(),
+    read_only = view.proposal:is_read_only(),
     hidden = require("claude-code.editor.changes.hidden").show(view.proposal.new_buf, list.list),
     accepted = states and states.count,
-    conflicts = view.proposal.merge ~= nil and view.proposal.merge:has_conflicts(),
+    conflicts = view.proposal:has_conflicts(),
     edited = view.proposal:is_edited(),
     session = view.diff:session_name(),
   }

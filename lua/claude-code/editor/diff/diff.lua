@@ -1,13 +1,13 @@
 --- One diff, from the proposal to the answer:
 ---
----   waits      in the queue, until none is on screen, the user pauses, and windows may change (when.lua)
----   on screen  `show` opens a view: windows (layout.lua), keys, bars; watch.lua notices what happens to it
----   aside      `put_aside`: the user left it undecided, or closed it with edits in it, or wants none to open by
----              itself (diff.open); ]f, or one of its buffers, shows it again
----   ended      `accept`, `reject`, or the executable, which answered by itself. The answer goes out first, once,
----              and then the windows close
+---   waits      in the queue (init.lua), until none is on screen, the user pauses, and windows may change
+---   on screen  `show` opens a view (view.lua); watch.lua notices what happens to it
+---   aside      `put_aside`: the user left it undecided, or closed it with edits in it, or wants none to appear
+---              (diff.open); ]f, or one of its buffers, shows it again
+---   ended      `accept`, `reject`, or `close` by the executable, which has answered itself. The answer is sent first,
+---              once, and then the windows close
 ---
---- queue.lua holds all of them. What the change is, and what the user makes of it, is in proposal.lua.
+--- What the change is, and what the user makes of it, is in proposal.lua.
 local channel = require("claude-code.server.channel")
 local events = require("claude-code.lib.events")
 local hunk_cursor = require("claude-code.editor.diff.hunk_cursor")
@@ -21,15 +21,15 @@ local views = require("claude-code.editor.diff.view")
 ---@field proposal claude-code.Proposal
 ---@field view? claude-code.View while it is on screen
 ---@field outcome? claude-code.DiffOutcome set once
----@field number integer which of its series
+---@field number integer in its series
 ---@field series { total: integer } those that wait together, until none waits
----@field aside? boolean the user left it undecided, so that it does not come back by itself
+---@field aside? boolean the user left it undecided: it does not appear again until they ask
 ---@field asked_for? boolean the user wants to see it now, whatever else they do
 ---@field stays? boolean it was on screen, and does not take the cursor again
 ---@field reported? boolean a message said that it waits
 ---@field unwatch? fun() while it is aside
----@field private opened? boolean it was on screen before
----@field private queue table queue.lua, which requires this module
+---@field private is_known? boolean it was on screen before
+---@field private queue table init.lua, which requires this module
 local Diff = {}
 Diff.__index = Diff
 
@@ -41,8 +41,8 @@ local M = {}
 ---@return claude-code.Diff
 function M.new(params, queue, series)
   series.total = series.total + 1
-  local proposal = proposals.new(params)
-  local diff = { proposal = proposal, queue = queue, series = series, number = series.total }
+  local diff =
+    { proposal = proposals.new(params), queue = queue, series = series, number = series.total }
   return setmetatable(diff, Diff)
 end
 
@@ -62,12 +62,8 @@ end
 ---@param reason? string
 function Diff:emit(event, reason)
   local proposal = self.proposal
-  events.emit(event, {
-    id = proposal.id,
-    client = proposal.client,
-    path = proposal.new_path,
-    reason = reason,
-  })
+  local id, client, path = proposal.id, proposal.client, proposal.new_path
+  events.emit(event, { id = id, client = client, path = path, reason = reason })
 end
 
 ---Throws if that is not possible, with nothing left behind.
@@ -78,27 +74,30 @@ function Diff:show()
   return focused
 end
 
----@param buf integer of its buffers
-function Diff:refill(buf)
-  self.proposal:refill(buf)
-  if self.view then
-    self.view.watch:follow_edits()
-  end
-end
-
 ---@param focused boolean
 function Diff:report_shown(focused)
-  if self.opened then
+  if self.is_known then
     return
   end
-  self.opened = true
-  local destination = self.proposal.destination
-  local reported = destination:report(self.proposal.unsaved, destination.written)
-  if not reported and not focused then
-    local text = ":Claude diff goes to the proposed change of %s"
-    notify.info(text:format(self.proposal:title()), "diff")
+  self.is_known = true
+  local proposal = self.proposal
+  if not proposal:report(proposal.unsaved, proposal.is_written) and not focused then
+    notify.info((":Claude diff goes to the proposed change of %s"):format(proposal:title()), "diff")
   end
   self:emit("DiffOpened")
+end
+
+---@param buf integer that Neovim has emptied
+---@return boolean filled it is one of its buffers
+function Diff:refill(buf)
+  local is_ours = vim.list_contains(self.proposal:buffers(), buf)
+  if is_ours then
+    self.proposal:refill(buf)
+  end
+  if is_ours and self.view then
+    self.view.watch:follow_edits()
+  end
+  return is_ours
 end
 
 ---@param options? { in_write?: boolean, force?: boolean } in the middle of a write, which needs the windows; even if
@@ -106,7 +105,7 @@ end
 ---@return boolean ended by this call; if not, a message said why
 function Diff:accept(options)
   options = options or {}
-  -- Without the executable nobody would write it; the diff then ends by itself.
+  -- Without the executable no one would write it; the diff is about to be closed.
   if not channel.is_attached() or self.outcome then
     return false
   end
@@ -123,6 +122,17 @@ end
 ---@return boolean ended by this call
 function Diff:reject(reason)
   return self:finish("rejected", { reason = reason })
+end
+
+---No one waits for its answer any more: what the user made of it stays in a buffer.
+---@param what string what happened
+---@return boolean ended by this call
+function Diff:close(what)
+  local keep = not self.outcome and self.proposal:keeper()
+  if keep then
+    keep(what)
+  end
+  return self:finish("closed")
 end
 
 ---A key or command closes it, which rejects it. One with edits of the user's waits with them instead, unless
@@ -151,7 +161,7 @@ function Diff:reject_with_reason()
   end)
 end
 
----Ends it, whatever its state; a second end does nothing.
+---@private
 ---@param outcome claude-code.DiffOutcome
 ---@param options? { in_write?: boolean, reason?: string }
 ---@return boolean ended by this call
@@ -168,16 +178,12 @@ end
 
 ---The user left it undecided: it waits, with their edits, until they show it again.
 function Diff:put_aside()
-  if not self.outcome and not self.aside then
-    self.queue.put_aside(self)
-  end
+  self.queue.put_aside(self)
 end
 
----There is room for another layout only. The cursor stays where it is.
+---There is room for another layout only.
 function Diff:lay_out_again()
-  if self.queue.find() == self then
-    self.queue.lay_out_again()
-  end
+  self.queue.lay_out_again(self)
 end
 
 ---Neovim ends.
@@ -189,30 +195,29 @@ function Diff:exit()
   end
 end
 
----The file is about to be written, by us or by the client.
+---We or the client are about to write the file.
 ---@private
 function Diff:expect_write()
   local proposal = self.proposal
   local auto_reload = require("claude-code.editor.documents.auto_reload")
   auto_reload.expect_write({ path = proposal.new_path })
-  if proposal.merge and proposal.merge:is_done() then
+  if proposal:is_merged() then
     require("claude-code.editor.documents.unsaved").allow_overwrite(proposal.target)
   end
 end
 
----The review keeps the edit once the client has made it. The executable answers this behind the diff itself: if
----it dies before, nobody has received what the user made of the proposal.
+---The review keeps the edit once the client has made it. The executable answers this after the diff itself: if it dies
+---before, no one has received what the user made of the proposal.
 ---@private
 function Diff:report_accepted()
   local requests = require("claude-code.server.requests")
-  local keep = self.proposal:keeper()
+  local proposal, keep = self.proposal, self.proposal:keeper()
   -- Claude Code (2.1.330) reads such a file again, instead of writing it.
-  if keep and self.proposal.destination.written then
+  if keep and proposal.is_written then
     keep("Claude does not overwrite a file that was written since")
     keep = nil
   end
-  local text = vim.base64.encode(self.proposal:final_text())
-  local params = { path = self.proposal.new_path, text = text }
+  local params = { path = proposal.new_path, text = vim.base64.encode(proposal:final_text()) }
   requests.request("review/accepted", params, function(_, problem)
     if problem == requests.GONE and keep then
       keep("the connection to Claude ended")
@@ -229,22 +234,22 @@ function Diff:send(outcome, reason)
   if outcome == "closed" then
     return self:emit("DiffClosed")
   end
-  local accepted, proposal = outcome == "accepted", self.proposal
-  if accepted then
-    -- First of all: once the answer is out the file may change at any time.
+  local is_accepted, proposal = outcome == "accepted", self.proposal
+  if is_accepted then
+    -- First of all: once the answer is sent the file may change at any time.
     self:expect_write()
     self:report_accepted()
   end
   channel.notify("diff_ended", {
     id = proposal.id,
     outcome = outcome,
-    text = accepted and proposal:is_edited() and proposal:final_text() or nil,
+    text = is_accepted and proposal:is_edited() and proposal:final_text() or nil,
     reason = reason,
   })
-  self:emit(accepted and "DiffAccepted" or "DiffRejected", reason)
+  self:emit(is_accepted and "DiffAccepted" or "DiffRejected", reason)
 end
 
----What keys and commands do to the hunk under the cursor, and to the proposal on screen.
+---Actions on what is on screen.
 ---@type table<string, fun(view: claude-code.View)>
 local ON_SCREEN = {
   next_hunk = function(view)
@@ -256,11 +261,11 @@ local ON_SCREEN = {
   accept_hunk = hunk_cursor.accept,
   drop_hunk = hunk_cursor.drop,
   merge = function(view)
-    require("claude-code.editor.diff.merge").run(view.proposal)
+    view.proposal:merge()
   end,
 }
 
----@param action string
+---@param action string one of those that `diff.keys` names
 function Diff:act(action)
   local act = ON_SCREEN[action]
   if action == "next_diff" or action == "previous_diff" then

@@ -6,7 +6,7 @@ local hunks = require("claude-code.editor.changes.hunks")
 local notify = require("claude-code.messages.notify")
 local places = require("claude-code.editor.diff.place")
 local saved_layout = require("claude-code.editor.windows.layout")
-local when = require("claude-code.editor.diff.when")
+
 local windows = require("claude-code.editor.windows")
 
 ---Above these diff mode keeps Neovim still: to find the changed parts of 20,000 unlike lines takes
@@ -59,10 +59,10 @@ end
 local function pick(proposal, except)
   local wanted = require("claude-code.config").get().diff.layout
   -- Nothing stands beside a new file; of one outside of the workspace two bars have room for the warnings.
-  local is_new = not proposal.exists and not proposal.destination:is_outside()
+  local is_new = not proposal.exists and not proposal:is_outside()
   local name = is_new and wanted == "vertical" and "inline" or wanted
   local function place_for(layout)
-    return places.choose(layout, proposal.target, except, when.is_in_float())
+    return places.choose(layout, proposal.target, except, focus.is_in_float())
   end
   local place = place_for(name)
   local reason = name ~= "inline" and place.fits and why_inline(proposal)

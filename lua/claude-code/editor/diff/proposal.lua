@@ -1,38 +1,49 @@
---- One proposed change of a file: its data, its two scratch buffers, and what it has become by the
---- user's edits. It knows nothing of windows.
-local api = vim.api
+--- One proposed change of a file: its texts, its two scratch buffers, and what the user makes of it. It knows no
+--- windows. While it waits, the file may be written or edited in its buffer, and symlinks may lead elsewhere: the diff
+--- shows that, a message reports it, and accepting overwrites nothing unawares.
+local api, uv = vim.api, vim.uv
 local accepted = require("claude-code.editor.diff.accepted")
 local buffers = require("claude-code.editor.diff.buffers")
-local destinations = require("claude-code.editor.diff.destination")
+local counted = require("claude-code.lib.text").count
+local disk = require("claude-code.editor.documents.disk")
 local hunks = require("claude-code.editor.changes.hunks")
+local keys = require("claude-code.editor.diff.keys")
+local merging = require("claude-code.editor.documents.merge")
 local notify = require("claude-code.messages.notify")
+local patch = require("claude-code.editor.documents.patch")
 local path = require("claude-code.editor.documents.path")
 local text = require("claude-code.editor.diff.text")
 
+local LABELS = { "your unsaved edits", "the file on disk", "Claude's proposal" }
+local CONFLICT = "\n<<<<<<< " .. LABELS[1]
+
 ---@class claude-code.Proposal
 ---@field id integer
----@field client integer which of the executable's clients proposed it
----@field remote? string where that client runs, if not here; by the user's options
+---@field client integer the executable's client that proposed it
+---@field remote? string where that client runs, if not here
 ---@field old_path string
----@field new_path string the file that is to be written
----@field destination claude-code.Destination where that is, and what happens to it
----@field base_path string the old side's file: the one at `new_path`, as accepting replaces that; if
---- there is none, the one at `old_path`
+---@field new_path string the file to be written, as the client named it
+---@field file string the same with symlinks resolved when it was proposed
+---@field base_path string the old side's file: the one at `new_path`, which accepting replaces; else the one at
+--- `old_path`
 ---@field proposed claude-code.Text
----@field old claude-code.Text the file on disk; one empty line if there is none
+---@field old claude-code.Text the file on disk; one empty line if it is missing
 ---@field exists boolean the old side's file was there when it was last read
----@field target? integer buffer of the file, if one is loaded
+---@field is_written boolean the file on disk has changed since this was proposed
+---@field too_big? string why the changed file is not shown
+---@field target? integer the file's loaded buffer
 ---@field unsaved boolean that buffer holds edits that are not on disk
 ---@field old_buf? integer
 ---@field new_buf? integer
 ---@field label? string name of `new_buf`
 ---@field cursor? vim.fn.winsaveview.ret where the user was in it when it was last on screen
----@field merge? claude-code.Merge the last one
----@field warned? claude-code.HunkList of which the user was asked to look at the accepted hunks again
----@field private keep_cr boolean the proposal's lines keep their CR, so the old file's must do so, or
---- lines of it that are put back would lose theirs
----@field too_big? string why the file on disk is not shown as it is by now
----@field private is_read boolean `old` is the file as it was last looked at
+---@field merged? { undo: integer, tick: integer } the last merge: the proposal's change, and the tick of the file's
+--- buffer
+---@field warned? claude-code.HunkList the user was asked to look at these accepted hunks again
+---@field private keep_cr boolean the proposal's lines keep their CR; the old file's must, too, to be put back whole
+---@field private signature string of the files on disk as they were last seen
+---@field private is_read boolean `old` is the file as it was last seen
+---@field private is_confirmed? boolean the user was warned that the file was written, and may accept
 ---@field private now? { tick: integer, lines: string[] } the lines of `new_buf`
 ---@field hunk_list? claude-code.HunkList
 local Proposal = {}
@@ -48,36 +59,66 @@ end
 ---@return claude-code.Proposal
 function M.new(params)
   local proposed = text.parse(params.contents)
-  return setmetatable({
+  local proposal = setmetatable({
     id = params.id,
     client = params.client,
     remote = params.remote,
     old_path = params.old_path,
     new_path = params.new_path,
-    destination = destinations.new(params.new_path, params.old_path),
+    file = path.real(params.new_path),
     base_path = params.old_path,
     proposed = proposed,
     keep_cr = not proposed.crlf and params.contents:find("\r\n", 1, true) ~= nil,
     old = text.NOTHING,
     exists = false,
     is_read = false,
+    is_written = false,
     unsaved = false,
   }, Proposal)
+  proposal:has_new_files()
+  return proposal
 end
 
 function Proposal:title()
   return path.title(self.new_path)
 end
 
----Are the buffers there, because the diff was looked at before?
----@return boolean
+---@return boolean outside of the workspace's folders, and of the working folder's git repository: a plugin may make a
+--- part of that the working folder
+function Proposal:is_outside()
+  local workspace = require("claude-code.lib.workspace")
+  local folders = workspace.folders()
+  table.insert(folders, uv.fs_realpath(workspace.root(vim.fn.getcwd(-1, 0))))
+  return not path.is_in_any(self.file, vim.tbl_map(path.normal, folders))
+end
+
+---@return boolean even its owner must not write it
+function Proposal:is_read_only()
+  local is_writable = require("claude-code.lib.regular_file").is_writable
+  return uv.fs_stat(self.file) ~= nil and not is_writable(self.file)
+end
+
+---@return boolean symlinks lead to another file than when it was proposed
+function Proposal:is_moved()
+  return path.real(self.new_path) ~= self.file
+end
+
+---@return boolean both buffers exist, since the diff was on screen before
 function Proposal:is_prepared()
   return is_loaded(self.old_buf) and is_loaded(self.new_buf)
 end
 
 ---@private
+---@return boolean changed the files on disk have changed since the last call
+function Proposal:has_new_files()
+  local before = self.signature
+  self.signature = disk.version(self.old_path) .. " " .. disk.version(self.new_path)
+  return self.signature ~= before
+end
+
+---@private
 function Proposal:read_old()
-  self.base_path = vim.uv.fs_stat(self.new_path) and self.new_path or self.old_path
+  self.base_path = uv.fs_stat(self.new_path) and self.new_path or self.old_path
   local old, problem = text.of_file(self.base_path, self.keep_cr)
   self.too_big = problem
   if problem and self.is_read then
@@ -89,30 +130,29 @@ function Proposal:read_old()
   self.is_read, self.hunk_list = true, nil
 end
 
----Looks for what was written to disk since the change was proposed, or last looked at, and brings
----the old side up to date.
+---Brings the old side up to date with what was written to disk.
 ---@return boolean changed
 function Proposal:follow_disk()
-  if not self.destination:poll() then
+  if not self:has_new_files() then
     return false
   elseif self:is_prepared() then
     local before, existed = self.old, self.exists
     self:read_old()
-    local same = existed == self.exists and text.is_same(before, self.old)
-    if same and not self.too_big then
+    local is_same = existed == self.exists and text.is_same(before, self.old)
+    if is_same and not self.too_big then
       return false
-    elseif not same then
+    elseif not is_same then
       buffers.fill(self.old_buf, self.old.lines)
       vim.b[self.old_buf].claude_code_file = self.base_path
     end
   else
     self.is_read = false
   end
-  self.destination:set_written()
+  self.is_written, self.is_confirmed = true, false
   return true
 end
 
----Looks for the file's buffer, and for unsaved edits in it.
+---Looks for unsaved edits in the file's buffer.
 ---@return boolean changed
 function Proposal:find_unsaved()
   self.target = path.loaded_buffer(self.new_path)
@@ -121,7 +161,25 @@ function Proposal:find_unsaved()
   return self.unsaved ~= before
 end
 
----Reads the file, makes both buffers, and compares them. Called with autocommands off.
+---Reports what happens to the file while the diff waits.
+---@param unsaved boolean
+---@param written boolean
+---@return boolean reported
+function Proposal:report(unsaved, written)
+  if unsaved then
+    local key = keys.of("merge")[1]
+    local way = (key and key .. " or " or "") .. ":Claude diff merge"
+    local message = "%s has unsaved edits, which are kept; %s merges them in"
+    notify.warn(message:format(self:title(), way), "diff.merge")
+  end
+  if written then
+    local message = "%s was written since Claude proposed this; the diff shows it as it is now"
+    notify.warn(message:format(self:title()), "diff.written")
+  end
+  return unsaved or written
+end
+
+---Reads the file and makes both buffers. Called with autocommands off.
 function Proposal:prepare()
   self:follow_disk()
   self:find_unsaved()
@@ -129,7 +187,7 @@ function Proposal:prepare()
     self:read_old()
   end
   if not is_loaded(self.new_buf) then
-    self.merge, self.warned = nil, nil
+    self.merged, self.warned = nil, nil
     self.new_buf = buffers.proposed_side(self)
     self.label = api.nvim_buf_get_name(self.new_buf)
     self.now = { tick = api.nvim_buf_get_changedtick(self.new_buf), lines = self.proposed.lines }
@@ -139,7 +197,7 @@ function Proposal:prepare()
   end
 end
 
----@return integer[] buffers the old side's and the proposal's; none before `prepare`
+---@return integer[] buffers of the old side and the proposal; empty before `prepare`
 function Proposal:buffers()
   return { self.old_buf, self.new_buf }
 end
@@ -165,8 +223,7 @@ function Proposal:is_edited()
   return is_loaded(self.new_buf) and not text.same_lines(self:lines(), self.proposed.lines)
 end
 
----The user's version as it is now, for the case that nobody receives it.
----@return fun(what: string)? keep puts it into a buffer; nil without edits
+---@return fun(what: string)? keep puts the user's version, as it is now, into a buffer; nil without edits
 function Proposal:keeper()
   if self:is_edited() then
     local title, lines, filetype = self:title(), self:lines(), vim.bo[self.new_buf].filetype
@@ -176,8 +233,7 @@ function Proposal:keeper()
   end
 end
 
----The hunks of the proposal as it is now; computed again only after an edit.
----@return claude-code.HunkList
+---@return claude-code.HunkList of the proposal as it is now; computed again only after an edit
 function Proposal:hunks()
   local tick = api.nvim_buf_get_changedtick(self.new_buf)
   if not self.hunk_list or self.hunk_list.tick ~= tick then
@@ -186,27 +242,104 @@ function Proposal:hunks()
   return self.hunk_list
 end
 
----Does accepting make a file, which may be compared with another one?
----@return boolean
+---@return boolean accepting makes a new file
 function Proposal:is_new_file()
   return not self.exists or self.base_path ~= self.new_path
 end
 
+---@return boolean the proposal holds the unsaved edits, all that there are now
+function Proposal:is_merged()
+  local merged, target = self.merged, self.target
+  if not (merged and is_loaded(target) and api.nvim_buf_get_changedtick(target) == merged.tick) then
+    return false
+  end
+  local tree = api.nvim_buf_call(self.new_buf, vim.fn.undotree)
+  -- Undo branches that do not lead to the present text are entries' `alt`.
+  return tree.seq_cur >= merged.undo
+    and vim.iter(tree.entries):any(function(entry)
+      return entry.seq == merged.undo
+    end)
+end
+
+---@return boolean conflict marks of a merge are left
+function Proposal:has_conflicts()
+  local lines = self.merged and "\n" .. table.concat(self:lines(), "\n")
+  return lines ~= nil and lines:find(CONFLICT, 1, true) ~= nil
+end
+
+---Merges the file's unsaved edits into the proposal, with the file on disk as the base; `u` undoes that.
+function Proposal:merge()
+  local target, buf = self.target, self.new_buf --[[@as integer]]
+  if not (is_loaded(target) and vim.bo[target].modified) then
+    return notify.info(self:title() .. " has no unsaved edits to merge", "diff.merge")
+  elseif self:is_merged() then
+    return notify.info("your unsaved edits are merged already", "diff.merge")
+  end
+  local edits = api.nvim_buf_get_lines(target, 0, -1, false)
+  local lines, conflicts = merging.three_way(edits, self.old.lines, self:lines(), LABELS)
+  if not lines then
+    local message = "%s is too long to be merged: your edits stay in the buffer"
+    return notify.warn(message:format(self:title()), "diff.merge")
+  end
+  patch.break_undo(buf)
+  api.nvim_buf_set_lines(buf, 0, -1, false, lines)
+  self.merged = {
+    undo = api.nvim_buf_call(buf, vim.fn.undotree).seq_cur,
+    tick = api.nvim_buf_get_changedtick(target),
+  }
+  if conflicts == 0 then
+    notify.info("the proposal has your edits now; u undoes that", "diff.merge")
+  else
+    local message = "%s with your unsaved edits: resolve %s, then accept"
+    local them = conflicts == 1 and "it" or "them"
+    notify.warn(message:format(counted(conflicts, "conflict"), them), "diff.merge")
+  end
+end
+
+---@private
+---@param force boolean a read-only file may be written
+---@return string? message why the file must not be written
+function Proposal:refusal(force)
+  if self:is_moved() then
+    local message = "nothing was accepted: %s leads to another file than when Claude proposed this (%s "
+      .. "now, %s then); restore the symlink, or reject the proposal"
+    return message:format(self:title(), path.real(self.new_path), self.file)
+  elseif not force and self:is_read_only() then
+    local message =
+      "nothing was accepted, as %s is read-only; :w! or :Claude diff accept! writes it"
+    return message:format(self:title())
+  end
+end
+
+---Overwriting a newer file takes a second time.
+---@private
+---@return boolean
+function Proposal:may_overwrite()
+  if not self.is_written or self.is_confirmed then
+    return true
+  end
+  self.is_confirmed = true
+  local message =
+    "%s was written since Claude proposed this: review what you would lose, then accept again"
+  notify.warn(message:format(self:title()), "diff.written")
+  return false
+end
+
 ---Gets the proposal ready to be accepted as it is now, if that can be.
----@param force? boolean even if the file is read-only
----@return claude-code.DiffOutcome? outcome what accepting it comes to; nil: not yet, and a message said why
+---@param force? boolean a read-only file may be written
+---@return claude-code.DiffOutcome? outcome nil: not yet, and a message said why
 function Proposal:accept(force)
-  local refusal = self.destination:refusal(force == true)
+  local refusal = self:refusal(force == true)
   if refusal then
     notify.error(refusal)
     return nil
   end
   self:follow_disk()
-  if not self.destination:confirm() then
+  if not self:may_overwrite() then
     return nil
   elseif not self:is_prepared() then
     return "accepted"
-  elseif self.merge and self.merge:has_conflicts() then
+  elseif self:has_conflicts() then
     notify.warn("conflicts are left in the proposal: resolve them or undo the merge", "diff.accept")
     return nil
   elseif accepted.ask_after_edits(self) then
@@ -220,7 +353,7 @@ function Proposal:accept(force)
   return "accepted"
 end
 
----@return string text once it was accepted: then the hunks that were not chosen are gone
+---@return string text once it was accepted, which drops the hunks that were not chosen
 function Proposal:final_text()
   local lines = is_loaded(self.new_buf) and self:lines() or self.proposed.lines
   return text.accepted(lines, self.old, self.proposed)
@@ -228,12 +361,11 @@ end
 
 ---@return string? words what the proposal changes if it changes no line
 function Proposal:change_of_ends()
-  local same = self.exists and text.same_lines(self.old.lines, self.proposed.lines)
-  return same and text.change_of_ends(self.old, self.proposed) or nil
+  local is_same = self.exists and text.same_lines(self.old.lines, self.proposed.lines)
+  return is_same and text.change_of_ends(self.old, self.proposed) or nil
 end
 
----Deletes both buffers, with their events: others who keep something by buffer (vim.diagnostic does,
----for the statusline) forget it.
+---Deletes both buffers, with their events: vim.diagnostic, for one, then forgets them.
 function Proposal:discard()
   buffers.delete(self.old_buf)
   buffers.delete(self.new_buf)

@@ -1,77 +1,61 @@
---- One diff on screen: opens its windows, notices how the user leaves them, and closes all that it opened.
+--- A diff on screen: opens its windows, moves the cursor there and back, and closes all that it opened.
 local api = vim.api
 local accepted = require("claude-code.editor.diff.accepted")
 local bars = require("claude-code.editor.diff.bars")
 local blocked = require("claude-code.editor.input.blocked")
 local focus = require("claude-code.editor.windows.focus")
+local guards = require("claude-code.editor.input.guard")
 local keyboard = require("claude-code.editor.input.keyboard")
 local layouts = require("claude-code.editor.diff.layout")
 local notify = require("claude-code.messages.notify")
 local saved_layout = require("claude-code.editor.windows.layout")
 local sync = require("claude-code.editor.sync")
-local when = require("claude-code.editor.diff.when")
 local watch = require("claude-code.editor.diff.watch")
 local windows = require("claude-code.editor.windows")
 
 ---How a view closes.
 ---@class claude-code.Closing
 ---@field done fun()
----@field back_to_terminal? boolean a user who came from a terminal goes on typing in it
----@field undecided? boolean the proposal keeps its buffers, and nobody's insert mode is ended
+---@field back_to_terminal? boolean a user who came from a terminal continues to type in it
+---@field undecided? boolean the proposal keeps its buffers, and no insert mode is ended
 ---@field in_write? boolean Neovim is writing the proposal, and needs its window until it has
 
 ---@class claude-code.View
----@field moved_to? { index: integer, tick: integer, win: integer, line: integer } hunk the cursor was moved to; with
---- two hunks on one line it says which
----@field guard claude-code.DecisionGuard
 ---@field diff claude-code.Diff
 ---@field proposal claude-code.Proposal
 ---@field layout claude-code.Layout
----@field private saved claude-code.SavedLayout the windows before
----@field private origin claude-code.Origin where the user was
+---@field guard claude-code.DecisionGuard
+---@field watch claude-code.Watch
 ---@field is_outside boolean the file is outside of the workspace
 ---@field found claude-code.BarFindings by the last update of the bars
----@field watch claude-code.Watch
----@field private closing boolean
----@field private closing_as? claude-code.Closing
+---@field moved_to? { index: integer, tick: integer, win: integer, line: integer } the hunk to which the cursor was
+--- moved, as two may be on one line
+---@field private saved claude-code.SavedLayout the windows before
+---@field private origin claude-code.Origin where the user was
+---@field private is_over? boolean it closes, or has closed
+---@field private closing? claude-code.Closing
 local View = {}
 View.__index = View
 
 local M = {}
-
----Popups of which-key.nvim and mini.clue for the keys of a diff. Both prepare a buffer when it is entered; a diff
----is entered with autocommands off, so that nothing else attaches to it.
----@param buffers integer[] of the diff, one of them the current buffer
-local function prepare_key_popups(buffers)
-  local clue = rawget(_G, "MiniClue")
-  for _, buf in ipairs(clue and buffers or {}) do
-    pcall(clue.ensure_buf_triggers, buf)
-  end
-  if package.loaded["which-key"] then
-    -- The group is which-key's own (version 3).
-    local event = { group = "wk", buffer = api.nvim_get_current_buf(), modeline = false }
-    pcall(api.nvim_exec_autocmds, "BufEnter", event)
-  end
-end
 
 ---Shows a diff; throws if that is not possible, with nothing left behind.
 ---@param diff claude-code.Diff
 ---@return claude-code.View
 ---@return boolean focused
 function M.open(diff)
-  local typing = diff.stays or when.may_change(diff.asked_for) == "no_focus"
+  local is_typing = diff.stays or focus.may_change(diff.asked_for) == "no_focus"
   local proposal, origin = diff.proposal, focus.origin()
   -- A user who types stays in that window.
-  local layout, saved = layouts.open(proposal, typing and origin.win or nil)
+  local layout, saved = layouts.open(proposal, is_typing and origin.win or nil)
   local view = setmetatable({
     diff = diff,
     proposal = proposal,
     layout = layout,
     saved = saved,
     origin = origin,
-    guard = when.guard("the change of " .. proposal:title(), diff.asked_for),
-    is_outside = proposal.destination:is_outside(),
-    closing = false,
+    guard = guards.new("the change of " .. proposal:title(), diff.asked_for),
+    is_outside = proposal:is_outside(),
   }, View)
   if proposal.cursor then
     api.nvim_win_call(layout.win, function()
@@ -83,8 +67,8 @@ function M.open(diff)
   end
   view.watch = watch.start(view)
   view:refresh()
-  local focused = view:place_focus(typing)
-  -- Windows and buffers came with autocommands off: the mirror of the editor's state looks.
+  local focused = view:place_focus(is_typing)
+  -- Windows and buffers came with autocommands off, so the executable's copy of the state is out of date.
   sync.touch()
   return view, focused
 end
@@ -92,15 +76,21 @@ end
 ---@private
 function View:take_focus()
   focus.take(self.layout.win, self.origin)
-  prepare_key_popups(self.proposal:buffers())
+  -- mini.clue and which-key (its group is "wk") prepare a buffer when it is entered: here with autocommands off.
+  local ensure = vim.tbl_get(_G, "MiniClue", "ensure_buf_triggers")
+  for _, buf in ipairs(ensure and self.proposal:buffers() or {}) do
+    pcall(ensure, buf)
+  end
+  local event = { group = "wk", buffer = api.nvim_get_current_buf(), modeline = false }
+  pcall(api.nvim_exec_autocmds, "BufEnter", event)
 end
 
 ---@private
----@param typing boolean the user types, and stays where they are
+---@param is_typing boolean the user stays where they are
 ---@return boolean focused
-function View:place_focus(typing)
-  local wanted = require("claude-code.config").get().diff.focus
-  if wanted and not typing then
+function View:place_focus(is_typing)
+  local is_wanted = require("claude-code.config").get().diff.focus
+  if is_wanted and not is_typing then
     self:take_focus()
     return true
   elseif self:is_inside() then
@@ -109,7 +99,7 @@ function View:place_focus(typing)
       focus.give_back(self.origin, self.saved.previous)
     end)
   end
-  if wanted and self.origin.terminal and not self.diff.stays then
+  if is_wanted and self.origin.terminal and not self.diff.stays then
     self:focus_when_idle()
   end
   return false
@@ -119,8 +109,8 @@ end
 ---@private
 function View:focus_when_idle()
   self.watch:replace("idle", function()
-    return keyboard.after_idle(when.pause_ms(), function()
-      if api.nvim_get_current_win() == self.origin.win and when.may_change() == "all" then
+    return keyboard.after_idle(focus.pause_ms(), function()
+      if api.nvim_get_current_win() == self.origin.win and focus.may_change() == "all" then
         self:enter()
       end
     end)
@@ -135,18 +125,18 @@ function View:enter(asked)
   self:take_focus()
 end
 
----@return boolean on screen, undecided, with all it is made of
+---@return boolean on screen, undecided, and complete
 function View:is_open()
-  return not self.closing and self.proposal:is_prepared()
+  return not self.is_over and self.proposal:is_prepared()
 end
 
----@return boolean is the cursor in one of its windows, or in another that shows a side of it?
+---@return boolean the cursor is in one of its windows, or in another that shows one of its buffers
 function View:is_inside()
-  return vim.tbl_contains(self.layout.windows, api.nvim_get_current_win())
-    or vim.tbl_contains(self.proposal:buffers(), api.nvim_get_current_buf())
+  return vim.list_contains(self.layout.windows, api.nvim_get_current_win())
+    or vim.list_contains(self.proposal:buffers(), api.nvim_get_current_buf())
 end
 
----Counts, colours and bars as the proposal is now.
+---Updates counts, colours and bars to the proposal as it is now.
 function View:refresh()
   if self:is_open() and self.layout:is_intact() then
     self.layout:refresh()
@@ -155,7 +145,7 @@ function View:refresh()
   end
 end
 
----The bars alone: the cursor moved, or another diff waits.
+---Updates the bars alone: the cursor moved, or another diff waits.
 function View:show_bars()
   if self:is_open() and self.layout:is_intact() then
     bars.show(self)
@@ -164,7 +154,7 @@ end
 
 ---@private
 function View:stop()
-  self.closing = true
+  self.is_over = true
   self.watch:stop()
 end
 
@@ -176,20 +166,20 @@ function View:save_cursor()
   local win = vim.fn.win_findbuf(buf)[1]
   if win then
     proposal.cursor = api.nvim_win_call(win, vim.fn.winsaveview)
-  elseif not api.nvim_buf_is_loaded(buf) then
-    proposal.cursor = nil
   else
-    local line, column = unpack(api.nvim_buf_get_mark(buf, '"'))
+    local is_loaded = api.nvim_buf_is_loaded(buf)
+    local line, column = unpack(is_loaded and api.nvim_buf_get_mark(buf, '"') or { 0, 0 })
     proposal.cursor = line > 0 and { lnum = line, col = column } or nil
   end
 end
 
 ---Closes now, with autocommands off; throws if Neovim refuses. A user who opened something in its place stays there.
----@param back_to_terminal boolean a user who came from a terminal goes on typing in it
+---@private
+---@param back_to_terminal? boolean
 function View:remove(back_to_terminal)
   local origin = self.origin
-  local is_inside = vim.tbl_contains(self.proposal:buffers(), api.nvim_get_current_buf())
-  origin.terminal = origin.terminal and back_to_terminal
+  local is_inside = vim.list_contains(self.proposal:buffers(), api.nvim_get_current_buf())
+  origin.terminal = origin.terminal and back_to_terminal == true
   self:save_cursor()
   windows.noautocmd(function()
     layouts.close(self.layout, self.proposal, self.saved, origin)
@@ -211,19 +201,20 @@ function View:hide()
   return true
 end
 
----Closes as Neovim ends: what is saved by :mksession just now shows the user's windows.
+---Closes as Neovim ends, so that :mksession saves the user's windows.
 function View:close_on_exit()
-  if not self.closing then
+  if not self.is_over then
     self:stop()
-    pcall(self.remove, self, false)
+    pcall(self.remove, self)
   end
 end
 
 ---@private
+---@return boolean
 function View:may_close()
   local may = blocked.may_change()
   if may == "no_focus" and self:is_inside() then
-    if not self.closing_as.undecided then
+    if not self.closing.undecided then
       blocked.to_normal_mode()
     end
     return false
@@ -231,35 +222,12 @@ function View:may_close()
   return may ~= "nothing"
 end
 
----Closes as `closing_as` says by now, or tries again as soon as windows may change.
----@private
-function View:try_to_close()
-  local function again()
-    self:try_to_close()
-  end
-  if not self:may_close() then
-    return blocked.retry(again)
-  end
-  local closing = self.closing_as --[[@as claude-code.Closing]]
-  local ok, message = pcall(self.remove, self, closing.back_to_terminal or false)
-  if not ok and blocked.is_textlock_error(message) then
-    return blocked.retry(again)
-  elseif not ok then
-    notify.error("closing a diff failed: " .. message)
-  end
-  if not closing.undecided then
-    self.proposal:discard()
-  end
-  sync.touch()
-  closing.done()
-end
-
----Ends all watching at once, and brings the user's windows back as soon as they may change. A later
----call counts in place of an earlier one.
+---Ends all watching at once, and brings the user's windows back as soon as they may change. A later call counts in
+---place of an earlier one.
 ---@param closing claude-code.Closing
 function View:close(closing)
-  local is_closing = self.closing_as ~= nil
-  self.closing_as = closing
+  local is_closing = self.closing ~= nil
+  self.closing = closing
   self:stop()
   if is_closing then
     return
@@ -270,6 +238,27 @@ function View:close(closing)
   else
     self:try_to_close()
   end
+end
+
+---@private
+function View:try_to_close()
+  local closing = self.closing --[[@as claude-code.Closing]]
+  local may_close, ok, message = self:may_close(), false, nil
+  if may_close then
+    ok, message = pcall(self.remove, self, closing.back_to_terminal)
+  end
+  if not may_close or not ok and blocked.is_textlock_error(message) then
+    return blocked.retry(function()
+      self:try_to_close()
+    end)
+  elseif not ok then
+    notify.error("closing a diff failed: " .. message)
+  end
+  if not closing.undecided then
+    self.proposal:discard()
+  end
+  sync.touch()
+  closing.done()
 end
 
 return M

@@ -15,18 +15,17 @@ local timer = require("claude-code.lib.timer")
 local winbar = require("claude-code.editor.windows.winbar")
 local windows = require("claude-code.editor.windows")
 
----How often all is looked at, in ms: most of what happens to a diff has no event of its own (the executable died,
----somebody closed a window with autocommands off, a program wrote the file), and what has one is rarely urgent.
+---How often everything is checked, in ms: most of what happens to a diff has no event of its own (the executable died,
+---a plugin closed a window with autocommands off, a program wrote the file), and the rest is rarely urgent.
 local WATCHDOG_MS = 500
 
 ---How soon edits are followed, in ms. Updates are expensive in big files; spend at most a fifth of the time on them.
 local UPDATE = { min_ms = 10, max_ms = 1000, share = 0.2 }
 
 local WRITING = { wq = true, write = true }
----They write a modified buffer only; the user means it in any case.
+---They write only a modified buffer, but the user means to accept in any case.
 local WRITING_MODIFIED = { exit = true, update = true, xit = true }
-
----They write what was edited; each time a message says that they accept nothing.
+---They accept nothing, and each time a message says so.
 local WRITING_ALL = { wall = true, wqall = true, xall = true }
 
 local CLOSING = { close = true, quit = true }
@@ -37,14 +36,14 @@ local CLOSING_KEYS =
 local NAMESPACE = api.nvim_create_namespace("claude-code.diff.typed")
 
 ---@class claude-code.Watch
----@field view claude-code.View
+---@field private view claude-code.View
 ---@field private proposal claude-code.Proposal
 ---@field private guard claude-code.DecisionGuard while it is active, nothing decides
----@field private stops table<string, fun()> what ends each thing that was started
----@field private is_closing? boolean a key or command to close was typed, and not executed yet, or only just
+---@field private stops table<string, fun()> each ends one thing that was started
+---@field private is_closing? boolean a key or command that closes was typed, and is about to be executed, or just was
 ---@field private is_writing? boolean the command line that is being executed writes the proposal
 ---@field private is_early? boolean that command line was begun while the guard was active
----@field private hinted? boolean a message said that such writes accept nothing
+---@field private is_told? boolean a message said that such writes accept nothing
 local Watch = {}
 Watch.__index = Watch
 
@@ -68,14 +67,14 @@ function M.start(view)
     end
     view:show_bars()
   end)
-  watch:start_events()
+  watch:follow_events()
   watch:follow_edits()
-  watch:map_keys()
+  watch.stops.keys = keys.map(view.diff)
   watch.stops.original = original.map(view.proposal)
   return watch
 end
 
----Ends what goes by this name, and puts something else in its place.
+---Ends what has this name, and starts something else in its place.
 ---@param name string
 ---@param start? fun(): fun() returns what ends it
 function Watch:replace(name, start)
@@ -92,13 +91,6 @@ function Watch:stop()
   for name in pairs(self.stops) do
     self:replace(name)
   end
-end
-
----@private
-function Watch:map_keys()
-  self:replace("keys", function()
-    return keys.map(self.view.diff)
-  end)
 end
 
 ---Counts and colours stay true while the proposal is edited. Called again, once `:edit!` has brought back its text.
@@ -123,38 +115,35 @@ function Watch:follow_edits()
   end)
 end
 
----Has the user left the diff?
+---@private
 function Watch:check_windows()
   if not next(self.stops) or self.is_closing then
     return
   end
-  -- In this order: without the executable the diff closes by itself.
+  -- In this order: without the executable the diff is about to be closed.
   if channel.is_attached() and not self.view.layout:is_intact() then
     self.view.diff:put_aside()
   end
 end
 
----The diff follows what happens to the file.
 ---@private
 function Watch:check_file()
   if not self.view:is_open() then
     return
   end
-  local written, edited = self.proposal:follow_disk(), self.proposal:find_unsaved()
-  if written then
-    self:map_keys()
-    if api.nvim_get_mode().mode == "n" then
-      -- The user may be about to accept text they have not seen.
-      self.view.guard:restart("was updated")
-    end
+  local proposal = self.proposal
+  local is_written, is_edited = proposal:follow_disk(), proposal:find_unsaved()
+  if is_written and api.nvim_get_mode().mode == "n" then
+    -- The user may be about to accept text they have not seen.
+    self.guard:restart("was updated")
   end
-  if written or edited then
+  if is_written or is_edited then
     self.view:refresh()
-    self.proposal.destination:report(edited and self.proposal.unsaved, written)
+    proposal:report(is_edited and proposal.unsaved, is_written)
   end
 end
 
----The write failed: `:wq` and `:x` must not go on and close the window.
+---The write failed: `:wq` and `:x` must not continue and close the window.
 ---@private
 function Watch:fail()
   local buf = self.proposal.new_buf
@@ -187,6 +176,7 @@ function Watch:take_name_back()
 end
 
 ---@private
+---@param target string name to which the buffer is written
 function Watch:on_write(target)
   if self.is_writing and (self.is_early or self.guard:is_active()) then
     self.guard:report("write again, nothing was written")
@@ -195,19 +185,19 @@ function Watch:on_write(target)
     self:take_name_back()
     local text = "%s was not written: the proposal is written by accepting it, and to no other file"
     notify.error(text:format(path.base(target)))
-  elseif not self.is_writing and not self.hinted then
-    self.hinted = true
-    local accept = keys.of("accept")[1] or ":Claude diff accept"
-    local reject = keys.of("reject")[1] or ":Claude diff reject"
-    local text = "this write decided nothing: %s accepts the proposal, %s rejects it"
-    notify.info(text:format(accept, reject))
   elseif self.is_writing then
     self.is_writing = false
-    -- Lets :wq and :x go on and close the window.
+    -- Lets :wq and :x continue and close the window.
     vim.bo[self.proposal.new_buf].modified = false
     if not self.view.diff:accept({ in_write = true, force = vim.v.cmdbang == 1 }) then
       self:fail()
     end
+  elseif not self.is_told then
+    self.is_told = true
+    local accept = keys.of("accept")[1] or ":Claude diff accept"
+    local reject = keys.of("reject")[1] or ":Claude diff reject"
+    local text = "this write decided nothing: %s accepts the proposal, %s rejects it"
+    notify.info(text:format(accept, reject))
   end
 end
 
@@ -216,7 +206,7 @@ end
 ---@param force boolean the user's edits may go
 function Watch:on_close(force)
   local win = api.nvim_get_current_win()
-  if not vim.tbl_contains(self.view.layout.windows, win) then
+  if not vim.list_contains(self.view.layout.windows, win) then
     return
   end
   self.is_closing = true
@@ -236,7 +226,7 @@ end
 function Watch:on_command(command, bang)
   local buf = self.proposal.new_buf
   if WRITING_ALL[command] then
-    self.hinted = false
+    self.is_told = false
   elseif (WRITING[command] or WRITING_MODIFIED[command]) and api.nvim_get_current_buf() == buf then
     self.is_writing = true
     if WRITING_MODIFIED[command] then
@@ -251,13 +241,10 @@ function Watch:on_command(command, bang)
 end
 
 ---@private
----@param events claude-code.Autocommands
+---@return fun() stop
 function Watch:follow_typing(events)
-  events:on("BufWriteCmd", function(_, args)
-    self:on_write(args.match)
-  end, { buffer = self.proposal.new_buf })
   local previous, is_early = "", false
-  local watch = {
+  return commands.follow(events, {
     namespace = NAMESPACE,
     begin = function()
       self.is_early = self.guard:is_active()
@@ -272,12 +259,11 @@ function Watch:follow_typing(events)
       end
       previous, is_early = key, self.guard:is_active()
     end,
-  }
-  self.stops.typing = commands.follow(events, watch)
+  })
 end
 
 ---@private
-function Watch:start_events()
+function Watch:follow_events()
   local events, view = autocommands.new("diff"), self.view
   events:on("BufWinLeave", function()
     -- As Neovim ends, this comes before any VimLeavePre, where plugins save the windows as a session.
@@ -291,7 +277,7 @@ function Watch:start_events()
   winbar.follow(events, function()
     view:show_bars()
   end)
-  view.guard:follow(events, function()
+  self.guard:follow(events, function()
     return view:is_inside()
   end)
   events:on("WinScrolled", function()
@@ -299,10 +285,13 @@ function Watch:start_events()
       view.layout:refresh()
     end
   end)
+  events:on("BufWriteCmd", function(_, args)
+    self:on_write(args.match)
+  end, { buffer = self.proposal.new_buf })
+  self.stops.typing = self:follow_typing(events)
   function self.stops.events()
     events:stop()
   end
-  self:follow_typing(events)
 end
 
 return M

@@ -1,16 +1,15 @@
---- What may change on screen now: not everything at any time. Neovim refuses it in the command-line
---- window, and while a command line, an operator or an answer is typed; and nobody's insert mode may
---- lose its window.
+--- What may change on screen now. Neovim refuses changes in the command-line window, and while a command line, an
+--- operator or an answer is typed; and no insert mode may lose its window.
 local api = vim.api
 local autocommands = require("claude-code.lib.autocommands")
-local clock = require("claude-code.editor.input.clock")
+local keyboard = require("claude-code.editor.input.keyboard")
 
----How soon a change without any event (the end of a textlock, E565) is looked for, in ms.
+---The end of a textlock (E565), for one, has no event: look for it so often, in ms.
 local RETRY_MS = 200
 
 local M = {}
 
----Why nothing can be done while `in_command_window`, for the user.
+---For the user: why nothing can be done while `in_command_window`.
 M.COMMAND_WINDOW = require("claude-code.messages.notify").REFUSALS.E11
 
 ---Is it open (`q:`)? Neovim then refuses most of what concerns other buffers (E11).
@@ -69,7 +68,7 @@ function M.retry(callback, ms)
     cancel()
     callback()
   end)
-  cancel = clock.after(ms or RETRY_MS, run)
+  cancel = keyboard.after(ms or RETRY_MS, run)
 end
 
 ---Does Neovim refuse for now (E565, E11), rather than fail?

@@ -1,20 +1,36 @@
---- When the user typed last, in whatever mode and window. Programs that feed keys, and the mouse, do
---- not count.
-local clock = require("claude-code.editor.input.clock")
+--- When the user typed last, in any mode and window. The mouse, and programs that feed keys, do not count.
+local uv = vim.uv
 
 local NAMESPACE = vim.api.nvim_create_namespace("claude-code.keyboard")
 
----What the names of the mouse's "keys" have in them.
+---The names of the mouse's "keys" contain these.
 local POINTER = { "Mouse", "ScrollWheel", "Drag", "Release" }
 
-local M = {}
+local M = {
+  --- Without a key for this long, in ms, the user is not typing.
+  QUIET_MS = 400,
+}
 
-local last ---@type number? when, by `clock.now`
-local seen ---@type number? the same, whatever the key was for
+local last ---@type number? when, by `now`
+local seen ---@type number? the same, also for keys that were meant for us
 
----Keys without a pause between them: when the first was typed, and when the last one before, but for <Esc>, which is
----typed out of habit.
+---Keys without a pause between them: when the first was typed, and when the last one before them was. <Esc> does not
+---count there, as it is typed out of habit.
 local run = { began = 0 } ---@type { began: number, before: number?, last: number? }
+
+---Tests replace this clock.
+---@return number ms since some point in time
+function M.now()
+  return uv.hrtime() / 1e6
+end
+
+---Tests replace this, too.
+---@param ms number
+---@param callback fun()
+---@return fun() cancel
+function M.after(ms, callback)
+  return require("claude-code.lib.timer").once(ms, callback)
+end
 
 local function is_pointer(typed)
   -- Special keys start with this byte.
@@ -33,8 +49,8 @@ local function unfollow()
 end
 
 local function note(is_escape)
-  local now = clock.now()
-  if M.idle_ms() >= clock.QUIET_MS then
+  local now = M.now()
+  if M.idle_ms() >= M.QUIET_MS then
     run = { began = now, before = run.last, last = run.last }
   end
   run.last = is_escape and run.last or now
@@ -53,21 +69,21 @@ end
 
 ---@return number ms since the last key
 function M.idle_ms()
-  return last and clock.now() - last or math.huge
+  return last and M.now() - last or math.huge
 end
 
----@return number began when the first key of those was typed that belong to the last one; now, after a pause
----@return number before when a key other than <Esc> was typed before them
+---@return number began when the first key of the last ones without a pause was typed; after a pause, now
+---@return number before when the last key before them was typed, <Esc> aside
 function M.last_burst()
-  if M.idle_ms() >= clock.QUIET_MS then
-    return clock.now(), run.last or -math.huge
+  if M.idle_ms() >= M.QUIET_MS then
+    return M.now(), run.last or -math.huge
   end
   return run.began, run.before or -math.huge
 end
 
 ---@return number ms since the user has typed anything
 function M.away_ms()
-  return seen and clock.now() - seen or math.huge
+  return seen and M.now() - seen or math.huge
 end
 
 ---The last key was meant for us: the user is not in the middle of typing something else.
@@ -80,17 +96,17 @@ end
 ---@param callback fun()
 ---@return fun() cancel
 function M.after_idle(ms, callback)
-  local since = clock.now()
+  local since = M.now()
   local cancel
   local function check()
-    local missing = ms - math.min(M.idle_ms(), clock.now() - since)
+    local missing = ms - math.min(M.idle_ms(), M.now() - since)
     if missing > 0 then
-      cancel = clock.after(missing, check)
+      cancel = M.after(missing, check)
     else
       callback()
     end
   end
-  cancel = clock.after(ms, check)
+  cancel = M.after(ms, check)
   return function()
     cancel()
   end
