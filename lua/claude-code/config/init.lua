@@ -9,6 +9,7 @@ local M = {
 ---@field known? { options: table<string, claude-code.Option>, defaults: claude-code.Config } options by their keys;
 --- each field of one has its own
 ---@field current? claude-code.Config
+---@field given? claude-code.UserConfig
 ---@field listeners table<string, table<fun(value: any), true>>
 local state = { listeners = {} }
 
@@ -136,13 +137,11 @@ local function notify(old, new)
   end
 end
 
---- Replaces all options by those that the user gave, and reports in one message which cannot be used.
----@param given? claude-code.UserConfig
----@return string[] problems
-function M.setup(given)
+---Checks the options that the user gave, and reports in one message which cannot be used.
+local function check_given()
   local options, defaults = known().options, known().defaults
   local check = { options = options, resolved = vim.deepcopy(defaults), problems = {} }
-  local old = state.current or defaults
+  local old, given = state.current or defaults, state.given
   if given ~= nil then
     merge(check, given, check.resolved, "")
   end
@@ -155,13 +154,25 @@ function M.setup(given)
     report(check.problems)
   end
   notify(old, new)
-  return check.problems
+end
+
+--- Replaces all options. At startup they are checked once Neovim is idle, or when one is first needed.
+---@param given? claude-code.UserConfig
+function M.setup(given)
+  state.given = given
+  if state.current then
+    check_given()
+  else
+    vim.schedule(M.get)
+  end
 end
 
 --- The options in effect: the defaults until setup() is called.
 ---@return claude-code.Config
 function M.get()
-  state.current = state.current or vim.deepcopy(known().defaults)
+  if not state.current then
+    check_given()
+  end
   return state.current
 end
 
