@@ -6,19 +6,16 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
-  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { basename, join } from "node:path";
 import fc from "fast-check";
 import { eventually, first, outcomeOf, temporaryFolder } from "#test";
-import { type Committed, commitKept } from "../../src/review/commit/commit";
-import { ReviewedProject } from "../../src/review/state/reviewed-project";
 import { tries } from "../fuzz/effort";
+import { git as run } from "./repository";
 import { World } from "./state/world";
+import { commitOf, play, stories, textOf, WRITES } from "./story";
 
-/** The message is written, as `:wq` does. */
-const WRITES = "printf 'by the test\\n' >";
 const WHO = { GIT_AUTHOR_NAME: "n", GIT_AUTHOR_EMAIL: "a@b" };
 const FILTER = "tr a-zA-Z n-za-mN-ZA-M";
 const rotated = (text: string) =>
@@ -45,11 +42,7 @@ function init(folder: string, ...options: string[]): void {
   appendFileSync(join(folder, ".git/config"), "[maintenance]\n\tauto = false\n");
 }
 
-function git(...args: string[]): string {
-  const done = Bun.spawnSync(["git", "-C", world.root, ...args]);
-  if (done.exitCode !== 0) throw new Error(`git ${args.join(" ")}: ${done.stderr}`);
-  return done.stdout.toString("latin1");
-}
+const git = (...args: string[]) => run(world.root, ...args);
 
 function firstCommit(files: Record<string, string>): void {
   for (const [name, text] of Object.entries(files)) world.write(name, text);
@@ -57,35 +50,17 @@ function firstCommit(files: Record<string, string>): void {
   git("commit", "-q", "-m", "first");
 }
 
-async function commit(editor = WRITES, more: object = {}): Promise<Committed> {
-  const project = new ReviewedProject(world.root);
-  await project.catchUp();
-  return commitKept(project, { draft: false, texts: new Map(), ...more }, editor);
-}
+const commit = (editor?: string, more?: object) => commitOf(world, editor, more);
+const tell = (story: string) => play(world, story);
 
 const at = (name: string) => git("cat-file", "blob", `HEAD:${name}`);
-const tree = () =>
-  git("ls-tree", "-r", "HEAD")
-    .replace(/(\d+) blob \w+\t/g, "$1 ")
-    .trim();
 const folders = () => readdirSync(world.folder).filter((name) => name.startsWith("commit-"));
 const index = () => readFileSync(join(world.root, ".git/index"));
 const branch = () => readFileSync(join(world.root, ".git/refs/heads/main"), "latin1");
 
-/** Keeps the hunks that have one of these lines. */
-async function keep(name: string, ...lines: string[]): Promise<void> {
-  const file = await world.file(name);
-  const hunks = (file?.hunks ?? []).filter((hunk) => {
-    const { old_lines = [], new_lines = [] } = hunk as unknown as Record<string, Uint8Array[]>;
-    return [...old_lines, ...new_lines].some((line) =>
-      lines.includes(Buffer.from(line).toString()),
-    );
-  });
-  const path = world.path(name);
-  const decided = await world.keep([
-    { path, ...(lines.length > 0 && { hunks: hunks.map(({ id }) => id) }) },
-  ]);
-  expect(decided.files.map(({ problem }) => problem)).toEqual([undefined]);
+async function keep(name: string): Promise<void> {
+  const { files } = await world.keep([{ path: world.path(name) }]);
+  expect(files[0]?.problem).toBeUndefined();
 }
 
 interface Item {
@@ -120,7 +95,7 @@ const CONFIGURATIONS = {
 };
 
 test.each(first(2, Object.entries(CONFIGURATIONS)))(
-  "a commit holds HEAD and the kept hunks to the byte: %s",
+  "commits HEAD and the kept hunks to the byte: %s",
   async (_name, { eol, last, attributes, inGit }) => {
     const rot = `[filter "rot"]\n\tclean = ${FILTER}\n\tsmudge = ${FILTER}\n[include]\n\tpath = autocrlf\n`;
     appendFileSync(world.path(".git/config"), rot);
@@ -206,22 +181,70 @@ test.each(first(2, Object.entries(CONFIGURATIONS)))(
   },
 );
 
-const TEN = Array.from({ length: 10 }, (_, i) => `${i + 1}\n`).join("");
+const WORDS = "1 2 3 4 5 6 7 8 9 10";
+const TEN = textOf(WORDS);
+const II = WORDS.replace("2", "II");
+/** Claude has changed two lines, of which the first is kept; the user has begun one. */
+const HALF = `repository a=${WORDS}, b=${WORDS}; A a=${II.replace("9", "IX")}
+  user a=${II.replace("9", "IX").replace("5", "5 mine")}; keep a#1`;
+const half = () => tell(HALF);
 
 function hook(name: string, text: string): void {
   world.write(`.git/hooks/${name}`, `#!/bin/sh\n${text}\n`);
   chmodSync(world.path(`.git/hooks/${name}`), 0o755);
 }
 
-/** Claude has changed two lines, of which the first is kept; the user has begun one. */
-async function half(): Promise<void> {
-  firstCommit({ a: TEN, b: TEN });
-  world.claude({ a: TEN.replace("2\n", "II\n").replace("9\n", "IX\n") });
-  world.write("a", TEN.replace("2\n", "II\n").replace("5\n", "5\nmine\n").replace("9\n", "IX\n"));
-  await keep("a", "II");
-}
+stories([
+  [
+    "commits a line of Claude's that you changed after you kept it as it was",
+    `repository a=${WORDS}; A a=${II}; keep a; user a=${WORDS.replace("2", "mine")} half-done
+     commits; HEAD a=${II}`,
+  ],
+  [
+    "commits a line of Claude's that you changed before you kept it as you changed it",
+    `repository a=${WORDS}; A a=${II}; user a=${WORDS.replace("2", "mine")}; keep a
+     user a=${WORDS.replace("2", "mine")} half-done; commits; HEAD a=${WORDS.replace("2", "mine")}`,
+  ],
+  [
+    "commits after each other what is kept by then",
+    `repository a=1 2; A a=1 2 3; keep a; user a=mine 1 2 3; commits; HEAD a=1 2 3
+     git diff --cached => ; user a=1 2 3; A a=0 1 2 3; keep a; user a=mine 0 1 2 3; commits
+     HEAD a=0 1 2 3; git diff --cached => `,
+  ],
+  [
+    "commits a file in a folder that replaces another file with the removal of that one alone",
+    `repository a=${WORDS}, b=${WORDS}; A -a; A a/b=new; keep a/b
+     commits: git would commit a, too, which you have not kept; keep a; commits
+     tree 100644 a/b, 100644 b`,
+  ],
+  [
+    "commits a file that was made known to git with nothing in it",
+    `repository a=${WORDS}; A n=new; user o=mine; git add -N n o; keep n; commits
+     tree 100644 a, 100644 n; git status --porcelain =>  A o`,
+  ],
+  [
+    "commits a removal that is kept, and not the file that comes after it",
+    `repository a=1, b=2, c=3; A -a, -b; keep a, b; A a=waits; user b=mine
+     is a created 0>1@1; commits; tree 100644 c`,
+  ],
+  [
+    "commits a mode that is kept although the file's removal waits",
+    `repository a=${WORDS}; A chmod a 755; keep a; A -a; commits; tree 100755 a`,
+  ],
+  [
+    "commits no mode where git does not look at modes",
+    `repository a=${WORDS}; git config core.fileMode false; A n=new; chmod n 777; keep n; commits
+     tree 100644 a, 100644 n`,
+  ],
+  [
+    "commits nothing in the middle of a rebase",
+    `${HALF}; user .git/rebase-merge=
+     commits: a rebase is not finished: end it with git, or abort it, first`,
+  ],
+  ["commits nothing in the middle of a merge", `${HALF}; user .git/MERGE_HEAD=; commits: a merge`],
+]);
 
-test("where git cannot write, as on a full disk, it says so, and nothing changes", async () => {
+test("says where git cannot write, as on a full disk, and changes nothing", async () => {
   firstCommit({ a: "one\n" });
   world.claude({ a: "one\ntwo\n" });
   await keep("a");
@@ -234,100 +257,31 @@ test("where git cannot write, as on a full disk, it says so, and nothing changes
   expect([index(), branch()]).toEqual(before);
 });
 
-test("files that come, go, move, get another mode or are links; what cannot be told is named", async () => {
-  firstCommit({
-    ".gitignore": "ignored\n",
-    gone: "gone\n",
-    old: TEN,
-    run: "run\n",
-    target: "",
-    late: TEN,
-    binary: "\0a",
-  });
-  symlinkSync("target", world.path("link"));
-  git("add", "link");
-  git("commit", "-q", "--amend", "--no-edit");
-  world.write("untracked", "mine\n");
-  world.claude({
-    gone: undefined,
-    new: "new\n",
-    "folder/empty": "",
-    ignored: "x\n",
-    "not kept": "y\n",
-  });
-  world.claude(
-    { moved: TEN, old: undefined, binary: "\0b", untracked: "mine\nits\n", late: `0\n${TEN}` },
-    { from: { moved: "old" } },
-  );
-  chmodSync(world.path("new"), 0o755);
-  world.claudeChmod("run", 0o644, 0o755);
-  rmSync(world.path("link"));
-  symlinkSync("new", world.path("link"));
+test("commits files that come, go, move, get a mode or are links; names what it cannot", async () => {
+  await tell(`repository .gitignore=ignored, gone=gone, old=${WORDS}, run=run, target=, late=${WORDS}
+    user link@target`);
+  world.write("binary", "\0a");
+  await tell("commit; user untracked=mine; A -gone, new=new, folder/empty=, ignored=x, not-kept=y");
+  world.claude({ binary: "\0b" });
+  await tell(`A -old, moved=${WORDS} < old; A untracked=mine its, late=0 ${WORDS}
+    chmod new 755; A chmod run 755; user -link; user link@new`);
   const texts = { before: world.content("target"), after: world.content("new") };
   const call = { session: "A", tool: "Bash", source: "bash" } as const;
   world.record({ type: "change", ...call, files: [{ path: "link", ...texts, symlink: true }] });
   const { files } = await world.list();
-  const kept = files.filter(
-    ({ path }) => path !== world.path("late") && !path.endsWith("not kept"),
-  );
+  const kept = files.filter(({ path }) => !/late$|not-kept$/.test(path));
   await world.keep(kept.map(({ path }) => ({ path })));
-  const result = await commit();
-  expect(result.notes).toEqual([
+  expect((await commit()).notes).toEqual([
     "untracked is left out: it is not in git yet: add it, and commit again",
   ]);
-  expect(tree().split("\n")).toEqual([
-    "100644 .gitignore",
-    "100644 binary",
-    "100644 folder/empty",
-    "100644 late",
-    "120000 link",
-    "100644 moved",
-    "100755 new",
-    "100755 run",
-    "100644 target",
-  ]);
-  expect([at("binary"), at("moved"), at("new"), at("folder/empty"), at("late")]).toEqual([
-    "\0b",
-    TEN,
-    "new\n",
-    "",
-    TEN,
-  ]);
-  expect(at("link")).toBe("new");
-  expect(git("status", "--porcelain")).toBe(
-    " M late\n?? not kept\n?? untracked\n".replace("not kept", '"not kept"'),
-  );
-  expect(String(await commit().catch((error) => error))).toContain("you have kept nothing");
+  const regular = "100644 .gitignore, 100644 binary, 100644 folder/empty, 100644 late";
+  await tell(`tree ${regular}, 120000 link, 100644 moved, 100755 new, 100755 run, 100644 target
+    HEAD moved=${WORDS}, new=new, folder/empty=, late=${WORDS}
+    git status --porcelain =>  M late|?? not-kept|?? untracked; commits: you have kept nothing`);
+  expect([at("binary"), at("link")]).toEqual(["\0b", "new"]);
 });
 
-test.each([
-  ["after you kept it: Claude's line", true, "II\n"],
-  ["before you kept it: yours", false, "mine\n"],
-])("a line of Claude's that you changed %s is committed", async (_what, keepsFirst, line) => {
-  firstCommit({ a: TEN });
-  world.claude({ a: TEN.replace("2\n", "II\n") });
-  if (keepsFirst) await keep("a");
-  world.write("a", TEN.replace("2\n", "mine\n"));
-  if (!keepsFirst) await keep("a");
-  world.write("a", `${world.read("a")}half done\n`);
-  await commit();
-  expect(at("a")).toBe(TEN.replace("2\n", line));
-});
-
-test("commit after commit, each of what is kept by then", async () => {
-  firstCommit({ a: "1\n2" });
-  for (const one of ["1\n2\n3", "0\n1\n2\n3\n"]) {
-    world.claude({ a: one });
-    await keep("a");
-    world.write("a", `mine\n${one}`);
-    await commit();
-    expect(at("a")).toBe(one);
-    expect(git("diff", "--cached")).toBe("");
-    world.write("a", one);
-  }
-});
-
-test("a change that is kept in an unsaved buffer alone is named", async () => {
+test("names a change that is kept in an unsaved buffer alone", async () => {
   await half();
   const text = Buffer.from(world.read("a") ?? "");
   world.write("a", TEN);
@@ -337,7 +291,7 @@ test("a change that is kept in an unsaved buffer alone is named", async () => {
   expect(String(result)).toContain("a has a change in its buffer that you kept: write it");
 });
 
-test("a pre-commit hook that adds to the commit: that is committed, and in the index", async () => {
+test("commits what a pre-commit hook adds, and has it in the index", async () => {
   await half();
   hook("pre-commit", "echo formatted > b && git add b");
   await commit();
@@ -349,24 +303,27 @@ test.each([
   ["a hook that fails", "pre-commit", "echo no >&2; exit 1", WRITES, "nothing is committed: no"],
   ["a hook that ends git", "commit-msg", "kill -9 $PPID", WRITES, "nothing is committed"],
   ["an editor that fails", "none", "", "false", undefined],
-])("%s: HEAD and the index are as before", async (_what, name, text, editor, problem) => {
-  await half();
-  hook(name, text);
-  const [before, head] = [index(), git("rev-parse", "HEAD")];
-  const result = await commit(editor).catch((error) => error.message);
-  if (problem) expect(result).toStartWith(problem);
-  else expect(result).toEqual({ notes: [] });
-  expect(index().equals(before)).toBe(true);
-  expect(git("rev-parse", "HEAD")).toBe(head);
-  rmSync(world.path(".git/hooks"), { recursive: true });
-  await commit();
-  expect(at("a")).toBe(TEN.replace("2\n", "II\n"));
-});
+])(
+  "leaves HEAD and the index as they were after %s",
+  async (_what, name, text, editor, problem) => {
+    await half();
+    hook(name, text);
+    const [before, head] = [index(), git("rev-parse", "HEAD")];
+    const result = await commit(editor).catch((error) => error.message);
+    if (problem) expect(result).toStartWith(problem);
+    else expect(result).toEqual({ notes: [] });
+    expect(index().equals(before)).toBe(true);
+    expect(git("rev-parse", "HEAD")).toBe(head);
+    rmSync(world.path(".git/hooks"), { recursive: true });
+    await commit();
+    expect(at("a")).toBe(TEN.replace("2\n", "II\n"));
+  },
+);
 
 test.each([
   ["before git's message", "pre-commit", false],
   ["once HEAD has moved", "post-commit", true],
-])("killed %s: the next start brings the index to the commit", async (_what, name, isMade) => {
+])("brings the index to the commit at the next start, killed %s", async (_what, name, isMade) => {
   await half();
   hook(name, "kill -9 $COMMITTER_PID");
   const before = index();
@@ -416,7 +373,7 @@ describe("git's index", () => {
     expect(git("rev-list", "--count", "HEAD")).toBe("1\n");
   });
 
-  test("what the user stages while the message is open stays, and flags do", async () => {
+  test("keeps what the user stages while the message is open, and flags", async () => {
     await half();
     git("update-index", "--assume-unchanged", "b");
     await commit(
@@ -427,7 +384,7 @@ describe("git's index", () => {
     expect(git("ls-files", "-v", "b")).toBe("h b\n");
   });
 
-  test("a lock of another git's is waited for; while one that was left behind is there, nothing is committed", async () => {
+  test("waits for another git's lock, and commits nothing while one that was left is there", async () => {
     await half();
     const lock = world.path(".git/index.lock");
     writeFileSync(lock, "");
@@ -439,80 +396,30 @@ describe("git's index", () => {
   });
 });
 
-test("a file in the folder that stands for another one goes with the removal of that one alone", async () => {
-  firstCommit({ a: TEN, b: TEN });
-  world.claude({ a: undefined });
-  world.claude({ "a/b": "new\n" });
-  await keep("a/b");
-  expect(await outcomeOf(commit())).toThrow("git would commit a, too, which you have not kept");
-  await keep("a");
-  await commit();
-  expect(tree()).toBe("100644 a/b\n100644 b");
-});
-
-test("a file that was made known to git with nothing in it", async () => {
-  firstCommit({ a: TEN });
-  world.claude({ n: "new\n" });
-  world.write("o", "mine\n");
-  git("add", "-N", "n", "o");
-  await keep("n");
-  await commit();
-  expect(tree()).toBe("100644 a\n100644 n");
-  expect(git("status", "--porcelain")).toBe(" A o\n");
-});
-
-test("a removal that is kept, and the file that comes after it", async () => {
-  firstCommit({ a: TEN, b: TEN, c: TEN });
-  world.claude({ a: undefined, b: undefined });
-  await keep("a");
-  await keep("b");
-  world.claude({ a: "waits for a decision\n" });
-  world.write("b", "mine\n");
-  await world.list();
-  await commit();
-  expect(tree()).toBe("100644 c");
-});
-
-test("a mode that is kept is committed although the file's removal waits for a decision", async () => {
-  firstCommit({ a: TEN });
-  world.claudeChmod("a", 0o644, 0o755);
-  await keep("a");
-  world.claude({ a: undefined });
-  await commit();
-  expect(tree()).toBe("100755 a");
-});
-
-test("where git does not look at modes, none is committed", async () => {
-  firstCommit({ a: TEN });
-  git("config", "core.fileMode", "false");
-  world.claude({ n: "new\n" });
-  world.chmod("n", 0o777);
-  await keep("n");
-  await commit();
-  expect(tree()).toBe("100644 a\n100644 n");
-});
-
 test.each([
   ["LF where git would write CRLF", "true", "\n"],
   ["CRLF where git would write LF", "input", "\r\n"],
-])("a file with the line ends that it was written with: %s", async (_what, autocrlf, eol) => {
-  git("config", "core.autocrlf", autocrlf);
-  const onDisk = (text: string) => text.replaceAll("\n", eol);
-  firstCommit({ a: onDisk(TEN), b: onDisk(TEN) });
-  world.claude({
-    a: onDisk(TEN.replace("2\n", "II\n")),
-    b: onDisk(TEN.replace("2\n", "")),
-  });
-  await keep("a");
-  await keep("b");
-  expect((await commit()).notes).toEqual([]);
-  expect([at("a"), at("b")]).toEqual([TEN.replace("2\n", "II\n"), TEN.replace("2\n", "")]);
-});
+])(
+  "commits a file with the line ends that it was written with: %s",
+  async (_what, autocrlf, eol) => {
+    git("config", "core.autocrlf", autocrlf);
+    const onDisk = (text: string) => text.replaceAll("\n", eol);
+    firstCommit({ a: onDisk(TEN), b: onDisk(TEN) });
+    world.claude({
+      a: onDisk(TEN.replace("2\n", "II\n")),
+      b: onDisk(TEN.replace("2\n", "")),
+    });
+    await keep("a");
+    await keep("b");
+    expect((await commit()).notes).toEqual([]);
+    expect([at("a"), at("b")]).toEqual([TEN.replace("2\n", "II\n"), TEN.replace("2\n", "")]);
+  },
+);
 
 test.each([
   ["1\r\n2\n", "1\n2\n"],
   ["1\n2\n", "1\r\n2\r\n"],
-])("line ends that Claude has changed are committed", async (before, after) => {
+])("commits line ends that Claude has changed", async (before, after) => {
   firstCommit({ a: before });
   world.claude({ a: after });
   await keep("a");
@@ -520,7 +427,7 @@ test.each([
   expect(at("a")).toBe(after);
 });
 
-test("git's configuration of the environment counts, as in the user's shell", async () => {
+test("follows git's configuration of the environment, as the user's shell does", async () => {
   await half();
   hook("pre-commit", "git config --get commit.mine > value");
   process.env.GIT_CONFIG_GLOBAL = world.path(".git/mine");
@@ -530,12 +437,12 @@ test("git's configuration of the environment counts, as in the user's shell", as
 });
 
 test.each([
-  ["is there while a hook still runs", ":"],
+  ["while a hook still runs", ":"],
   [
-    "is there after a hook that amends",
+    "after a hook that amends",
     "[ -e .git/once ] || { touch .git/once; git rm -q b; git commit -q --amend --no-edit; }",
   ],
-])("the index of the commit %s", async (_what, text) => {
+])("has the index of the commit %s", async (_what, text) => {
   await half();
   const wait = "for i in $(seq 200); do git diff --cached --quiet && break; sleep 0.02; done";
   const seen = "git status --porcelain > .git/seen";
@@ -545,16 +452,7 @@ test.each([
   expect(git("status", "--porcelain")).toBe(" M a\n");
 });
 
-test.each([
-  ["rebase-merge", "a rebase is not finished"],
-  ["MERGE_HEAD", "a merge is not finished"],
-])("nothing is committed in the middle of something: %s", async (name, words) => {
-  await half();
-  world.write(`.git/${name}`, "");
-  expect(await outcomeOf(commit())).toThrow(`${words}: end it with git, or abort it, first`);
-});
-
-test("a commit is one of the current file's repository; what is kept in others is named", async () => {
+test("commits to the current file's repository, and names what is kept in others", async () => {
   await half();
   world.write(".git/info/exclude", "lib/\n");
   const inner = (...args: string[]) => git("-C", "lib", ...args);
@@ -580,14 +478,14 @@ test("a commit is one of the current file's repository; what is kept in others i
   expect(await outcomeOf(commit())).toThrow("1 kept change in lib/ is another");
 });
 
-test("git that is killed behind the commit: it is made, and in the index", async () => {
+test("has the commit in the index though git is killed behind it", async () => {
   await half();
   hook("post-commit", "kill -9 $PPID");
   expect((await commit()).commit).toBe("git was ended behind it");
   expect(git("status", "--porcelain")).toBe(" M a\n");
 });
 
-test("a .git folder that is no repository, inside of one: nothing is committed there", async () => {
+test("commits nothing in a .git folder that is no repository, inside of one", async () => {
   firstCommit({ a: TEN });
   const outer = world;
   world = new World(outer.path("inner"), join(outer.root, ".."));
@@ -600,7 +498,7 @@ test("a .git folder that is no repository, inside of one: nothing is committed t
   world = outer;
 });
 
-test("in a linked work tree", async () => {
+test("commits in a linked work tree", async () => {
   await half();
   const main = world;
   git("worktree", "add", "-q", `${main.root}-linked`);
@@ -614,12 +512,8 @@ test("in a linked work tree", async () => {
   world = main;
 });
 
-test.each(["sha1", "sha256"])("before the first commit: %s", async (format) => {
+test.each(["sha1", "sha256"])("makes the first commit with objects by %s", async (format) => {
   rmSync(world.path(".git"), { recursive: true });
   init(world.root, `--object-format=${format}`);
-  world.claude({ born: "1\n" });
-  await keep("born");
-  await commit();
-  expect(tree()).toBe("100644 born");
-  expect(git("status", "--porcelain")).toBe("");
+  await tell("A born=1; keep born; commits; tree 100644 born; git status --porcelain => ");
 });

@@ -1,19 +1,19 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { git as run } from "../repository";
+import { play, stories, textOf } from "../story";
 import { World } from "./world";
 
 /* git's index, where Claude staged what is undone. */
 
-const TEXT = "1\n2\n3\n4\n5\n6\n7\n";
+const SEVEN = "1 2 3 4 5 6 7";
+const EDITS = "I 2 3 4 5 6 VII";
+const TEXT = textOf(SEVEN);
 
 let world: World;
 beforeEach(async () => {
   world = new World();
-  await git("init", "-q");
-  for (const name of ["a", "other"]) world.write(name, TEXT);
-  await git("add", "-A");
-  await git("commit", "-q", "-m", "first");
+  await play(world, `repository a=${SEVEN}, other=${SEVEN}`);
 });
 afterEach(() => world[Symbol.dispose]());
 
@@ -39,7 +39,7 @@ test.each([
   ["git add of an edited file", { a: "1\n2\n3\n4\n5\n6\nVII\n" }, {}, "M  a\n"],
   ["git add of a new file", { "new ü.txt": "new\n" }, {}, 'A  "new \\303\\274.txt"\n'],
   ["git add of an empty file", { empty: "" }, {}, "A  empty\n"],
-])("undoing %s restores the index, and taking that back, too", async (_, files, from, staged) => {
+])("is restored when %s is undone, and when that is taken back", async (_, files, from, staged) => {
   world.prompt();
   await claude(files, from);
   world.stop();
@@ -61,7 +61,7 @@ test.each([
 });
 
 test.each(["sha1", "sha256"])(
-  "before the first commit, with names of objects by %s",
+  "is restored before the first commit, with objects by %s",
   async (format) => {
     rmSync(join(world.root, ".git"), { recursive: true });
     await git("init", "-q", `--object-format=${format}`);
@@ -77,7 +77,7 @@ test.each(["sha1", "sha256"])(
   },
 );
 
-test("a binary file, and permissions", async () => {
+test("is restored for a binary file, and permissions", async () => {
   await git("config", "core.fileMode", "true");
   world.prompt();
   world.claudeChmod("other", 0o644, 0o755);
@@ -87,51 +87,29 @@ test("a binary file, and permissions", async () => {
   expect(await status()).toBe("");
 });
 
-test("of a file of which one hunk is undone the index holds the others", async () => {
-  world.prompt();
-  await claude({ a: "I\n2\n3\n4\n5\n6\nVII\n" });
-  world.stop();
-  await Bun.sleep(5);
-  const { files } = await world.list();
-  await world.service.summary();
-  const { decision } = await world.undo([
-    { path: world.path("a"), hunks: [files[0]?.hunks[0]?.id] },
-  ]);
-  expect(await git("show", ":a")).toBe("1\n2\n3\n4\n5\n6\nVII\n");
-  await world.service.summary();
-  await Bun.sleep(5);
-  await world.back({ decision });
-  expect(await git("show", ":a")).toBe("I\n2\n3\n4\n5\n6\nVII\n");
-  await world.service.summary();
-  expect(await world.summary()).toEqual(["a changed 1>1@1 1>1@7"]);
-});
-
-test("what the user staged before, or without Claude's lines, stays as it is, without a word", async () => {
-  world.write("a", "mine\n2\n3\n4\n5\n6\n7\n");
-  await git("add", "a");
-  world.prompt();
-  world.claude({ a: "mine\n2\n3\n4\n5\n6\nVII\n" });
-  const { files } = await undoAll();
-  expect(await status()).toBe("M  a\n");
-  expect(await git("show", ":a")).toBe("mine\n2\n3\n4\n5\n6\n7\n");
-  expect(files[0]).not.toHaveProperty("staged");
-});
-
-test.each(["an entry that somebody changed since", "an index that is locked"])(
-  "%s stays, and the undo says so",
-  async (what) => {
-    world.prompt();
-    await claude({ a: "1\n2\n3\n4\n5\n6\nVII\n" });
-    if (what.includes("locked")) world.write(".git/index.lock", "");
-    else {
-      world.write(".git/other-text", "0\n1\n2\n3\n4\n5\n6\nVII\n");
-      const id = (await git("hash-object", "-w", ".git/other-text")).trim();
-      await git("update-index", "--cacheinfo", `100644,${id},a`);
-    }
-    const before = await git("ls-files", "--stage", "a");
-    const { files } = await undoAll();
-    expect(files).toMatchObject([{ path: world.path("a"), staged: true }]);
-    expect(await git("ls-files", "--stage", "a")).toBe(before);
-    expect(world.read("a")).toBe(TEXT);
-  },
+stories(
+  [
+    [
+      "holds the other hunks of a file of which one is undone",
+      `prompt; A git a=${EDITS}; stop; later; is a changed 1>1@1 1>1@7; undo a#1
+       git show :a => 1|2|3|4|5|6|VII; is a changed 1>1@7; later; back
+       git show :a => I|2|3|4|5|6|VII; is a changed 1>1@1 1>1@7`,
+    ],
+    [
+      "stays where the user staged before, or without Claude's lines",
+      `user a=mine 2 3 4 5 6 7; git add a; prompt; A a=mine 2 3 4 5 6 VII; undo a
+       git status --porcelain => M  a; git show :a => mine|2|3|4|5|6|7`,
+    ],
+    [
+      "stays where it is locked, and the undo says so",
+      `prompt; A git a=${EDITS}; user .git/index.lock=; undo a: it stays in the index
+       git show :a => I|2|3|4|5|6|VII; disk a=${SEVEN}`,
+    ],
+    [
+      "stays where somebody has changed an entry since, and the undo says so",
+      `prompt; A git a=${EDITS}; user a=0 ${EDITS}; git add a; user a=${EDITS}
+       undo a: it stays in the index; git show :a => 0|I|2|3|4|5|6|VII; disk a=${SEVEN}`,
+    ],
+  ],
+  `repository a=${SEVEN}, other=${SEVEN}`,
 );

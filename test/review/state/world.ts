@@ -57,7 +57,7 @@ export class World implements Disposable {
   write(name: string, text: string | undefined): void {
     const path = this.path(name);
     mkdirSync(dirname(path), { recursive: true });
-    if (text === undefined) rmSync(path, { force: true });
+    if (text === undefined) rmSync(path, { recursive: true, force: true });
     else writeFileSync(path, text, "latin1");
   }
 
