@@ -1,150 +1,67 @@
 import { realpathSync } from "node:fs";
-import { commitKept } from "../../src/review/commit/commit";
-import { ReviewedProject } from "../../src/review/state/reviewed-project";
 import { RecordedHere } from "./recorded";
 import { git } from "./repository";
+import { commitOf } from "./story";
 
 /* `:Claude commit` where something is staged already: by Claude's commands, by the user, by both. */
 
-const TEXT = "1\n2\n3\n4\n5\n6\n7\n8\n";
-const CLAUDES = "sed -i s/2/II/ a";
 const WHO = ["AUTHOR", "COMMITTER"].flatMap((who) => [
   [`GIT_${who}_NAME`, "n"],
   [`GIT_${who}_EMAIL`, "a@b"],
 ]);
+const II = "sed -i s/2/II/ a";
+const VII = "sed -i s/7/VII/ a";
+const STAGED = "git's index differs from HEAD already: commit or unstage";
+const LEFT = "Claude has staged b, mine, of which you have kept nothing: it stays so";
 
-let world: RecordedHere;
-beforeEach(() => {
-  world = new RecordedHere({ a: TEXT, b: "b\n" });
-});
-afterEach(() => world[Symbol.dispose]());
+/**
+ * Commands of the user's before the turn (or none), of Claude's in it, and of the user's after it, all of
+ * which is then kept; names that are committed, else why none is; git's status then.
+ */
+const CASES = `
+git mv, and an edit after it       |  | git mv a c, sed -i s/2/II/ c      |  | D a, A c |
+git rm                             |  | git rm -q a                       |  | D a      |
+git add of an edited and a new file |  | ${II} && echo n > new, git add -A |  | M a, A new |
+git rm --cached, which leaves the file |  | git rm -q --cached a          |  | D a      | ?? a
+git mv that the CLI reports whole  |  | git mv a c && git status          |  | D a, A c |
+a folder in the place of a file    |  | git rm -q a && mkdir a && echo n > a/n && git add a |  | D a, A a/n |
+Claude stages the user's files     | echo mine > mine; echo mine >> b | ${II}, git add -A |  | M a; ${LEFT} | M  b, A  mine
+Claude stages the user's lines     | echo mine >> a | ${II}; git add -A  |  | M a      |  M a
+the user has staged before         | echo mine > mine; git add mine | ${II}; git add -A |  | ${STAGED} mine first | M  a, A  mine
+the user has staged before, in Claude's file | echo mine >> a; git add a | ${II}, git add -A |  | ${STAGED} a first | M  a
+a hunk that Claude has staged was undone |  | ${II}; ${VII}, git add -A | undo 6-8 | M a |
+that undo was taken back           |  | ${II}; ${VII}, git add -A | undo 6-8, back | M a |
+the user has staged since, also in Claude's file |  | ${II}, git add a | echo mine >> a; git add a; echo mine > mine; git add mine | ${STAGED} a, mine first | M  a, A  mine
+the user stages what Claude has changed |  | ${II} | git add a | ${STAGED} a first | M  a
+Claude unstages the user's file    | echo mine > mine; git add mine | ${II}, git reset -q && git add a |  | M a | ?? mine`;
+const ROWS = CASES.trim()
+  .split("\n")
+  .map((row) => row.split(/ *\| ?/) as [string, string, string, string, string, string]);
 
-interface Case {
-  /** Commands of the user's before the turn, of Claude's in it, and of the user's after it. */
-  before?: string;
-  claude: string[];
-  after?: string;
-  /** Rows of `a` in which the user undoes what Claude has changed. */
-  undo?: [number, number];
-  isTakenBack?: boolean;
-  /** The committed names, else the message. */
-  commit: string[] | string;
-  notes?: string;
-  status: string;
-  diff?: string;
-}
-
-const CASES: Record<string, Case> = {
-  "git mv, and an edit after it": {
-    claude: ["git mv a c", "sed -i s/2/II/ c"],
-    commit: ["D\ta", "A\tc"],
-    status: "",
-  },
-  "git rm": { claude: ["git rm -q a"], commit: ["D\ta"], status: "" },
-  "git add of an edited file and a new one": {
-    claude: [`${CLAUDES} && echo n > new`, "git add -A"],
-    commit: ["M\ta", "A\tnew"],
-    status: "",
-  },
-  "git rm --cached, which leaves the file as it is": {
-    claude: ["git rm -q --cached a"],
-    commit: ["D\ta"],
-    status: "?? a\n",
-  },
-  "git mv that the CLI reports whole": {
-    claude: ["git mv a c && git status"],
-    commit: ["D\ta", "A\tc"],
-    status: "",
-  },
-  "a folder in the place of a file": {
-    claude: ["git rm -q a && mkdir a && echo n > a/n && git add a"],
-    commit: ["D\ta", "A\ta/n"],
-    status: "",
-  },
-  "the user's files are staged by Claude: they are not committed, and named": {
-    before: "echo mine > mine; echo mine >> b",
-    claude: [CLAUDES, "git add -A"],
-    commit: ["M\ta"],
-    notes: "Claude has staged b, mine, of which you have kept nothing: it stays so",
-    status: "M  b\nA  mine\n",
-  },
-  "the user's lines are staged by Claude: they stay the user's": {
-    before: "echo mine >> a",
-    claude: [`${CLAUDES}; git add -A`],
-    commit: ["M\ta"],
-    status: " M a\n",
-    diff: "+mine",
-  },
-  "the user has staged before": {
-    before: "echo mine > mine; git add mine",
-    claude: [`${CLAUDES}; git add -A`],
-    commit: "git's index differs from HEAD already: commit or unstage mine first",
-    status: "M  a\nA  mine\n",
-  },
-  "the user has staged before, in Claude's file": {
-    before: "echo mine >> a; git add a",
-    claude: [CLAUDES, "git add -A"],
-    commit: "git's index differs from HEAD already: commit or unstage a first",
-    status: "M  a\n",
-  },
-  "a hunk that Claude has staged was undone": {
-    claude: [`${CLAUDES}; sed -i s/7/VII/ a`, "git add -A"],
-    undo: [6, 8],
-    commit: ["M\ta"],
-    status: "",
-  },
-  "the undo of a hunk that Claude has staged was taken back": {
-    claude: [`${CLAUDES}; sed -i s/7/VII/ a`, "git add -A"],
-    undo: [6, 8],
-    isTakenBack: true,
-    commit: ["M\ta"],
-    status: "",
-  },
-  "the user has staged since, also in Claude's file": {
-    claude: [CLAUDES, "git add a"],
-    after: "echo mine >> a; git add a; echo mine > mine; git add mine",
-    commit: "git's index differs from HEAD already: commit or unstage a, mine first",
-    status: "M  a\nA  mine\n",
-  },
-  "the user stages what Claude has changed": {
-    claude: [CLAUDES],
-    after: "git add a",
-    commit: "git's index differs from HEAD already: commit or unstage a first",
-    status: "M  a\n",
-  },
-  "Claude takes out of the index what the user has staged": {
-    before: "echo mine > mine; git add mine",
-    claude: [CLAUDES, "git reset -q && git add a"],
-    commit: ["M\ta"],
-    status: "?? mine\n",
-  },
-};
-
-test.each(Object.entries(CASES))("%s", async (_what, one) => {
-  const { before, claude, after, undo, isTakenBack, ...expected } = one;
+test.each(ROWS)("%s", async (_title, before, claude, after, expected, status) => {
+  using world = new RecordedHere({ a: "1\n2\n3\n4\n5\n6\n7\n8\n", b: "b\n" });
   if (before) world.sh(before);
   await world.prompt();
-  for (const command of claude) await world.bash(command);
+  for (const command of claude.split(", ")) await world.bash(command);
   await world.stop();
-  if (after) world.sh(after);
-  const range = { files: [{ path: world.path("a"), range: undo }] };
-  if (undo) await world.answer("undo", range);
-  if (isTakenBack) await world.answer("back", {});
+  const range = { files: [{ path: world.path("a"), range: [6, 8] }] };
+  if (after.startsWith("undo")) await world.answer("undo", range);
+  else if (after) world.sh(after);
+  if (after.endsWith("back")) await world.answer("back", {});
   const { files } = await world.list();
   await world.answer("keep", { files: files.map(({ path }) => ({ path })) });
   const root = realpathSync(world.folder);
   const made = await world.inside(async () => {
     Object.assign(process.env, Object.fromEntries(WHO));
-    const project = new ReviewedProject(root);
-    await project.catchUp();
-    const request = { draft: false, texts: new Map() };
-    return await commitKept(project, request, "echo by the test >").catch((error) => error);
+    return await commitOf({ root }).catch((error) => error);
   });
-  if (typeof expected.commit === "string") expect(made.message).toStartWith(expected.commit);
-  else expect(made).toMatchObject({ notes: expected.notes ? [expected.notes] : [] });
-  const committed = await git(root, "show", "--format=", "--name-status", "--no-renames", "HEAD");
-  if (typeof expected.commit !== "string")
-    expect(committed.trim().split("\n")).toEqual(expected.commit);
-  expect(await git(root, "status", "--porcelain", "-uall")).toBe(expected.status);
-  if (expected.diff) expect(await git(root, "diff")).toContain(expected.diff);
+  const [names, note] = expected.split("; ");
+  const committed = git(root, "show", "--format=", "--name-status", "--no-renames", "HEAD");
+  const isRefused = expected.startsWith(STAGED);
+  if (isRefused) expect(made.message).toStartWith(expected);
+  else expect(made).toMatchObject({ notes: note ? [note] : [] });
+  if (!isRefused)
+    expect(committed.trim().replaceAll("\t", " ").split("\n").join(", ")).toBe(names as string);
+  expect(git(root, "status", "--porcelain", "-uall").trimEnd().split("\n").join(", ")).toBe(status);
+  if (status === " M a") expect(git(root, "diff")).toContain("+mine");
 });

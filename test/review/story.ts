@@ -53,8 +53,8 @@ export async function play(world: World, story: string): Promise<void> {
 export const WRITES = "printf 'by the test\\n' >";
 
 /** `:Claude commit`: what is kept. */
-export async function commitOf(world: World, editor = WRITES, more: object = {}) {
-  const project = new ReviewedProject(world.root);
+export async function commitOf({ root }: { root: string }, editor = WRITES, more: object = {}) {
+  const project = new ReviewedProject(root);
   await project.catchUp();
   return commitKept(project, { draft: false, texts: new Map(), ...more }, editor);
 }
