@@ -194,55 +194,38 @@ function hook(name: string, text: string): void {
   chmodSync(world.path(`.git/hooks/${name}`), 0o755);
 }
 
-stories([
-  [
-    "commits a line of Claude's that you changed after you kept it as it was",
-    `repository a=${WORDS}; A a=${II}; keep a; user a=${WORDS.replace("2", "mine")} half-done
-     commits; HEAD a=${II}`,
-  ],
-  [
-    "commits a line of Claude's that you changed before you kept it as you changed it",
-    `repository a=${WORDS}; A a=${II}; user a=${WORDS.replace("2", "mine")}; keep a
-     user a=${WORDS.replace("2", "mine")} half-done; commits; HEAD a=${WORDS.replace("2", "mine")}`,
-  ],
-  [
-    "commits after each other what is kept by then",
-    `repository a=1 2; A a=1 2 3; keep a; user a=mine 1 2 3; commits; HEAD a=1 2 3
-     git diff --cached => ; user a=1 2 3; A a=0 1 2 3; keep a; user a=mine 0 1 2 3; commits
-     HEAD a=0 1 2 3; git diff --cached => `,
-  ],
-  [
-    "commits a file in a folder that replaces another file with the removal of that one alone",
-    `repository a=${WORDS}, b=${WORDS}; A -a; A a/b=new; keep a/b
-     commits: git would commit a, too, which you have not kept; keep a; commits
-     tree 100644 a/b, 100644 b`,
-  ],
-  [
-    "commits a file that was made known to git with nothing in it",
-    `repository a=${WORDS}; A n=new; user o=mine; git add -N n o; keep n; commits
-     tree 100644 a, 100644 n; git status --porcelain =>  A o`,
-  ],
-  [
-    "commits a removal that is kept, and not the file that comes after it",
-    `repository a=1, b=2, c=3; A -a, -b; keep a, b; A a=waits; user b=mine
-     is a created 0>1@1; commits; tree 100644 c`,
-  ],
-  [
-    "commits a mode that is kept although the file's removal waits",
-    `repository a=${WORDS}; A chmod a 755; keep a; A -a; commits; tree 100755 a`,
-  ],
-  [
-    "commits no mode where git does not look at modes",
-    `repository a=${WORDS}; git config core.fileMode false; A n=new; chmod n 777; keep n; commits
-     tree 100644 a, 100644 n`,
-  ],
-  [
-    "commits nothing in the middle of a rebase",
-    `${HALF}; user .git/rebase-merge=
-     commits: a rebase is not finished: end it with git, or abort it, first`,
-  ],
-  ["commits nothing in the middle of a merge", `${HALF}; user .git/MERGE_HEAD=; commits: a merge`],
-]);
+stories(`
+# commits a line of Claude's that you changed after you kept it as it was
+  repository a=${WORDS}; A a=${II}; keep a; user a=${WORDS.replace("2", "mine")} half-done
+  commits; HEAD a=${II}
+# commits a line of Claude's that you changed before you kept it as you changed it
+  repository a=${WORDS}; A a=${II}; user a=${WORDS.replace("2", "mine")}; keep a
+  user a=${WORDS.replace("2", "mine")} half-done; commits; HEAD a=${WORDS.replace("2", "mine")}
+# commits after each other what is kept by then
+  repository a=1 2; A a=1 2 3; keep a; user a=mine 1 2 3; commits; HEAD a=1 2 3
+  git diff --cached => ; user a=1 2 3; A a=0 1 2 3; keep a; user a=mine 0 1 2 3; commits
+  HEAD a=0 1 2 3; git diff --cached =>
+# commits a file in a folder that replaces another file with the removal of that one alone
+  repository a=${WORDS}, b=${WORDS}; A -a; A a/b=new; keep a/b
+  commits: git would commit a, too, which you have not kept; keep a; commits
+  tree 100644 a/b, 100644 b
+# commits a file that was made known to git with nothing in it
+  repository a=${WORDS}; A n=new; user o=mine; git add -N n o; keep n; commits
+  tree 100644 a, 100644 n; git status --porcelain =>  A o
+# commits a removal that is kept, and not the file that comes after it
+  repository a=1, b=2, c=3; A -a, -b; keep a, b; A a=waits; user b=mine
+  is a created 0>1@1; commits; tree 100644 c
+# commits a mode that is kept although the file's removal waits
+  repository a=${WORDS}; A chmod a 755; keep a; A -a; commits; tree 100755 a
+# commits no mode where git does not look at modes
+  repository a=${WORDS}; git config core.fileMode false; A n=new; chmod n 777; keep n; commits
+  tree 100644 a, 100644 n
+# commits nothing in the middle of a rebase
+  ${HALF}; user .git/rebase-merge=
+  commits: a rebase is not finished: end it with git, or abort it, first
+# commits nothing in the middle of a merge
+  ${HALF}; user .git/MERGE_HEAD=; commits: a merge
+`);
 
 test("says where git cannot write, as on a full disk, and changes nothing", async () => {
   firstCommit({ a: "one\n" });

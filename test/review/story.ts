@@ -8,12 +8,23 @@ import { ReviewedProject } from "../../src/review/state/reviewed-project";
 import { commitAll, git } from "./repository";
 import { World } from "./state/world";
 
-/** A title, and a story of steps, parted by ";" or line ends. */
-export type Row = [title: string, story: string];
-
-/** Tests that play a story each, in a project of its own. */
-export function stories(rows: readonly Row[], begin = ""): void {
-  test.each([...rows])("%s", async (_title, story) => {
+/**
+ * Tests that play a story each, in a project of its own: "# title", and below it the steps. `[a|b]` is `a` in
+ * one test, and `b` in another one.
+ */
+export function stories(first: string, second?: string): void {
+  const [begin, all] = second === undefined ? ["", first] : [first, second];
+  const rows = all
+    .split(/^\s*# /m)
+    .slice(1)
+    .flatMap((row) => {
+      const [, first = ""] = /\[(.*?)\]/.exec(row) ?? [];
+      return first.split("|").map((_, i) => {
+        const one = row.replace(/\[(.*?)\]/g, (_all, choice: string) => choice.split("|")[i] ?? "");
+        return one.split(/\n(.*)/s, 2) as [title: string, story: string];
+      });
+    });
+  test.each(rows)("%s", async (_title, story) => {
     using world = new World();
     await play(world, `${begin}; ${story}`);
   });

@@ -8,7 +8,7 @@ import { Git, LIMITS } from "../../../src/review/git/run";
 import { Recorder } from "../../../src/review/record/recorder";
 import { platformSkip } from "../../support/platform-skip";
 import { commitAll, git as run } from "../repository";
-import { play, type Row, stories, textOf } from "../story";
+import { play, stories, textOf } from "../story";
 import { World } from "./world";
 
 const SEVEN = "1 2 3 4 5 6 7";
@@ -31,73 +31,44 @@ const WAITS = "is a changed 1>1@7";
 const OTHER = `git switch -q -c other; user a=0 ${SEVEN}, b=other's; commit; git switch -q -`;
 
 stories(
-  [
-    [
-      "keeps what the user commits, and not the rest",
-      `prompt; A a=${EDITS}, b=new; is a changed 1>1@1 1>1@7, b created 0>1@1
-       user a=I 2 3 4 5 6 7; git commit -q -m part -- a; user a=${EDITS}
-       is a changed 1>1@7, b created 0>1@1; commit; is nothing`,
-    ],
-    [
-      "keeps what the user commits on a branch that is another name of one",
-      `git branch real; git symbolic-ref refs/heads/main refs/heads/real
-       prompt; A a=${EDITS}; is a changed 1>1@1 1>1@7; commit; is nothing`,
-    ],
-    ["keeps what the user stages", `prompt; A a=${EDIT}; ${WAITS}; git add a; is nothing`],
-    [
-      "keeps a file that Claude moved under both of its names",
-      `prompt; A -a, b=${SEVEN}; is b renamed 0>7@1; commit; is nothing`,
-    ],
-    [
-      "keeps a file that Claude moved and edited under both of its names",
-      `prompt; A -a, b=${SEVEN}; A b=${EDIT}; is a deleted 7>0@0, b created 0>7@1; commit; is nothing`,
-    ],
-    [
-      "keeps what was committed while no Neovim ran",
-      `prompt; A a=${EDIT}; commit; prompt; A a=${EDITS}; restart; is a changed 1>1@1`,
-    ],
-    ...["", WAITS].map(
-      (looks): Row => [
-        `waits after Esc with what Claude has committed${looks && ", though Neovim looks"}`,
-        `prompt; A a=${EDIT}; ${looks}; begin; commit; ${looks}; prompt; stop; later; restart
-       ${WAITS}; user more=mine; commit; ${WAITS}`,
-      ],
-    ),
-    ...["", "git commit -q -m task"].map(
-      (commits): Row => [
-        `waits with what a task in the background ${commits ? "commits" : "stages"}`,
-        `prompt; A a=${EDIT}; begin; stop in the background; ${WAITS}; prompt; git add -A; ${commits}
-       ${WAITS}; stop; ${WAITS}; later; git reset -q --soft HEAD; ${WAITS}`,
-      ],
-    ),
-    [
-      "keeps what the user commits after a call that was interrupted",
-      `prompt; A a=${EDIT}; begin; stop; later; ${WAITS}; commit; is nothing`,
-    ],
-    [
-      "waits with a commit of Claude's that the user's follows while no Neovim runs",
-      `prompt; A a=${EDIT}; begin; commit; prompt; later; user more=mine; commit; prompt
-       restart; ${WAITS}`,
-    ],
-    ...["git add -A", "commit"].map(
-      (how): Row => [
-        `waits with what a call does by ${how} that is recorded late`,
-        `prompt; A a=${EDIT}; ${WAITS}; mark; ${how}; is nothing; begin at mark; ${WAITS}; end
-       restart; ${WAITS}; later; keep a; is nothing`,
-      ],
-    ),
-    [
-      "waits with what Claude commits until the user moves HEAD over it",
-      `${OTHER}; prompt; is nothing; A a=${EDIT}; ${WAITS}; begin; commit; ${WAITS}; end at HEAD
-       ${WAITS}; git rebase -q other; is nothing`,
-    ],
-    [
-      "shows after a commit that Claude deleted a row that was never committed",
-      `prompt; user a=1 2 mine 3 4 5 6 7; A a=${EDIT}; user a=${EDIT} more; git add a
-       user a=0 ${EDIT} more; git commit -q -m part; is a changed 1>0@3`,
-    ],
-  ],
   `repository a=${SEVEN}`,
+  `
+# keeps what the user commits, and not the rest
+  prompt; A a=${EDITS}, b=new; is a changed 1>1@1 1>1@7, b created 0>1@1
+  user a=I 2 3 4 5 6 7; git commit -q -m part -- a; user a=${EDITS}
+  is a changed 1>1@7, b created 0>1@1; commit; is nothing
+# keeps what the user commits on a branch that is another name of one
+  git branch real; git symbolic-ref refs/heads/main refs/heads/real
+  prompt; A a=${EDITS}; is a changed 1>1@1 1>1@7; commit; is nothing
+# keeps what the user stages
+  prompt; A a=${EDIT}; ${WAITS}; git add a; is nothing
+# keeps a file that Claude moved[| and edited] under both of its names
+  prompt; A -a, b=${SEVEN}; [|A b=${EDIT}]; is [b renamed 0>7@1|a deleted 7>0@0, b created 0>7@1]
+  commit; is nothing
+# keeps what was committed while no Neovim ran
+  prompt; A a=${EDIT}; commit; prompt; A a=${EDITS}; restart; is a changed 1>1@1
+# waits after Esc with what Claude has committed[|, though Neovim looks]
+  prompt; A a=${EDIT}; [|${WAITS}]; begin; commit; [|${WAITS}]; prompt; stop; later; restart
+  ${WAITS}; user more=mine; commit; ${WAITS}
+# waits with what a task in the background [stages|commits]
+  prompt; A a=${EDIT}; begin; stop in the background; ${WAITS}; prompt
+  git add -A; [|git commit -q -m task]; ${WAITS}; stop; ${WAITS}; later
+  git reset -q --soft HEAD; ${WAITS}
+# keeps what the user commits after a call that was interrupted
+  prompt; A a=${EDIT}; begin; stop; later; ${WAITS}; commit; is nothing
+# waits with a commit of Claude's that the user's follows while no Neovim runs
+  prompt; A a=${EDIT}; begin; commit; prompt; later; user more=mine; commit; prompt
+  restart; ${WAITS}
+# waits with what a call does by [git add -A|commit] that is recorded late
+  prompt; A a=${EDIT}; ${WAITS}; mark; [git add -A|commit]; is nothing; begin at mark; ${WAITS}
+  end; restart; ${WAITS}; later; keep a; is nothing
+# waits with what Claude commits until the user moves HEAD over it
+  ${OTHER}; prompt; is nothing; A a=${EDIT}; ${WAITS}; begin; commit; ${WAITS}; end at HEAD
+  ${WAITS}; git rebase -q other; is nothing
+# shows after a commit that Claude deleted a row that was never committed
+  prompt; user a=1 2 mine 3 4 5 6 7; A a=${EDIT}; user a=${EDIT} more; git add a
+  user a=0 ${EDIT} more; git commit -q -m part; is a changed 1>0@3
+`,
 );
 
 test.each(["commit", "git add a"])(

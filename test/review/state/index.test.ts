@@ -88,28 +88,20 @@ test("is restored for a binary file, and permissions", async () => {
 });
 
 stories(
-  [
-    [
-      "holds the other hunks of a file of which one is undone",
-      `prompt; A git a=${EDITS}; stop; later; is a changed 1>1@1 1>1@7; undo a#1
-       git show :a => 1|2|3|4|5|6|VII; is a changed 1>1@7; later; back
-       git show :a => I|2|3|4|5|6|VII; is a changed 1>1@1 1>1@7`,
-    ],
-    [
-      "stays where the user staged before, or without Claude's lines",
-      `user a=mine 2 3 4 5 6 7; git add a; prompt; A a=mine 2 3 4 5 6 VII; undo a
-       git status --porcelain => M  a; git show :a => mine|2|3|4|5|6|7`,
-    ],
-    [
-      "stays where it is locked, and the undo says so",
-      `prompt; A git a=${EDITS}; user .git/index.lock=; undo a: it stays in the index
-       git show :a => I|2|3|4|5|6|VII; disk a=${SEVEN}`,
-    ],
-    [
-      "stays where somebody has changed an entry since, and the undo says so",
-      `prompt; A git a=${EDITS}; user a=0 ${EDITS}; git add a; user a=${EDITS}
-       undo a: it stays in the index; git show :a => 0|I|2|3|4|5|6|VII; disk a=${SEVEN}`,
-    ],
-  ],
   `repository a=${SEVEN}, other=${SEVEN}`,
+  `
+# holds the other hunks of a file of which one is undone
+  prompt; A git a=${EDITS}; stop; later; is a changed 1>1@1 1>1@7; undo a#1
+  git show :a => 1|2|3|4|5|6|VII; is a changed 1>1@7; later; back
+  git show :a => I|2|3|4|5|6|VII; is a changed 1>1@1 1>1@7
+# stays where the user staged before, or without Claude's lines
+  user a=mine 2 3 4 5 6 7; git add a; prompt; A a=mine 2 3 4 5 6 VII; undo a
+  git status --porcelain => M  a; git show :a => mine|2|3|4|5|6|7
+# stays where it is locked, and the undo says so
+  prompt; A git a=${EDITS}; user .git/index.lock=; undo a: it stays in the index
+  git show :a => I|2|3|4|5|6|VII; disk a=${SEVEN}
+# stays where somebody has changed an entry since, and the undo says so
+  prompt; A git a=${EDITS}; user a=0 ${EDITS}; git add a; user a=${EDITS}
+  undo a: it stays in the index; git show :a => 0|I|2|3|4|5|6|VII; disk a=${SEVEN}
+`,
 );

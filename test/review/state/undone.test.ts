@@ -21,24 +21,18 @@ const file = () => ({ path: world.path("a") });
 
 describe("a line of Claude's that the user has undone", () => {
   stories(
-    [
-      [
-        "is Claude's again by `u`; once it is kept, a later deletion of Claude's can be undone",
-        `A a=${WITH}; undo! a; u a=${WITH}; is a changed 0>1@4; keep a; is nothing
-         back undo: no decision to take back; disk a=${WITH}
-         A a=1 2 3 other 4 5 6; is a changed 1>1@4; undo! a; disk a=${WITH}`,
-      ],
-      [
-        "is the user's own if they write the same, in another buffer, too",
-        `A a=${WITH}; undo! a; user a=${WITH}; is nothing; undo! a: nothing; disk a=${WITH}`,
-      ],
-      [
-        "is the user's own if they write the same once Claude has changed the file again",
-        `A a=${WITH}; undo! a; A a=${SIX} more; user a=${WITH} more; is a changed 0>1@8
-         undo! a; disk a=${WITH}`,
-      ],
-    ],
     `user a=${SIX}`,
+    `
+# is Claude's again by Neovim's undo; once it is kept, a later deletion of Claude's can be undone
+  A a=${WITH}; undo! a; u a=${WITH}; is a changed 0>1@4; keep a; is nothing
+  back undo: no decision to take back; disk a=${WITH}
+  A a=1 2 3 other 4 5 6; is a changed 1>1@4; undo! a; disk a=${WITH}
+# is the user's own if they write the same, in another buffer, too
+  A a=${WITH}; undo! a; user a=${WITH}; is nothing; undo! a: nothing; disk a=${WITH}
+# is the user's own if they write the same once Claude has changed the file again
+  A a=${WITH}; undo! a; A a=${SIX} more; user a=${WITH} more; is a changed 0>1@8
+  undo! a; disk a=${WITH}
+`,
   );
 
   test("is Claude's while the undo is in a buffer alone, and the user's own once that is written", async () => {
@@ -74,19 +68,15 @@ describe("a line of Claude's that the user has undone", () => {
 
 describe("a line that Claude deleted, and the user has brought back", () => {
   stories(
-    [
-      [
-        "is deleted by the user, who deletes it before Claude changes the file again",
-        `A a=${WITHOUT}; undo! a; restart; user a=${WITHOUT}; is nothing
-         undo! a: nothing; disk a=${WITHOUT}`,
-      ],
-      [
-        "is deleted by Claude again by `u`, in that file alone",
-        `user b=${SIX}; A a=${WITHOUT}, b=${WITHOUT}; undo! a, b; u a=${WITHOUT}
-         is a changed 1>0@2; back undo; is a changed 1>0@2, b changed 1>0@2; disk b=${WITHOUT}`,
-      ],
-    ],
     `user a=${SIX}`,
+    `
+# is deleted by the user, who deletes it before Claude changes the file again
+  A a=${WITHOUT}; undo! a; restart; user a=${WITHOUT}; is nothing
+  undo! a: nothing; disk a=${WITHOUT}
+# is deleted by Claude again by Neovim's undo, in that file alone
+  user b=${SIX}; A a=${WITHOUT}, b=${WITHOUT}; undo! a, b; u a=${WITHOUT}
+  is a changed 1>0@2; back undo; is a changed 1>0@2, b changed 1>0@2; disk b=${WITHOUT}
+`,
   );
 });
 
