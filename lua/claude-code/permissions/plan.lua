@@ -1,11 +1,11 @@
 --- A plan of Claude's as a Markdown document in the user's window: they edit it, comment on lines, and approve what
 --- stands there then, or send the comments. Claude's terminal asks as well; whoever answers first decides.
 local api = vim.api
+local borrowing = require("claude-code.editor.windows.borrowed")
 local buffers = require("claude-code.editor.diff.buffers")
 local focus = require("claude-code.editor.windows.focus")
 local notify = require("claude-code.messages.notify")
 local requests = require("claude-code.sessions.requests")
-local spare = require("claude-code.editor.windows.spare")
 local terminal = require("claude-code.terminal.providers.window")
 local guards = require("claude-code.editor.input.guard")
 local winbar = require("claude-code.editor.windows.winbar")
@@ -16,15 +16,15 @@ local M = {}
 local NAMESPACE = api.nvim_create_namespace("claude-code.plan")
 --- Begins the window's bar.
 local MARK = "%(%(%(%(%)%)%)%)"
+--- Those that we change in its window.
+local OPTIONS = { "conceallevel", "winbar" }
 
 ---@class claude-code.Plan
 ---@field request claude-code.PermissionRequest
 ---@field buf integer
 ---@field comments table<integer, { text: string, line: string }> by their extmarks, with the line they were made at
 ---@field guard claude-code.DecisionGuard
----@field borrowed? claude-code.BorrowedWindow nil: its window is a new one
----@field spare? claude-code.Spare
----@field win? integer
+---@field window? claude-code.Borrowed while it is on screen
 ---@field origin? claude-code.Origin
 ---@field is_answered? boolean by the user, here
 ---@field hidden? integer first line with a hidden character
@@ -33,27 +33,23 @@ local MARK = "%(%(%(%(%)%)%)%)"
 local plans = {}
 
 local function is_shown(plan)
-  local win = plan.win
-  return win ~= nil and api.nvim_win_is_valid(win) and api.nvim_win_get_buf(win) == plan.buf
+  return plan.window ~= nil and windows.shows(plan.window.win, plan.buf)
 end
 
 --- Gives the window back once the plan is over, and the cursor to where it was.
 local function finish(plan)
-  local win, borrowed = plan.win, plan.borrowed
   terminal.take_back()
   plans[plan.request.id] = nil
-  if plan.spare then
-    plan.spare:finish()
-  end
+  local has_cursor = is_shown(plan) and api.nvim_get_current_win() == plan.window.win
   if is_shown(plan) then
-    local has_cursor = api.nvim_get_current_win() == win
-    winbar.hide(win, MARK)
-    windows.give_back(borrowed, win)
-    if has_cursor then
-      focus.give_back(plan.origin, 0)
-    end
+    winbar.hide(plan.window.win, MARK)
   end
-  windows.restore_bufhidden(borrowed)
+  if plan.window then
+    plan.window:finish(OPTIONS)
+  end
+  if has_cursor then
+    focus.give_back(plan.origin, 0)
+  end
   if api.nvim_buf_is_valid(plan.buf) then
     api.nvim_buf_delete(plan.buf, { force = true })
   end
@@ -173,13 +169,12 @@ end
 
 --- The user has left it: the file is there again where its window is closed, and nothing else is decided.
 local function on_left(plan)
-  local borrowed, left = plan.borrowed, plan.spare
-  plan.win, plan.borrowed, plan.spare, plan.origin = nil, nil, nil, nil
-  windows.restore_bufhidden(borrowed)
+  local left = plan.window
+  plan.window, plan.origin = nil, nil
   terminal.take_back()
   vim.schedule(function()
     if left and vim.v.exiting == vim.NIL then
-      left:finish()
+      left:finish(OPTIONS)
     end
     if plans[plan.request.id] and not is_shown(plan) then
       notify.info(":Claude answer shows the plan, which waits")
@@ -256,9 +251,9 @@ local function show_bar(plan)
     { keys = { "q" }, words = "send comments" },
     { keys = { "<CR>" }, words = "approve", is_needed = true },
   }
-  local room = api.nvim_win_get_width(plan.win) - winbar.width(parts)
+  local room = api.nvim_win_get_width(plan.window.win) - winbar.width(parts)
   vim.list_extend(parts, winbar.hints(hints, room))
-  winbar.show(plan.win, MARK, winbar.render(parts))
+  winbar.show(plan.window.win, MARK, winbar.render(parts))
 end
 
 ---@param buf integer that Neovim has emptied (`:edit!`)
@@ -279,18 +274,18 @@ end
 function M.show(request, is_offered)
   local plan = plans[request.id] or new(request)
   if is_shown(plan) then
-    return api.nvim_set_current_win(plan.win)
+    return api.nvim_set_current_win(plan.window.win)
   end
   plan.origin = focus.origin()
   local win = windows.for_file()
   terminal.yield_to(win)
-  plan.borrowed = win and windows.borrow(win, plan.buf) or nil
-  plan.win = win or windows.beside(plan.buf)
-  plan.spare = plan.borrowed and spare.watch(plan.borrowed)
-  vim.wo[plan.win][0].conceallevel = 0
+  plan.window = win and borrowing.take(win, plan.buf)
+    or borrowing.new(windows.beside(plan.buf), plan.buf)
+  plan.window:keep_place()
+  vim.wo[plan.window.win][0].conceallevel = 0
   plan.guard:restart("appeared", not is_offered)
   show_bar(plan)
-  focus.take(plan.win, plan.origin)
+  focus.take(plan.window.win, plan.origin)
 end
 
 --- A plan was proposed: shows it once the user does not type, and windows may change.

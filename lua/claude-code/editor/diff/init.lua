@@ -8,7 +8,7 @@ local focus = require("claude-code.editor.windows.focus")
 local keyboard = require("claude-code.editor.input.keyboard")
 local notify = require("claude-code.messages.notify")
 local path = require("claude-code.editor.documents.path")
-local places = require("claude-code.editor.diff.place")
+local layouts = require("claude-code.editor.diff.layout")
 local text = require("claude-code.editor.diff.text")
 local waiting = require("claude-code.editor.diff.waiting")
 local windows = require("claude-code.editor.windows")
@@ -127,7 +127,7 @@ local function can_show(diff)
   local here, file = vim.api.nvim_get_current_win(), path.loaded_buffer(diff.proposal.new_path)
   return windows.for_file(nil, here) ~= nil
     and not windows.has_diff()
-    and not places.needs_tab(config.get().diff.layout, file, here)
+    and not layouts.needs_tab(config.get().diff.layout, file, here)
 end
 
 local show_next ---@type fun(decided?: boolean)

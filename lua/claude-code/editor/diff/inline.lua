@@ -3,7 +3,6 @@ local api, fn = vim.api, vim.fn
 local draw = require("claude-code.editor.changes.draw")
 local hunks = require("claude-code.editor.changes.hunks")
 local reveal = require("claude-code.editor.changes.reveal")
-local spare = require("claude-code.editor.windows.spare")
 local windows = require("claude-code.editor.windows")
 
 local NAMESPACE = api.nvim_create_namespace("claude-code.diff.inline")
@@ -17,8 +16,7 @@ local OPTIONS = { "conceallevel", "foldenable", "signcolumn", "winbar" }
 ---@field private drawn? claude-code.HunkList what is shown
 ---@field private margin? string in front of the deleted lines
 ---@field private marked table<integer, true> the hunks of `drawn` that are marked, by index
----@field private borrowed? claude-code.BorrowedWindow what `win` showed; nil if the window is ours
----@field private spare? claude-code.Spare until the layout closes: `:wq` accepts first, quits then
+---@field private borrowed? claude-code.Borrowed
 local Inline = {}
 Inline.__index = Inline
 
@@ -32,7 +30,8 @@ function M.new(proposal, place)
 end
 
 function Inline:open()
-  self.win, self.borrowed = self.place:take(self.proposal.new_buf --[[@as integer]])
+  self.borrowed = self.place:take(self.proposal.new_buf --[[@as integer]])
+  self.win = self.borrowed.win
   self.windows = { self.win }
   vim.wo[self.win][0].winfixbuf = false
   vim.wo[self.win][0].foldenable = false
@@ -46,7 +45,7 @@ function Inline:open()
   local count = api.nvim_buf_line_count(self.proposal.new_buf)
   api.nvim_win_set_cursor(self.win, { first and math.min(hunks.span(first, "new"), count) or 1, 0 })
   self:reveal(first)
-  self.spare = self.borrowed and spare.watch(self.borrowed)
+  self.borrowed:keep_place()
 end
 
 function Inline.even_out() end
@@ -101,22 +100,13 @@ end
 
 ---@return boolean
 function Inline:is_intact()
-  return self.win ~= nil
-    and api.nvim_win_is_valid(self.win)
-    and api.nvim_win_get_buf(self.win) == self.proposal.new_buf
+  return windows.shows(self.win, self.proposal.new_buf)
 end
 
 ---@return integer? gone
 ---@return integer? instead
 function Inline:close()
-  local borrowed = self.borrowed
-  local instead = self.spare and self.spare:finish()
-  if self:is_intact() then
-    windows.give_back(borrowed, self.win)
-  elseif self.win and api.nvim_win_is_valid(self.win) then
-    windows.release(self.win, borrowed, OPTIONS)
-  end
-  windows.restore_bufhidden(borrowed)
+  local instead = self.borrowed and self.borrowed:finish(OPTIONS)
   return instead and self.win, instead
 end
 

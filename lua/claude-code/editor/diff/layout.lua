@@ -1,16 +1,28 @@
---- The ways to show a diff, as `diff.layout` names them; where there is too little room, "inline".
+--- Where and how a diff is shown: as `diff.layout` says, or "inline" where there is too little room; in the place of
+--- the file's window, or on a tab page of its own, to which Claude's terminal comes along if it was visible.
 ---
 --- A layout is an object that shows a prepared proposal in windows. `open` and `close` run with autocommands off.
+local api = vim.api
+local borrowing = require("claude-code.editor.windows.borrowed")
 local focus = require("claude-code.editor.windows.focus")
 local hunks = require("claude-code.editor.changes.hunks")
 local notify = require("claude-code.messages.notify")
-local places = require("claude-code.editor.diff.place")
 local saved_layout = require("claude-code.editor.windows.layout")
-
 local windows = require("claude-code.editor.windows")
 
----Above these diff mode keeps Neovim still: to find the changed parts of 20,000 unlike lines takes
----Neovim 0.12 1.5 s, and 2,000 hunks take 0.4 s. Changed lines and bytes are those of both sides.
+---Marks our tab pages.
+local TAG = "claude_code_diff"
+
+---Columns of two sides beside each other, 45 each: with less a side shows too little of a change.
+local MIN_WIDTH = 91
+---Lines of two sides below each other: four, a status line and a bar each.
+local MIN_HEIGHT = 12
+
+---Columns and lines of a window in which a diff can be read at all. In a smaller one it is on a tab page.
+local MIN_INLINE = { width = 40, height = 5 }
+
+---Above these, diff mode keeps Neovim from answering: Neovim 0.12 needs 1.5 s to find the changed parts of 20,000
+---unlike lines, and 0.4 s for 2,000 hunks. Changed lines and bytes are those of both sides.
 local MAX_CHANGED_LINES = 4000
 local MAX_CHANGED_BYTES = 150 * 1000
 local MAX_HUNKS = 400
@@ -23,13 +35,156 @@ local M = {}
 ---@field windows integer[] those that show the diff
 ---@field win integer the one with the proposal
 ---@field open fun(self)
----@field is_intact fun(self): boolean did the user leave its windows as they are?
----@field close fun(self): integer?, integer? brings the user's windows back; also after `open` has
---- failed. Of a window that is gone, and the one in its place
+---@field is_intact fun(self): boolean the user left its windows as they are
+---@field close fun(self): integer?, integer? brings the user's windows back, also after `open` has failed; returns a
+--- window that has closed, and the one in its place
 ---@field even_out fun(self) the screen has another size
----@field is_cramped fun(self): boolean is there too little room left for it?
+---@field is_cramped fun(self): boolean too little room is left for it
 ---@field refresh fun(self) the proposal was edited
 ---@field reveal fun(self, hunk?: claude-code.Hunk) the cursor was moved to it
+
+---@class claude-code.DiffPlace
+---@field fits boolean there is room for the layout
+---@field is_below boolean the proposal is below the file, not beside it
+---@field private on_tab boolean
+---@field private layout claude-code.DiffLayout
+---@field private target? integer buffer of the file
+---@field private except? integer window that must not change
+local Place = {}
+Place.__index = Place
+
+local function terminal()
+  return require("claude-code.terminal.providers.window")
+end
+
+local function is_below()
+  return vim.list_contains(vim.opt.diffopt:get(), "horizontal")
+end
+
+---@param layout claude-code.DiffLayout
+---@return boolean is so much room enough?
+local function fits(layout, width, height)
+  if layout == "inline" then
+    return true
+  elseif is_below() then
+    return height >= MIN_HEIGHT
+  end
+  return width >= MIN_WIDTH
+end
+
+---@return integer width
+---@return integer height
+local function room_here(target, except)
+  local win = windows.for_file(target, except)
+  if win then
+    return api.nvim_win_get_width(win), api.nvim_win_get_height(win)
+  end
+  return windows.room_beside()
+end
+
+---@param layout claude-code.DiffLayout
+---@param target? integer buffer of the file
+---@param except? integer window that must not change
+---@return boolean must a diff have a tab page of its own?
+function M.needs_tab(layout, target, except)
+  local width, height = room_here(target, except)
+  if layout == "tab" or width < MIN_INLINE.width or height < MIN_INLINE.height then
+    return true
+  elseif not windows.has_diff() then
+    return false
+  end
+  -- All windows in diff mode of a tab page are compared with each other.
+  return layout ~= "inline" or not windows.for_file(target, except)
+end
+
+---@return claude-code.DiffPlace
+local function choose_place(layout, target, except)
+  -- Behind a float nothing can be seen of it.
+  local on_tab = focus.is_in_float() or M.needs_tab(layout, target, except)
+  -- A line each for tab pages and status.
+  local width, height = vim.o.columns, vim.o.lines - vim.o.cmdheight - 2
+  if not on_tab then
+    width, height = room_here(target, except)
+  end
+  return setmetatable({
+    fits = fits(layout, width, height),
+    is_below = is_below(),
+    on_tab = on_tab,
+    layout = layout,
+    target = target,
+    except = except,
+  }, Place)
+end
+
+---A new tab page for `buf`, entered.
+---@return integer win
+local function open_tab(buf, layout)
+  local from = api.nvim_get_current_tabpage()
+  vim.cmd.sbuffer({ count = buf, mods = { tab = vim.fn.tabpagenr() } })
+  local win = api.nvim_get_current_win()
+  windows.set_options(win, windows.new_options())
+  api.nvim_tabpage_set_var(0, TAG, true)
+  -- A terminal that leaves too little room does not come along.
+  terminal().mirror_to_tab(from, function(width, height)
+    return fits(layout, width, height)
+  end)
+  terminal().yield_to(win, win)
+  return win
+end
+
+---@param buf integer one side of the diff, or all of it
+---@return claude-code.Borrowed
+function Place:take(buf)
+  if self.on_tab then
+    return borrowing.new(open_tab(buf, self.layout), buf)
+  end
+  local win = windows.for_file(self.target, self.except)
+  if not win then
+    return borrowing.new(windows.beside(buf), buf)
+  end
+  terminal().yield_to(win)
+  return borrowing.take(win, buf)
+end
+
+---@param width integer of two sides that were given room beside each other
+---@return boolean are they narrower than promised by now?
+function Place:is_cramped(width)
+  return not self.on_tab and not self.is_below and width < MIN_WIDTH
+end
+
+---Closes a tab page with nothing in it except Claude's terminal. A user who is there moves to the terminal where they
+---came from.
+local function close_tab(tab, saved)
+  local here = tab == api.nvim_get_current_tabpage() and api.nvim_tabpage_is_valid(saved.tab)
+  local is_typing = api.nvim_get_mode().mode == "t"
+  local buf = api.nvim_win_get_buf(api.nvim_tabpage_list_wins(tab)[1])
+  if here then
+    api.nvim_set_current_tabpage(saved.tab)
+  end
+  -- It fails for the only one.
+  pcall(vim.cmd.tabclose, api.nvim_tabpage_get_number(tab))
+  if here then
+    terminal().show(buf)
+    focus.give_back({ win = api.nvim_get_current_win(), terminal = is_typing }, saved.previous)
+  end
+end
+
+---A diff's tab page closes with it, unless the user has put something there.
+local function close_tabs(saved)
+  local ours = vim.tbl_filter(function(tab)
+    return vim.t[tab][TAG]
+  end, api.nvim_list_tabpages())
+  for _, tab in ipairs(ours) do
+    local wins = vim.iter(api.nvim_tabpage_list_wins(tab)):filter(function(win)
+      return not windows.is_floating(win)
+    end)
+    if wins:all(terminal().is_terminal) then
+      close_tab(tab, saved)
+    else
+      api.nvim_tabpage_del_var(tab, TAG)
+    end
+  end
+end
 
 local function is_too_big(proposal)
   local found, old, new = proposal:hunks(), proposal.old.lines, proposal:lines()
@@ -58,19 +213,16 @@ end
 ---@return claude-code.Layout
 local function pick(proposal, except)
   local wanted = require("claude-code.config").get().diff.layout
-  -- Nothing stands beside a new file; of one outside of the workspace two bars have room for the warnings.
+  -- A new file has nothing beside it; for one outside of the workspace two bars have room for the warnings.
   local is_new = not proposal.exists and not proposal:is_outside()
   local name = is_new and wanted == "vertical" and "inline" or wanted
-  local function place_for(layout)
-    return places.choose(layout, proposal.target, except, focus.is_in_float())
-  end
-  local place = place_for(name)
+  local place = choose_place(name, proposal.target, except)
   local reason = name ~= "inline" and place.fits and why_inline(proposal)
   if reason then
     notify.info("shown inline: " .. reason, "diff.layout")
   end
   if reason or not place.fits then
-    name, place = "inline", place_for("inline")
+    name, place = "inline", choose_place("inline", proposal.target, except)
   end
   if name == "inline" or is_new then
     return require("claude-code.editor.diff.inline").new(proposal, place)
@@ -124,7 +276,8 @@ function M.close(layout, proposal, before, origin)
     saved_layout.replace(before, gone, instead)
     origin.win = origin.win == gone and instead or origin.win
   end
-  places.give_back(before)
+  terminal().take_back()
+  close_tabs(before)
 end
 
 return M

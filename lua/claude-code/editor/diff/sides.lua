@@ -33,7 +33,7 @@ local SIDES = {
 ---@field private proposal claude-code.Proposal
 ---@field private place claude-code.DiffPlace
 ---@field private old_win? integer
----@field private borrowed? claude-code.BorrowedWindow what `old_win` showed; nil if the window is ours
+---@field private borrowed? claude-code.Borrowed `old_win`
 ---@field private scrollopt? string as :diffthis, which changes it for all windows, found it
 local Sides = {}
 Sides.__index = Sides
@@ -45,10 +45,6 @@ local M = {}
 ---@return claude-code.Sides
 function M.new(proposal, place)
   return setmetatable({ proposal = proposal, place = place, windows = {} }, Sides)
-end
-
-local function shows(win, buf)
-  return win ~= nil and api.nvim_win_is_valid(win) and api.nvim_win_get_buf(win) == buf
 end
 
 ---The proposal's side: a size of its own keeps 'equalalways' from resizing all windows.
@@ -66,7 +62,8 @@ function Sides:split()
 end
 
 function Sides:open()
-  self.old_win, self.borrowed = self.place:take(self.proposal.old_buf --[[@as integer]])
+  self.borrowed = self.place:take(self.proposal.old_buf --[[@as integer]])
+  self.old_win = self.borrowed.win
   self.windows = { self.old_win }
   self.scrollopt = vim.go.scrollopt
   -- First with the other side: the proposal would put that into the jump list.
@@ -114,7 +111,8 @@ end
 
 ---@return boolean
 function Sides:is_intact()
-  return shows(self.old_win, self.proposal.old_buf) and shows(self.win, self.proposal.new_buf)
+  return windows.shows(self.old_win, self.proposal.old_buf)
+    and windows.shows(self.win, self.proposal.new_buf)
 end
 
 ---Both sides the same size again, of the room that they have together.
@@ -161,7 +159,7 @@ end
 
 ---@private
 function Sides:has_side(win)
-  return shows(win, self.proposal.old_buf) or shows(win, self.proposal.new_buf)
+  return windows.shows(win, self.proposal.old_buf) or windows.shows(win, self.proposal.new_buf)
 end
 
 ---Of the windows that show something else by now, all is the user's again.
@@ -169,7 +167,7 @@ end
 function Sides:release(old_is_ours, new_is_ours)
   for win, ours in pairs({ [self.old_win or 0] = old_is_ours, [self.win or 0] = new_is_ours }) do
     if win ~= 0 and not ours and api.nvim_win_is_valid(win) then
-      windows.release(win, self.borrowed, DIFF_OPTIONS)
+      self.borrowed:release(DIFF_OPTIONS, win)
     end
   end
 end
@@ -178,7 +176,7 @@ end
 ---something beside it.
 ---@private
 function Sides:is_replaced(old_is_ours, new_is_ours)
-  if not self.borrowed then
+  if not self.borrowed or self.borrowed.is_new then
     return false
   elseif not api.nvim_win_is_valid(self.old_win) then
     return new_is_ours
@@ -198,17 +196,19 @@ function Sides:close()
   self:end_diff_mode()
   self:release(old_is_ours, new_is_ours)
   if is_replaced and new_is_ours then
-    windows.give_back(self.borrowed, self.win)
-  elseif old_is_ours and self.borrowed and not is_replaced then
-    windows.give_back(self.borrowed, self.old_win)
+    self.borrowed:give_back(self.win)
+  elseif old_is_ours and not is_replaced then
+    self.borrowed:give_back()
   end
   if new_is_ours and not is_replaced then
     windows.close(self.win)
   end
-  if old_is_ours and (is_replaced or not self.borrowed) then
+  if old_is_ours and is_replaced then
     windows.close(self.old_win)
   end
-  windows.restore_bufhidden(self.borrowed)
+  if self.borrowed then
+    self.borrowed:restore_bufhidden()
+  end
   if is_replaced then
     return self.old_win, self.win
   end

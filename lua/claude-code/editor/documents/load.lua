@@ -1,6 +1,7 @@
 --- Reads a file into its buffer without the swap-file question (E325): nobody may be there to answer.
 local api = vim.api
 local autocommands = require("claude-code.lib.autocommands")
+local finally = require("claude-code.lib.finally")
 local notify = require("claude-code.messages.notify")
 local parsing = require("claude-code.editor.documents.parsing")
 local path = require("claude-code.editor.documents.path")
@@ -77,12 +78,9 @@ end
 ---@return T
 function M.without_question(show)
   is_showing = true
-  local ok, result = pcall(show)
-  is_showing = false
-  if not ok then
-    error(result, 0)
-  end
-  return result
+  return finally(function()
+    is_showing = false
+  end, show)
 end
 
 ---Is a buffer of this file type open, or does a server run for it? Else a file that Claude has written could start
@@ -147,15 +145,17 @@ function M.load(buf, is_unseen)
   if is_unseen then
     vim.opt.eventignore:append({ "Syntax", "FileType" })
   end
-  local ok, message = pcall(supply.with_events, function()
-    supply.read(buf, function()
-      vim.fn.bufload(buf)
-    end)
-  end)
-  vim.o.eventignore = eventignore
-  if not ok then
-    error(message, 0)
-  end
+  finally(
+    function()
+      vim.o.eventignore = eventignore
+    end,
+    supply.with_events,
+    function()
+      supply.read(buf, function()
+        vim.fn.bufload(buf)
+      end)
+    end
+  )
   if is_unseen then
     asleep[buf] = vim.bo[buf].filetype ~= "" or nil
     define_later(buf)

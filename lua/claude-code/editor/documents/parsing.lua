@@ -2,6 +2,7 @@
 --- that are nested more than 251 deep, as one line of `>` is, or a list that is indented further line by line. To it a
 --- CR ends a line. Where it recovers from an error (of a table, or a NUL), blocks begin in the middle of one.
 local api = vim.api
+local finally = require("claude-code.lib.finally")
 
 local M = {}
 
@@ -134,11 +135,9 @@ function M.while_reading(buf, read)
     return read()
   end
   vim.opt.eventignore:append("FileType")
-  local ok, message = pcall(read)
-  vim.o.eventignore = eventignore
-  if not ok then
-    error(message, 0)
-  end
+  finally(function()
+    vim.o.eventignore = eventignore
+  end, read)
   if vim.bo[buf].filetype ~= "" then
     M.set_filetype(buf, vim.bo[buf].filetype)
   end

@@ -1,5 +1,6 @@
 --- What runs for a Claude elsewhere: to it every file is private that lies in none of the folders that it shares with
 --- this machine, and it loads none that the user has not opened.
+local finally = require("claude-code.lib.finally")
 local paths = require("claude-code.editor.documents.path")
 
 local M = {}
@@ -14,12 +15,9 @@ local shared ---@type string[]? of what runs just now; nil: it is for nobody els
 function M.run(folders, work, ...)
   local before = shared
   shared = folders or before
-  local results = vim.F.pack_len(pcall(work, ...))
-  shared = before
-  if not results[1] then
-    error(results[2], 0)
-  end
-  return unpack(results, 2, results.n)
+  return finally(function()
+    shared = before
+  end, work, ...)
 end
 
 ---@return fun(thread: thread): boolean, any resume as coroutine.resume(), for whom this runs now

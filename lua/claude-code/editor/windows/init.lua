@@ -1,21 +1,11 @@
---- The user's windows: which of them a diff may use, and how one is borrowed and given back.
+--- The user's windows: which of them a file may be shown in, and how, without a trace in jump list or alternate file.
 local api, fn = vim.api, vim.fn
-local loading = require("claude-code.editor.documents.load")
+local finally = require("claude-code.lib.finally")
 
 local M = {}
 
----@class claude-code.BorrowedWindow a window whose buffer was replaced for a while
----@field win integer
----@field buf integer
----@field view vim.fn.winsaveview.ret
----@field options table<string, any>
----@field bufhidden string the buffer's own
----@field listed boolean so was the buffer
----@field alternate integer buffer that CTRL-^ led to, -1 if none
----@field name string its full name
-
----What other plugins keep for a tab page of the user's, as scope.nvim its listed buffers, goes by these events.
-local function tell_of_tab_pages(from)
+---Plugins such as scope.nvim, which keeps listed buffers for each tab page, need these events of the user's tab pages.
+local function report_tab_pages(from)
   local here = api.nvim_get_current_tabpage()
   for _, event in ipairs(here ~= from and { "TabLeave", "TabEnter" } or {}) do
     local tab = event == "TabLeave" and from or here
@@ -27,20 +17,24 @@ local function tell_of_tab_pages(from)
   end
 end
 
----Runs `work` without autocommands, but for those of the user's tab pages that it leaves and enters, and without
+---Runs `work` without autocommands, except those of the user's tab pages that it leaves and enters, and without
 ---Neovim's messages about files. Errors are passed on.
 ---@param work fun()
 function M.noautocmd(work)
   local ignored, shortmess, tab = vim.o.eventignore, vim.o.shortmess, api.nvim_get_current_tabpage()
   vim.o.eventignore = "all"
   vim.opt.shortmess:append("F")
-  local ok, message = xpcall(work, debug.traceback)
-  vim.o.shortmess = shortmess
-  vim.o.eventignore = ignored
-  tell_of_tab_pages(tab)
-  if not ok then
-    error(message, 0)
-  end
+  finally(function()
+    vim.o.shortmess, vim.o.eventignore = shortmess, ignored
+    report_tab_pages(tab)
+  end, work)
+end
+
+---@param win? integer
+---@param buf integer
+---@return boolean is the window there, and does it show the buffer?
+function M.shows(win, buf)
+  return win ~= nil and api.nvim_win_is_valid(win) and api.nvim_win_get_buf(win) == buf
 end
 
 ---@param win integer
@@ -49,9 +43,8 @@ function M.is_floating(win)
   return api.nvim_win_get_config(win).relative ~= ""
 end
 
----Is it the only window of its tab page, floating ones aside?
 ---@param win integer
----@return boolean
+---@return boolean is it the only window of its tab page, floating ones aside?
 function M.is_last(win)
   local tab = api.nvim_win_get_tabpage(win)
   return vim.iter(api.nvim_tabpage_list_wins(tab)):all(function(other)
@@ -59,20 +52,14 @@ function M.is_last(win)
   end)
 end
 
-local function option(win, name)
-  return api.nvim_get_option_value(name, { win = win })
-end
-
 ---Is this a window for editing files, not a special one (terminal, tree, quickfix, float, preview,
 ---another plugin's diff, pinned to its buffer, that of `:Claude follow`)?
 local function is_normal(win)
-  return api.nvim_win_is_valid(win)
-    and not M.is_floating(win)
+  local options = vim.wo[win]
+  return not M.is_floating(win)
     and not vim.w[win].claude_code_follow
     and vim.bo[api.nvim_win_get_buf(win)].buftype == ""
-    and not option(win, "previewwindow")
-    and not option(win, "diff")
-    and not option(win, "winfixbuf")
+    and not (options.previewwindow or options.diff or options.winfixbuf)
 end
 
 ---@param first table<integer, integer> more than any window has cells, for those that come first
@@ -86,29 +73,21 @@ local function sort(wins, first)
   end)
 end
 
----Normal windows of the current tab page, the first choice first: current, previous, then the largest.
----@param except integer? window to leave alone
-local function candidates(except)
-  local wins = vim.tbl_filter(function(win)
-    return win ~= except and is_normal(win)
-  end, api.nvim_tabpage_list_wins(0))
-  sort(wins, { [fn.win_getid(fn.winnr("#"))] = 1e9, [api.nvim_get_current_win()] = 2e9 })
-  return wins
-end
-
----The window to show a file in: one that shows `buf` already, else the best normal one.
+---The window to show a file in: one that shows `buf` already, else the current one, the previous one, or the largest.
 ---@param buf integer?
 ---@param except integer? window to leave alone
 ---@return integer? win
 function M.for_file(buf, except)
-  local wins = candidates(except)
+  local wins = vim.tbl_filter(function(win)
+    return win ~= except and is_normal(win)
+  end, api.nvim_tabpage_list_wins(0))
+  sort(wins, { [fn.win_getid(fn.winnr("#"))] = 1e9, [api.nvim_get_current_win()] = 2e9 })
   return vim.iter(wins):find(function(win)
     return api.nvim_win_get_buf(win) == buf
   end) or wins[1]
 end
 
----Where a new window goes if there are only special ones.
----@return vim.api.keyset.win_config
+---@return vim.api.keyset.win_config of a new window where there are only special ones
 local function spot_beside()
   local wins = vim.tbl_filter(function(win)
     return not M.is_floating(win)
@@ -141,8 +120,7 @@ local function collect_options(value_of)
   return values
 end
 
----The options of a new window: values of its own only of those that have no global one to follow.
----@return table<string, any>
+---@return table<string, any> options of a new window: only those without a global value to follow have one of their own
 function M.new_options()
   local values = collect_options(function(name, info)
     if info.global_local then
@@ -154,7 +132,9 @@ function M.new_options()
   return values
 end
 
-local function options_of(win)
+---@param win integer
+---@return table<string, any>
+function M.options_of(win)
   return collect_options(function(name)
     return api.nvim_get_option_value(name, { win = win, scope = "local" })
   end)
@@ -188,15 +168,16 @@ local function holds_edits(buf)
   return vim.bo[buf].modified and not hidden and #fn.win_findbuf(buf) < 2
 end
 
----Shows a buffer in a window, or in a new one if that may not let go of what it shows, or is missing.
+---Shows a buffer in a window, or in a new one if that is missing or must keep what it shows.
 ---@param buf integer loaded
 ---@param win? integer
 ---@return integer win that shows it
 function M.bring(buf, win)
-  local before = win and api.nvim_win_get_buf(win)
-  if not win or not before then
+  if not win then
     return M.beside(buf)
-  elseif before ~= buf and holds_edits(before) then
+  end
+  local before = api.nvim_win_get_buf(win)
+  if before ~= buf and holds_edits(before) then
     return api.nvim_open_win(buf, false, { split = "above", win = win })
   elseif before ~= buf then
     api.nvim_win_set_buf(win, buf)
@@ -209,7 +190,7 @@ end
 ---@return boolean
 function M.has_diff()
   return vim.iter(api.nvim_tabpage_list_wins(0)):any(function(win)
-    return option(win, "diff")
+    return vim.wo[win].diff
   end)
 end
 
@@ -217,61 +198,38 @@ end
 ---@param win integer
 ---@param buf integer loaded
 function M.show(win, buf)
-  -- Entering a buffer, Neovim looks whether its file has changed, and asks (W11, W12) or reads it by
+  -- Entering a buffer, Neovim checks whether its file has changed, and asks (W11, W12) or reads it by
   -- its old 'fileformat'. Claude may just have written it: that is for documents/reload.lua.
-  local is_file = vim.bo[buf].buftype == ""
-  if is_file then
-    vim.bo[buf].buftype = "nofile"
-  end
-  local ok, message = pcall(api.nvim_win_call, win, function()
-    vim.cmd.buffer({ count = buf, mods = { keepalt = true, keepjumps = true } })
-  end)
-  if is_file then
-    vim.bo[buf].buftype = ""
-  end
-  if not ok then
-    error(message, 0)
-  end
+  local buftype = vim.bo[buf].buftype
+  vim.bo[buf].buftype = buftype == "" and "nofile" or buftype
+  finally(
+    function()
+      if buftype == "" then
+        vim.bo[buf].buftype = ""
+      end
+    end,
+    api.nvim_win_call,
+    win,
+    function()
+      vim.cmd.buffer({ count = buf, mods = { keepalt = true, keepjumps = true } })
+    end
+  )
 end
 
----@return integer buf -1 if there is none
-local function alternate_of(win)
+---@param win integer
+---@return integer buf that CTRL-^ leads to, or -1
+function M.alternate(win)
   return api.nvim_win_call(win, function()
     return fn.bufnr("#")
   end)
 end
 
----Shows `buf` in a window for a while. What was there is kept even with 'nohidden' or 'bufhidden'.
----@param win integer
----@param buf integer
----@return claude-code.BorrowedWindow
-function M.borrow(win, buf)
-  local before = api.nvim_win_get_buf(win)
-  local borrowed = {
-    win = win,
-    buf = before,
-    view = api.nvim_win_call(win, fn.winsaveview),
-    options = options_of(win),
-    bufhidden = vim.bo[before].bufhidden,
-    listed = vim.bo[before].buflisted,
-    alternate = alternate_of(win),
-    name = api.nvim_buf_get_name(before),
-  }
-  vim.bo[before].bufhidden = "hide"
-  local ok, message = pcall(M.show, win, buf)
-  if not ok then
-    vim.bo[before].bufhidden = borrowed.bufhidden
-    error(message, 0)
-  end
-  return borrowed
-end
-
----What a window shows when its buffer goes: the alternate buffer, else the one used last.
+---What a window shows when its buffer is deleted: the alternate buffer, else the one used last.
 ---@param win integer
 ---@param may_load boolean also one that has to be loaded, which may ask (E325)
 ---@return integer? buf nil if no other is listed
 function M.buffer_before(win, may_load)
-  local here, newest, alternate = api.nvim_win_get_buf(win), nil, alternate_of(win)
+  local here, newest, alternate = api.nvim_win_get_buf(win), nil, M.alternate(win)
   for _, info in ipairs(fn.getbufinfo({ buflisted = 1 })) do
     local is_other = info.bufnr ~= here and (may_load or info.loaded == 1)
     if is_other and info.bufnr == alternate then
@@ -283,7 +241,7 @@ function M.buffer_before(win, may_load)
   return newest and newest.bufnr
 end
 
----Lets each window of a buffer that goes show something else, so that none closes with it.
+---Lets each window of a buffer that is about to be deleted show something else, so that none closes with it.
 ---@param buf integer
 ---@param prepare? fun(other: integer) called with each buffer that comes
 function M.replace_buffer(buf, prepare)
@@ -304,71 +262,6 @@ end
 function M.close(win)
   if not pcall(api.nvim_win_close, win, true) then
     api.nvim_win_call(win, vim.cmd.enew)
-  end
-end
-
----Reads a buffer again that was unloaded or wiped out, as no window showed it: as `:edit` does, with all events.
----@param borrowed claude-code.BorrowedWindow
----@return boolean is there a buffer to show?
-function M.reload(borrowed)
-  if not api.nvim_buf_is_valid(borrowed.buf) then
-    if borrowed.name == "" then
-      return false
-    end
-    borrowed.buf = fn.bufadd(borrowed.name)
-  end
-  if api.nvim_buf_is_loaded(borrowed.buf) then
-    return true
-  end
-  local ignored = vim.o.eventignore
-  vim.o.eventignore = ""
-  local ok = pcall(loading.load, borrowed.buf)
-  vim.o.eventignore = ignored
-  vim.bo[borrowed.buf].buflisted = borrowed.listed
-  return ok
-end
-
----Gives a borrowed window back, or lets `win` take its place; closes one that was new.
----@param borrowed? claude-code.BorrowedWindow
----@param win integer
-function M.give_back(borrowed, win)
-  if not borrowed then
-    return M.close(win)
-  elseif not M.reload(borrowed) then
-    api.nvim_win_call(win, vim.cmd.enew)
-    return
-  end
-  M.show(win, borrowed.buf)
-  M.set_options(win, borrowed.options)
-  api.nvim_win_call(win, function()
-    -- A window that takes its place has another one.
-    if fn.bufnr("#") ~= borrowed.alternate and fn.bufexists(borrowed.alternate) == 1 then
-      fn.setreg("#", borrowed.alternate)
-    end
-    fn.winrestview(borrowed.view)
-    -- Where the window gets higher, as another one closes, Neovim scrolls by the row of the cursor: this computes it.
-    fn.winline()
-  end)
-end
-
----A window in which the user opened something else stays theirs, without what a diff changed.
----@param win integer
----@param borrowed? claude-code.BorrowedWindow nil: the window was new
----@param names string[] of the options that were changed
-function M.release(win, borrowed, names)
-  local before = borrowed and borrowed.options or M.new_options()
-  local values = {}
-  for _, name in ipairs(names) do
-    values[name] = before[name]
-  end
-  M.set_options(win, values)
-end
-
----Nothing is shown in the buffer's place any more.
----@param borrowed? claude-code.BorrowedWindow
-function M.restore_bufhidden(borrowed)
-  if borrowed and api.nvim_buf_is_valid(borrowed.buf) then
-    vim.bo[borrowed.buf].bufhidden = borrowed.bufhidden
   end
 end
 

@@ -1,0 +1,224 @@
+--- A window that shows one of our buffers for a while: the user's, which is given back as it was, or a new one. The
+--- user's must not close with our buffer (nor must Neovim, if it is the last one): as the user closes it, another one
+--- with its file, the spare, takes its place.
+local api, fn = vim.api, vim.fn
+local autocommands = require("claude-code.lib.autocommands")
+local layout = require("claude-code.editor.windows.layout")
+local loading = require("claude-code.editor.documents.load")
+local windows = require("claude-code.editor.windows")
+
+---@class claude-code.Borrowed
+---@field win integer
+---@field is_new boolean it was not the user's
+---@field private shown integer our buffer
+---@field private options table<string, any>
+---@field private buf integer what it showed
+---@field private name string its full name
+---@field private bufhidden string its own
+---@field private is_listed boolean
+---@field private view vim.fn.winsaveview.ret
+---@field private alternate integer buffer that CTRL-^ led to, or -1
+---@field private events? claude-code.Autocommands
+---@field private sizes? claude-code.SavedLayout before the spare opened
+---@field private spare? integer takes the place of the window that the user closes just now
+---@field private was_inside? boolean the user was in the window when it closed
+local Borrowed = {}
+Borrowed.__index = Borrowed
+
+local M = {}
+
+--- One may end after the next one of its window has begun.
+local count = 0
+
+---@param win integer
+---@param buf integer our buffer, which it shows
+---@return claude-code.Borrowed
+function M.new(win, buf)
+  local fields = { win = win, is_new = true, shown = buf, options = windows.new_options() }
+  return setmetatable(fields, Borrowed)
+end
+
+---Shows `buf` in a window of the user's. What was there is kept even with 'nohidden' or 'bufhidden'.
+---@param win integer
+---@param buf integer
+---@return claude-code.Borrowed
+function M.take(win, buf)
+  local before = api.nvim_win_get_buf(win)
+  local borrowed = setmetatable({
+    win = win,
+    is_new = false,
+    shown = buf,
+    options = windows.options_of(win),
+    buf = before,
+    name = api.nvim_buf_get_name(before),
+    bufhidden = vim.bo[before].bufhidden,
+    is_listed = vim.bo[before].buflisted,
+    view = api.nvim_win_call(win, fn.winsaveview),
+    alternate = windows.alternate(win),
+  }, Borrowed)
+  vim.bo[before].bufhidden = "hide"
+  local ok, message = pcall(windows.show, win, buf)
+  if not ok then
+    borrowed:restore_bufhidden()
+    error(message, 0)
+  end
+  return borrowed
+end
+
+---Keeps the place of a window of the user's from now on.
+function Borrowed:keep_place()
+  if self.is_new then
+    return
+  end
+  count = count + 1
+  self.events = autocommands.new("spare." .. count)
+  self.events:on("QuitPre", function()
+    -- In another window of that buffer, that one closes.
+    if api.nvim_get_current_win() ~= self.win and api.nvim_get_current_buf() == self.shown then
+      return
+    end
+    self:open_spare()
+    -- The :quit may have failed.
+    vim.schedule(function()
+      if self.spare and windows.shows(self.win, self.shown) then
+        pcall(windows.noautocmd, function()
+          self:close_spare()
+        end)
+      end
+    end)
+  end, { buffer = self.shown })
+  self.events:on("WinClosed", function()
+    -- With `:only` in another window it closes with the others, and with `:tabclose` the tab page closes.
+    if api.nvim_get_current_win() == self.win and not windows.is_last(self.win) then
+      self:open_spare()
+    end
+  end, { pattern = tostring(self.win) })
+end
+
+---@private
+function Borrowed:open_spare()
+  if self.spare or not windows.shows(self.win, self.shown) then
+    return
+  end
+  self.was_inside = api.nvim_get_current_win() == self.win
+  self.sizes = layout.save()
+  self.buf = self:load() and self.buf or api.nvim_create_buf(true, false)
+  -- Without room below there may be some beside.
+  for _, split in ipairs({ "below", "right" }) do
+    pcall(windows.noautocmd, function()
+      self.spare = self.spare
+        or api.nvim_open_win(self.buf, false, { win = self.win, split = split })
+    end)
+  end
+end
+
+---@private
+function Borrowed:close_spare()
+  if self.spare and api.nvim_win_is_valid(self.spare) then
+    windows.close(self.spare)
+    layout.restore_sizes(self.sizes)
+  end
+  self.spare = nil
+end
+
+---The spare stays if the window has closed.
+---@return integer? instead the window that has taken its place
+function Borrowed:settle_place()
+  local events, instead = self.events, self.spare
+  self.events = nil
+  if not events then
+    return
+  end
+  events:stop()
+  if api.nvim_win_is_valid(self.win) then
+    self:close_spare()
+  elseif instead and api.nvim_win_is_valid(instead) then
+    layout.replace(self.sizes, self.win, instead)
+    layout.restore_sizes(self.sizes)
+    -- Else the user has opened something there already.
+    if api.nvim_win_get_buf(instead) == self.buf then
+      self:give_back(instead)
+    end
+    if self.was_inside then
+      api.nvim_set_current_win(instead)
+    end
+    return instead
+  end
+end
+
+---Reads its buffer again, as `:edit` does, if that was unloaded or wiped out while no window showed it.
+---@private
+---@return boolean is there a buffer to show?
+function Borrowed:load()
+  if not api.nvim_buf_is_valid(self.buf) then
+    if self.name == "" then
+      return false
+    end
+    self.buf = fn.bufadd(self.name)
+  end
+  if api.nvim_buf_is_loaded(self.buf) then
+    return true
+  end
+  local ignored = vim.o.eventignore
+  vim.o.eventignore = ""
+  local ok = pcall(loading.load, self.buf)
+  vim.o.eventignore = ignored
+  vim.bo[self.buf].buflisted = self.is_listed
+  return ok
+end
+
+---Gives the window back, or lets `win` take its place; closes a new one.
+---@param win? integer
+function Borrowed:give_back(win)
+  win = win or self.win
+  if self.is_new then
+    return windows.close(win)
+  elseif not self:load() then
+    return api.nvim_win_call(win, vim.cmd.enew)
+  end
+  windows.show(win, self.buf)
+  windows.set_options(win, self.options)
+  api.nvim_win_call(win, function()
+    -- A window that takes its place has another one.
+    if fn.bufnr("#") ~= self.alternate and fn.bufexists(self.alternate) == 1 then
+      fn.setreg("#", self.alternate)
+    end
+    fn.winrestview(self.view)
+    -- If the window grows, as another one closes, Neovim scrolls by the row of the cursor: this computes it.
+    fn.winline()
+  end)
+end
+
+---The user has opened something else in the window: it stays theirs, without what we changed.
+---@param names string[] of the options that we changed
+---@param win? integer
+function Borrowed:release(names, win)
+  local values = {}
+  for _, name in ipairs(names) do
+    values[name] = self.options[name]
+  end
+  windows.set_options(win or self.win, values)
+end
+
+---Nothing is shown in its buffer's place any more.
+function Borrowed:restore_bufhidden()
+  if self.buf and api.nvim_buf_is_valid(self.buf) then
+    vim.bo[self.buf].bufhidden = self.bufhidden
+  end
+end
+
+---Ends it, whatever the window shows by now.
+---@param names string[] of the options that we changed
+---@return integer? instead the window that has taken its place
+function Borrowed:finish(names)
+  local instead = self:settle_place()
+  if windows.shows(self.win, self.shown) then
+    self:give_back()
+  elseif api.nvim_win_is_valid(self.win) then
+    self:release(names)
+  end
+  self:restore_bufhidden()
+  return instead
+end
+
+return M
