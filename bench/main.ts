@@ -6,6 +6,7 @@ import { parseArgs } from "node:util";
 import { NEWEST, ROOT } from "../test/support/neovim";
 import { against } from "./against";
 import { bigDiff } from "./big-diff";
+import { bigReview } from "./big-review";
 import { cursor } from "./cursor";
 import { hookRun } from "./hook-run";
 import { longJournal } from "./long-journal";
@@ -15,7 +16,16 @@ import { type Machine, ownSubject, type Scenario, type Subject, type Values } fr
 import { standstill } from "./standstill";
 import { startup } from "./startup";
 
-const SCENARIOS = [startup, cursor, roundTrips, standstill, bigDiff, hookRun, longJournal];
+const SCENARIOS = [
+  startup,
+  cursor,
+  roundTrips,
+  standstill,
+  bigDiff,
+  bigReview,
+  hookRun,
+  longJournal,
+];
 
 const { values: options } = parseArgs({
   args: process.argv.slice(2),
