@@ -10,6 +10,7 @@ import {
   NEWEST,
   type NeovimVersion,
   nightly,
+  rows,
   run,
   TestNeovim,
   temporaryFolder,
@@ -105,263 +106,124 @@ const STABLE = ".local/share/claude-code.nvim/bin/claude-code-nvim";
 const SETTINGS = ".claude/settings.local.json";
 const CLAUDE_SETTINGS = ".claude/settings.json";
 
-type Fault = [
-  cause: string,
-  name: string,
-  /** Both it must contain: what is wrong, and the command to run. */
-  says: string,
-  remedy: string,
-  /** Breaks it. Returns (a promise of) `RunOptions` where the doctor is run elsewhere or otherwise. */
-  seed: (world: World) => unknown,
-];
+/** A fault's cause and name, what the doctor says of it, and what helps; `SEEDS` makes it. */
+const FAULTS = rows(`
+  cli-missing | no claude | is not on $PATH | npm install -g @anthropic-ai/claude-code
+  cli-missing | no program of terminal.command | \`mine\` is not on $PATH | name it in terminal.command
+  cli-missing | a claude that does not run | does not run | npm install -g @anthropic-ai/claude-code
+  cli-outdated | a claude that is too old | has version 1.0.58 | claude update
+  no-editor | a server that does not run | no running Neovim | open Neovim in
+  no-editor | no Neovim | | open Neovim in
+  lock-unusable | the lock file removed | missing | :Claude
+  lock-unusable | a lock file that is not JSON | it is not an editor's lock file | :Claude
+  lock-stale | the lock file of a Neovim that has ended | which has ended | rm
+  two-editors-match | two editors with the folder open | Other | CLAUDE_CODE_SSE_PORT=
+  editor-restarted | a shell of a Neovim that is gone | port 1024, which no longer listens | /ide
+  config-dir-differs | CLAUDE_CONFIG_DIR in Neovim alone | elsewhere | export CLAUDE_CONFIG_DIR=
+  outside-workspace | a shell outside | is outside of the workspace of Neovim | cd
+  proxy-catches-loopback | a proxy in the shell | http_proxy is set | export no_proxy=
+  terminal-of-another-editor | variables of another editor | TERM_PROGRAM is vscode | env -u TERM_PROGRAM -u FORCE_CODE_TERMINAL claude
+  hooks-disabled | hooks switched off | settings.local.json: no hook runs | correct that file
+  diff-tool-terminal | diffTool set to terminal | diffTool is "terminal" | /config
+  no-diff-anywhere | no diff anywhere | diff.open is "never" | /config
+  mode-skips-diffs | a mode in the settings | permissions.defaultMode is "acceptEdits" | claude --permission-mode default
+  mode-skips-diffs | a mode in setup() | terminal.permission_mode in setup() | set it to "default"
+  hooks-half-installed | one hook gone | hooks for | :Claude setup
+  hooks-half-installed | hooks without the server | run claude mcp add | :Claude setup
+  hooks-broken | hooks whose executable is gone | which is not an executable | :Claude setup
+  server-stopped | a server that the user stopped | you stopped the server, so no CLI finds it | :Claude
+  server-stopped | a server that was never started | was not started: auto_start is false | :Claude
+  server-not-running | a server that failed | has failed: | :Claude
+  executable-missing | no executable | /nonexistent/x, which is not an executable | binary.path
+  plugin-not-loaded | a Neovim without the plugin | has not loaded the plugin | require("claude-code").setup({})`);
 
-const FAULTS: Fault[] = [
-  [
-    "cli-missing",
-    "no `claude`",
-    "is not on $PATH",
-    "npm install -g @anthropic-ai/claude-code",
-    (world) => rmSync(join(world.bin, "claude")),
-  ],
-  [
-    "cli-missing",
-    "no program that `terminal.command` names",
-    "`mine` is not on $PATH",
-    "name it in terminal.command",
-    async (world) => {
-      await world.setup('{ terminal = { command = { "mine", "claude" } } }');
-      return world.inside();
-    },
-  ],
-  [
-    "cli-missing",
-    "a `claude` that does not run",
-    "does not run",
-    "npm install -g @anthropic-ai/claude-code",
-    (world) => world.installClaude("not a version"),
-  ],
-  [
-    "cli-outdated",
-    "a `claude` that is too old",
-    "has version 1.0.58",
-    "claude update",
-    (world) => world.installClaude("1.0.58"),
-  ],
-  [
-    "no-editor",
-    "a server that does not run, from outside",
-    "no running Neovim",
-    "open Neovim in",
-    (world) => world.stop(),
-  ],
-  ["no-editor", "no Neovim", "", "open Neovim in", (world) => world.neovim.quit()],
-  [
-    "lock-unusable",
-    "the lock file removed",
-    "missing",
-    ":Claude",
-    // The server would bring it back.
-    async (world) => {
-      const { path } = await world.neovim.lock();
-      await stopExecutable(world);
-      rmSync(path);
-    },
-  ],
-  [
-    "lock-unusable",
-    "a lock file that is not JSON",
-    "it is not an editor's lock file",
-    ":Claude",
-    async (world) => {
-      const { path } = await world.neovim.lock();
-      await stopExecutable(world);
-      writeFileSync(path, "{");
-    },
-  ],
-  [
-    "lock-stale",
-    "the lock file of a Neovim that has ended",
-    "which has ended",
-    "rm ",
-    async (world) => {
-      const { path, content } = await world.neovim.lock();
-      await world.neovim.quit();
-      writeFileSync(path, JSON.stringify({ ...content, pid: await endedProcess() }));
-    },
-  ],
-  [
-    "two-editors-match",
-    "two editors with the folder open",
-    "Other",
-    "CLAUDE_CODE_SSE_PORT=",
-    async (world) => {
-      const { content } = await world.neovim.lock();
-      world.write(".claude/ide/1024.lock", { ...content, pid: process.pid, ideName: "Other" });
-    },
-  ],
-  [
-    "editor-restarted",
-    "a shell of a Neovim that is gone",
-    "port 1024, which no longer listens",
-    "/ide",
-    () => ({ env: { CLAUDE_CODE_SSE_PORT: "1024" } }),
-  ],
-  [
-    "config-dir-differs",
-    "CLAUDE_CONFIG_DIR in Neovim alone",
-    "elsewhere",
-    "export CLAUDE_CONFIG_DIR=",
-    async (world) => {
-      await world.stop();
-      await world.neovim.lua(
-        `vim.env.CLAUDE_CONFIG_DIR = ... require("claude-code").start()`,
-        join(world.home, "elsewhere"),
-      );
-      await world.neovim.ready();
-    },
-  ],
-  [
-    "outside-workspace",
-    "a shell outside of the workspace",
-    "is outside of the workspace of Neovim",
-    "cd ",
-    () => ({ cwd: temporaryFolder() }),
-  ],
-  [
-    "proxy-catches-loopback",
-    "a proxy in the shell",
-    "http_proxy is set",
-    "export no_proxy=",
-    () => ({ env: { http_proxy: "http://proxy.invalid:3128", no_proxy: "example.org" } }),
-  ],
-  [
-    "terminal-of-another-editor",
-    "variables of another editor's terminal",
-    "TERM_PROGRAM is vscode",
-    "env -u TERM_PROGRAM -u FORCE_CODE_TERMINAL claude",
-    () => ({ env: { TERM_PROGRAM: "vscode", FORCE_CODE_TERMINAL: "1" } }),
-  ],
-  [
-    "hooks-disabled",
-    "hooks switched off",
-    "settings.local.json: no hook runs",
-    "correct that file",
-    (world) => {
-      const path = join(world.project, SETTINGS);
-      mkdirSync(dirname(path), { recursive: true });
-      writeFileSync(path, '\uFEFF{ "disableAllHooks": true }');
-    },
-  ],
-  [
-    "diff-tool-terminal",
-    "diffTool set to terminal",
-    'diffTool is "terminal"',
-    "/config",
-    (world) => void world.write(".claude.json", { diffTool: "terminal" }),
-  ],
-  [
-    "no-diff-anywhere",
-    "no diff in Neovim, and none in Claude's terminal",
-    'diff.open is "never"',
-    "/config",
-    (world) => world.setup(`{ diff = { open = "never" } }`),
-  ],
-  [
-    "mode-skips-diffs",
-    "a permission mode in the settings",
-    'permissions.defaultMode is "acceptEdits"',
-    "claude --permission-mode default",
-    (world) => void world.write(CLAUDE_SETTINGS, { permissions: { defaultMode: "acceptEdits" } }),
-  ],
-  [
-    "mode-skips-diffs",
-    "a permission mode in setup()",
-    "terminal.permission_mode in setup()",
-    'set it to "default"',
-    (world) => world.setup(`{ terminal = { permission_mode = "auto" } }`),
-  ],
-  [
-    "hooks-half-installed",
-    "one hook gone",
-    "hooks for",
-    ":Claude setup",
-    async (world) => {
-      await installHooks(world);
-      const path = join(world.project, SETTINGS);
-      const settings = JSON.parse(readFileSync(path, "utf8"));
-      delete settings.hooks.Stop;
-      writeFileSync(path, JSON.stringify(settings));
-    },
-  ],
-  [
-    "hooks-half-installed",
-    "hooks without the server",
-    "run claude mcp add",
-    ":Claude setup",
-    async (world) => {
-      await installHooks(world);
-      world.write(".claude.json", {});
-    },
-  ],
-  [
-    "hooks-broken",
-    "hooks whose executable is gone",
-    "which is not an executable",
-    ":Claude setup",
-    async (world) => {
-      await installHooks(world);
-      rmSync(join(world.home, STABLE));
-    },
-  ],
-  [
-    "server-stopped",
-    "a server that the user stopped",
-    "you stopped the server, so no CLI finds it",
-    ":Claude",
-    async (world) => {
-      await world.stop();
-      return world.inside();
-    },
-  ],
-  [
-    "server-stopped",
-    "a server that was never started",
-    "was not started: auto_start is false",
-    ":Claude",
-    async (world) => {
-      await world.stop();
-      await world.neovim.lua(`require("port").server.stopped_by_user = nil`);
-      await world.setup("{ auto_start = false }");
-      await world.neovim.until("the reason", `return require("port").autostart.reason ~= nil`);
-      return world.inside();
-    },
-  ],
-  [
-    "server-not-running",
-    "a server that failed",
-    "has failed: ",
-    ":Claude",
-    (world) => failWith(world, "/bin/false"),
-  ],
-  [
-    "executable-missing",
-    "a plugin whose executable is missing",
-    "/nonexistent/x, which is not an executable",
-    "binary.path",
-    (world) => failWith(world, "/nonexistent/x"),
-  ],
-  [
-    "plugin-not-loaded",
-    "a Neovim without the plugin, seen from its terminal",
-    "has not loaded the plugin",
-    `require("claude-code").setup({})`,
-    async (world) => {
-      await world.stop();
-      await world.neovim.lua(`package.loaded["claude-code"] = nil`);
-      return world.inside();
-    },
-  ],
-];
+const atLock = async (world: World, change: (path: string) => void) => {
+  const { path } = await world.neovim.lock();
+  // The server would bring it back.
+  await stopExecutable(world);
+  change(path);
+};
+
+/** Each breaks a world; returns (a promise of) `RunOptions` where the doctor is run elsewhere or otherwise. */
+const SEEDS: Record<string, (world: World) => unknown> = {
+  "no claude": (world) => rmSync(join(world.bin, "claude")),
+  "no program of terminal.command": async (world) => {
+    await world.setup('{ terminal = { command = { "mine", "claude" } } }');
+    return world.inside();
+  },
+  "a claude that does not run": (world) => world.installClaude("not a version"),
+  "a claude that is too old": (world) => world.installClaude("1.0.58"),
+  "a server that does not run": (world) => world.stop(),
+  "no Neovim": (world) => world.neovim.quit(),
+  "the lock file removed": (world) => atLock(world, rmSync),
+  "a lock file that is not JSON": (world) => atLock(world, (path) => writeFileSync(path, "{")),
+  "the lock file of a Neovim that has ended": async (world) => {
+    const { path, content } = await world.neovim.lock();
+    await world.neovim.quit();
+    writeFileSync(path, JSON.stringify({ ...content, pid: await endedProcess() }));
+  },
+  "two editors with the folder open": async (world) => {
+    const { content } = await world.neovim.lock();
+    world.write(".claude/ide/1024.lock", { ...content, pid: process.pid, ideName: "Other" });
+  },
+  "a shell of a Neovim that is gone": () => ({ env: { CLAUDE_CODE_SSE_PORT: "1024" } }),
+  "CLAUDE_CONFIG_DIR in Neovim alone": async (world) => {
+    await world.stop();
+    await world.neovim.lua(
+      `vim.env.CLAUDE_CONFIG_DIR = ... require("claude-code").start()`,
+      join(world.home, "elsewhere"),
+    );
+    await world.neovim.ready();
+  },
+  "a shell outside": () => ({ cwd: temporaryFolder() }),
+  "a proxy in the shell": () => ({
+    env: { http_proxy: "http://proxy.invalid:3128", no_proxy: "example.org" },
+  }),
+  "variables of another editor": () => ({
+    env: { TERM_PROGRAM: "vscode", FORCE_CODE_TERMINAL: "1" },
+  }),
+  "hooks switched off": (world) => {
+    mkdirSync(dirname(join(world.project, SETTINGS)), { recursive: true });
+    writeFileSync(join(world.project, SETTINGS), '\uFEFF{ "disableAllHooks": true }');
+  },
+  "diffTool set to terminal": (world) => void world.write(".claude.json", { diffTool: "terminal" }),
+  "no diff anywhere": (world) => world.setup(`{ diff = { open = "never" } }`),
+  "a mode in the settings": (world) =>
+    void world.write(CLAUDE_SETTINGS, { permissions: { defaultMode: "acceptEdits" } }),
+  "a mode in setup()": (world) => world.setup(`{ terminal = { permission_mode = "auto" } }`),
+  "one hook gone": async (world) => {
+    await installHooks(world);
+    const settings = JSON.parse(readFileSync(join(world.project, SETTINGS), "utf8"));
+    delete settings.hooks.Stop;
+    writeFileSync(join(world.project, SETTINGS), JSON.stringify(settings));
+  },
+  "hooks without the server": async (world) => {
+    await installHooks(world);
+    world.write(".claude.json", {});
+  },
+  "hooks whose executable is gone": async (world) => {
+    await installHooks(world);
+    rmSync(join(world.home, STABLE));
+  },
+  "a server that the user stopped": async (world) => {
+    await world.stop();
+    return world.inside();
+  },
+  "a server that was never started": async (world) => {
+    await world.stop();
+    await world.neovim.lua(`require("port").server.stopped_by_user = nil`);
+    await world.setup("{ auto_start = false }");
+    await world.neovim.until("the reason", `return require("port").autostart.reason ~= nil`);
+    return world.inside();
+  },
+  "a server that failed": (world) => failWith(world, "/bin/false"),
+  "no executable": (world) => failWith(world, "/nonexistent/x"),
+  "a Neovim without the plugin": async (world) => {
+    await world.stop();
+    await world.neovim.lua(`package.loaded["claude-code"] = nil`);
+    return world.inside();
+  },
+};
 
 describe("claude-code-nvim doctor", () => {
   test("finds nothing where nothing is wrong", async () => {
@@ -383,9 +245,9 @@ describe("claude-code-nvim doctor", () => {
     expect(await problems()).toEqual([]);
   });
 
-  test.each(FAULTS)("%s: %s", async (cause, _, says, remedy, seed) => {
+  test.each(FAULTS)("finds %s: %s", async (cause = "", name = "", says = "", remedy = "") => {
     await using world = await World.start(NEWEST);
-    const options = ((await seed(world)) ?? {}) as RunOptions;
+    const options = ((await SEEDS[name]?.(world)) ?? {}) as RunOptions;
     const problems = (await world.findings(options)).filter(isProblem);
     for (const { what, remedy } of problems) expect(what).not.toContain(remedy);
     expect(problems).toEqual([
@@ -398,7 +260,7 @@ describe("claude-code-nvim doctor", () => {
     ]);
   });
 
-  test("a CLI that runs in a remote is not missed here", async () => {
+  test("does not miss a CLI that runs in a remote", async () => {
     await using world = await World.start(NEWEST);
     rmSync(join(world.bin, "claude"));
     await world.setup(`{ terminal = { remote = "box" }, remotes = { box = {
@@ -471,20 +333,15 @@ describe.each(NEOVIMS)(":checkhealth in $name", (version) => {
     ]);
   });
 
-  const setups: [what: string, setup: string, message: string][] = [
-    ["executable is missing", "binary = { path = '/nonexistent/x' }", "x, which is not an exec"],
-    ["executable is none", "binary = { path = 'main.lua' }", "main.lua, which is not an exec"],
-    ["executable has another version", "binary = { path = './old' }", "has version 0.0.1, the "],
-    ["executable is broken", "binary = { path = './broken' }", "does not run"],
-    [
-      "CLI is missing",
-      "terminal = { command = '/no/claude' }",
-      "`/no/claude` is not an executable",
-    ],
-    ["provider snacks is not there", "terminal = { provider = 'snacks' }", "snacks.nvim is not"],
-    ["provider tmux is not there", "terminal = { provider = 'tmux' }", "does not run in tmux"],
-  ];
-  test.each(setups)("the %s: says that alone", async (_, setup, message) => {
+  const setups = rows(`
+    executable is missing | binary = { path = '/nonexistent/x' } | x, which is not an exec
+    executable is no executable | binary = { path = 'main.lua' } | main.lua, which is not an exec
+    executable has another version | binary = { path = './old' } | has version 0.0.1, the
+    executable is broken | binary = { path = './broken' } | does not run
+    CLI is missing | terminal = { command = '/no/claude' } | \`/no/claude\` is not an executable
+    provider snacks is not there | terminal = { provider = 'snacks' } | snacks.nvim is not
+    provider tmux is not there | terminal = { provider = 'tmux' } | does not run in tmux`);
+  test.each(setups)("says alone that the %s", async (_, setup, message) => {
     await using world = await World.start(version);
     const scripts = { old: "echo claude-code.nvim 0.0.1", broken: "exit 127" };
     for (const [name, script] of Object.entries(scripts)) {

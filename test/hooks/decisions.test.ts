@@ -30,7 +30,7 @@ describe.each(NEOVIMS)("the Stop hook with $name", (version) => {
     ) as unknown as string,
   });
 
-  test("nothing edited: allowed", async () => {
+  test("allows a turn without an edit", async () => {
     await project.hook("session-start", { ...session, source: "startup" });
     project.write("unrelated.txt", "ERROR\n");
     await project.neovim.command(`edit ${project.path("unrelated.txt")}`);
@@ -45,19 +45,22 @@ describe.each(NEOVIMS)("the Stop hook with $name", (version) => {
     ["lesser ones only", "INFO a\nHINT b\n", GO],
   ];
   for (const open of [true, false]) {
-    test.each(texts)(`${open ? "open" : "never opened"}, %s`, async (_name, text, decision) => {
-      const name = `file-${count}.txt`;
-      if (open) {
-        project.write(name, "before\n");
-        await project.neovim.command(`edit ${project.path(name)}`);
-      }
-      await edit(name, text);
-      expect(await stop()).toEqual(decision as never);
-    });
+    test.each(texts)(
+      `decides about a file that is ${open ? "open" : "not open"}: %s`,
+      async (_name, text, decision) => {
+        const name = `file-${count}.txt`;
+        if (open) {
+          project.write(name, "before\n");
+          await project.neovim.command(`edit ${project.path(name)}`);
+        }
+        await edit(name, text);
+        expect(await stop()).toEqual(decision as never);
+      },
+    );
   }
 
   test.each(first(1, ["bunload", "bdelete", "bwipeout"]))(
-    "the buffer was closed by :%s since: its problems count all the same",
+    "counts the problems of a buffer that :%s has closed",
     async (command) => {
       const name = `${command}.txt`;
       project.write(name, "before\n");
@@ -68,7 +71,7 @@ describe.each(NEOVIMS)("the Stop hook with $name", (version) => {
     },
   );
 
-  test("several files add up, and the worst come first", async () => {
+  test("adds up several files, the worst first", async () => {
     await edit("a.txt", "WARN in a\n");
     await edit("deep/b.txt", "fine\n  ERROR in b\n");
     expect(await stop()).toEqual({
@@ -81,7 +84,7 @@ describe.each(NEOVIMS)("the Stop hook with $name", (version) => {
     });
   });
 
-  test("of several sessions the text names the one whose files these are", async () => {
+  test("names the session whose files these are", async () => {
     await project.neovim.lua(`
       ROWS = require("port").session_rows
       ROWS.add({ n = 1, id = "first" })
@@ -98,7 +101,7 @@ describe.each(NEOVIMS)("the Stop hook with $name", (version) => {
     await project.neovim.lua("for n = 1, 2 do ROWS.remove(n) end");
   });
 
-  test("many problems: five are quoted, the rest counted", async () => {
+  test("quotes five of many problems, and counts the rest", async () => {
     await edit("many.txt", "ERROR x\n".repeat(40));
     const lines = (await stop()).reason?.split("\n");
     expect(lines).toHaveLength(7);
@@ -109,7 +112,7 @@ describe.each(NEOVIMS)("the Stop hook with $name", (version) => {
   const active = { stop_hook_active: true };
   const endings: [string, ...Ending[]][] = [
     [
-      "blocked once for a prompt, whatever is wrong still; the next prompt counts again",
+      "once for a prompt, whatever is wrong still; the next prompt counts again",
       [{ prompt_id: "p1" }, true],
       [{ prompt_id: "p1", ...active }, false, false],
       // Allowed: the tracking starts again.
@@ -119,7 +122,7 @@ describe.each(NEOVIMS)("the Stop hook with $name", (version) => {
       [{ prompt_id: "p2", ...active }, false],
     ],
     [
-      "prompts that take turns are blocked once each",
+      "prompts that take turns once each",
       [{ prompt_id: "one" }, true],
       [{ prompt_id: "two" }, true],
       [{ prompt_id: "one" }, false],
@@ -128,13 +131,13 @@ describe.each(NEOVIMS)("the Stop hook with $name", (version) => {
       [{ prompt_id: "one" }, false],
     ],
     [
-      "another hook blocked it before: this one may still, once",
+      "once more after another hook",
       [{ prompt_id: "p", ...active }, true],
       [{ prompt_id: "p", ...active }, false, false],
     ],
-    ["without a prompt's id the flag decides", [active, false], [{}, true]],
+    ["by the flag where the prompt has no id", [active, false], [{}, true]],
   ];
-  test.each(endings)("%s", async (_name, ...all) => {
+  test.each(endings)("blocks %s", async (_name, ...all) => {
     claims("A held turn is let go");
     for (const [input, blocks, edits = true] of all) {
       if (edits) await edit("turns.txt", `ERROR ${Math.random()}\n`);
@@ -147,14 +150,14 @@ describe.each(NEOVIMS)("the Stop hook with $name", (version) => {
     ["clear", GO],
     ["resume", blocked(1, 0)],
     ["compact", blocked(1, 0)],
-  ])("session-start by %s", async (source, decision) => {
+  ])("starts the session by %s", async (source, decision) => {
     await edit("start.txt", "ERROR\n");
     const { stdout } = await project.hook("session-start", { ...session, source });
     expect(stdout).toBe("");
     expect(await stop()).toEqual(decision);
   });
 
-  test("session-end forgets, and deletes hidden buffers", async () => {
+  test("forgets a session at its end, and deletes hidden buffers", async () => {
     await edit("end.txt", "ERROR\n");
     const buffers = () =>
       project.neovim.lua<number>("return vim.fn.bufexists(...)", project.path("end.txt"));
@@ -165,51 +168,51 @@ describe.each(NEOVIMS)("the Stop hook with $name", (version) => {
     expect(await stop()).toEqual(GO);
   });
 
-  test("a relative path is taken from Claude's folder", async () => {
-    project.write("sub/rel.txt", "ERROR\n");
-    await project.edited("sub/rel.txt", session);
-    expect(await stop()).toEqual(blocked(1, 0));
+  const path = (name: string) => project.path(name);
+  const tools: [string, files: string[], call: () => object, decision: object][] = [
+    [
+      "a relative path from Claude's folder",
+      ["sub/rel.txt"],
+      () => edits("sub/rel.txt"),
+      blocked(1, 0),
+    ],
+    [
+      "a notebook by its own path",
+      ["book.ipynb"],
+      () => ({ tool_name: "NotebookEdit", tool_input: { notebook_path: path("book.ipynb") } }),
+      blocked(1, 0),
+    ],
+    [
+      "a file that Bash has changed, and none that it has deleted",
+      ["sed.txt"],
+      () => ({
+        ...{ tool_name: "Bash", tool_input: { command: "sed -i s/x/ERROR/ sed.txt; rm gone.txt" } },
+        tool_response: {
+          bashEditDiff: {
+            files: [],
+            moreFiles: 2,
+            changedFiles: [path("sed.txt"), path("gone.txt")],
+          },
+        },
+      }),
+      blocked(1, 0),
+    ],
+    ["no file that was deleted since", [], () => edits(path("gone.txt")), GO],
+    ["no file that Claude read", ["a"], () => ({ ...edits(path("a")), tool_name: "Read" }), GO],
+    ["no file that Bash names", ["a"], () => ({ ...edits(path("a")), tool_name: "Bash" }), GO],
+  ];
+  const edits = (file_path: string) => ({ tool_name: "Edit", tool_input: { file_path } });
+  test.each(tools)("counts %s", async (_name, files, call, decision) => {
+    for (const name of files) project.write(name, "ERROR\n");
+    await project.hook("post-tool-use", { ...session, ...call() });
+    expect(await stop()).toEqual(decision as never);
   });
 
-  test("a symlink and its target are one file", async () => {
+  test("counts a symlink and its target as one file", async () => {
     project.write("real/target.txt", "ERROR\n");
-    symlinkSync(project.path("real"), project.path("link"));
-    await project.edited(project.path("link/target.txt"), session);
-    await project.edited(project.path("real/target.txt"), session);
-    expect(await stop()).toEqual(blocked(1, 0));
-  });
-
-  test("a file that was deleted since does not count", async () => {
-    await edit("gone.txt", "ERROR\n");
-    rmSync(project.path("gone.txt"));
-    expect(await stop()).toEqual(GO);
-  });
-
-  test("a notebook is tracked by its own path", async () => {
-    project.write("book.ipynb", "ERROR\n");
-    const tool = {
-      tool_name: "NotebookEdit",
-      tool_input: { notebook_path: project.path("book.ipynb") },
-    };
-    await project.hook("post-tool-use", { ...session, ...tool });
-    expect(await stop()).toEqual(blocked(1, 0));
-  });
-
-  test.each(first(1, ["Read", "Bash", "mcp__x__Edit"]))("%s is no edit", async (tool_name) => {
-    const path = project.write("read.txt", "ERROR\n");
-    const input = { ...session, tool_name, tool_input: { file_path: path } };
-    await project.hook("post-tool-use", input);
-    expect(await stop()).toEqual(GO);
-  });
-
-  test("what Bash has changed counts as what Edit has", async () => {
-    const changedFiles = [project.write("sed.txt", "ERROR\n"), project.path("deleted.txt")];
-    await project.hook("post-tool-use", {
-      ...session,
-      tool_name: "Bash",
-      tool_input: { command: "sed -i s/x/ERROR/ sed.txt; rm deleted.txt" },
-      tool_response: { bashEditDiff: { files: [], moreFiles: 2, changedFiles } },
-    });
+    symlinkSync(path("real"), path("link"));
+    for (const name of ["link/target.txt", "real/target.txt"])
+      await project.edited(path(name), session);
     expect(await stop()).toEqual(blocked(1, 0));
   });
 
@@ -233,7 +236,7 @@ describe.each(NEOVIMS)("the Stop hook with $name", (version) => {
     rmSync(project.path(".git"), { recursive: true });
   });
 
-  test("the user's unsaved edits stay", async () => {
+  test("leaves the user's unsaved edits", async () => {
     const path = project.write("unsaved.txt", "one\n");
     await project.neovim.command(`edit ${path}`);
     await project.neovim.lua("vim.api.nvim_buf_set_lines(0, 0, -1, false, { 'mine' })");
@@ -244,7 +247,7 @@ describe.each(NEOVIMS)("the Stop hook with $name", (version) => {
   });
 });
 
-describe("whatever happens, Claude is not blocked", () => {
+describe("Claude is not held", () => {
   let project: Project;
   beforeAll(async () => {
     project = await Project.open(NEWEST);
@@ -252,16 +255,8 @@ describe("whatever happens, Claude is not blocked", () => {
   });
   afterAll(() => project[Symbol.asyncDispose]());
 
-  test.each([
-    ["nothing", ""],
-    ["no JSON", "{nonsense"],
-    ["null", "null"],
-    ["a list", "[]"],
-    ["no session", '{"cwd":"/"}'],
-    ["a session that is a number", '{"session_id":7}'],
-    ["an empty session", '{"session_id":""}'],
-    ["fields of wrong types", '{"session_id":"one","stop_hook_active":"yes","cwd":7}'],
-  ])("malformed input: %s", async (_name, input) => {
+  // test/fuzz has all other inputs.
+  test.each(["{nonsense", '{"session_id":7}'])("by the malformed input %s", async (input) => {
     for (const event of ["session-start", "post-tool-use", "stop", "session-end"]) {
       const result = await project.hook(event, input);
       expect(result).toMatchObject({ code: 0, stderr: "" });
@@ -270,13 +265,13 @@ describe("whatever happens, Claude is not blocked", () => {
     expect(project.log).toContain("so Claude is not blocked");
   });
 
-  test("an unknown event", async () => {
+  test("by an unknown event", async () => {
     const result = await project.hook("pre-compact");
     expect(result).toMatchObject({ code: 0, stdout: "" });
     expect(result.stderr).toContain("session-start, post-tool-use, stop, session-end");
   });
 
-  test("no Neovim", async () => {
+  test("by a Neovim that is missing", async () => {
     await project.neovim.quit();
     expect(await project.stop()).toEqual(GO);
     expect(project.registered()).toEqual([]);

@@ -88,25 +88,17 @@ describe.each(NEOVIMS)("an edit in $name", (version) => {
     expect(await lua<string[]>(left)).toEqual([]);
   });
 
+  const replaces = (old_string: string) => ({
+    tool_input: { ...EDIT, old_string, new_string: "x" },
+  });
+  const same = { ...EDIT, content: "one\nmine\ntwo\nthree\nfour\n" };
   test.each([
     ["where Claude asks by itself", { permission_mode: "default" }, ""],
     ["where the option is off", {}, "wait_for_unsaved = false"],
     ["of a file without unsaved edits", { tool_input: { file_path: "other.ts" } }, ""],
-    [
-      "with an edit elsewhere",
-      { tool_input: { ...EDIT, old_string: "four", new_string: "x" } },
-      "",
-    ],
-    [
-      "with an edit that fails",
-      { tool_input: { ...EDIT, old_string: "six", new_string: "x" } },
-      "",
-    ],
-    [
-      "with a whole text that has the same edit",
-      { tool_input: { ...EDIT, content: "one\nmine\ntwo\nthree\nfour\n" } },
-      "",
-    ],
+    ["with an edit elsewhere", replaces("four"), ""],
+    ["with an edit that fails", replaces("six"), ""],
+    ["with a whole text that has the same edit", { tool_input: same }, ""],
   ])("waits for nobody %s", async (_name, more, option) => {
     const path = await unsaved();
     await lua(`require("port").config.setup({ ${option} })`);

@@ -1,4 +1,4 @@
-import { NEWEST, nightly, OLDEST } from "#test";
+import { NEWEST, nightly, OLDEST, rows } from "#test";
 import { Project } from "./project";
 
 /*
@@ -28,29 +28,20 @@ describe("the options", () => {
     return (await project.stop(session)).reason?.split(" Use ")[0];
   }
 
-  test.each([
-    ["{ block = false }", "ERROR\n", undefined],
-    ['{ severity = "error" }', "WARN\n", undefined],
-    ['{ severity = "error" }', "ERROR\nWARN\n", "Found 1 error and 0 warnings in edited files."],
-    [
-      '{ severity = "hint" }',
-      "HINT\n",
-      "Found 0 errors and 0 warnings (and 1 of lesser severity) in edited files.",
-    ],
-    [
-      '{ severity = "information" }',
-      "INFO\nHINT\n",
-      "Found 0 errors and 0 warnings (and 1 of lesser severity) in edited files.",
-    ],
-    ['{ ignore_sources = { "marks" } }', "ERROR\n", undefined],
-    [
-      '{ ignore_sources = { "cspell" } }',
-      "ERROR\n",
-      "Found 1 error and 0 warnings in edited files.",
-    ],
-  ])("%s and %j", async (source, text, expected) => {
+  const found = (what: string) => `Found ${what} in edited files.`;
+  const LESSER = found("0 errors and 0 warnings (and 1 of lesser severity)");
+  test.each(
+    rows(`
+    { block = false }                | ERROR     |
+    { severity = "error" }           | WARN      |
+    { severity = "error" }           | ERROR WARN | ${found("1 error and 0 warnings")}
+    { severity = "hint" }            | HINT      | ${LESSER}
+    { severity = "information" }     | INFO HINT | ${LESSER}
+    { ignore_sources = { "marks" } } | ERROR     |
+    { ignore_sources = { "cspell" } } | ERROR    | ${found("1 error and 0 warnings")}`),
+  )("%s decides about %s", async (source = "", words = "", expected) => {
     await options(source);
-    expect(await verdict(text)).toBe(expected);
+    expect(await verdict(words.replaceAll(" ", "\n"))).toBe(expected || undefined);
   });
 
   test.each([

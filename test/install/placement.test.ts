@@ -11,6 +11,7 @@ import {
   type NeovimVersion,
   nightly,
   OLDEST,
+  rows,
   TestNeovim,
   temporaryFolder,
 } from "#test";
@@ -251,41 +252,30 @@ describe("a data folder that", () => {
     expect(message).toContain("set binary.path");
   });
 
-  type Options = (archive: number) => string;
-  const filesystems: [string, Options, RegExp][] = [
-    ["is read-only", () => "ro", /cannot create the folder .* make it writable/],
-    [
-      "runs no programs",
-      () => "noexec",
-      /the file system of .* does not run programs \(noexec\); set \$XDG_DATA_HOME/,
-    ],
-    [
-      "is full while the archive comes",
-      (archive) => `size=${archive >> 1}`,
-      /could not be written: is the disk full\?/,
-    ],
-    [
-      "is full while it is unpacked",
-      (archive) => `size=${archive + 50_000}`,
-      /cannot unpack .*(wrote only|no space)/i,
-    ],
-  ];
-  test.each(filesystems)("%s: a clear message, and nothing half installed", async (...row) => {
-    const [, options, message] = row;
-    const place = temporaryFolder();
-    await using _ = { [Symbol.asyncDispose]: () => rm(place, { recursive: true }) };
-    const mount = options(published.release.asset.size);
-    const wrapper = await inMount(data.xdg, mount, version.binary, place);
-    if (!wrapper) return;
-    await using neovim = await TestNeovim.start({
-      version: { name: version.name, binary: wrapper },
-      runtimepath: published.plugin,
-      setup: published.options,
-      env: { XDG_DATA_HOME: data.xdg },
-    });
-    const outcome = await install(neovim);
-    expect(outcome.message).toMatch(message);
-    const seen = `return vim.fn.glob(vim.env.XDG_DATA_HOME .. "/claude-code.nvim/*-*/", true, true)`;
-    expect(await neovim.lua<string[]>(seen)).toEqual([]);
-  });
+  const filesystems = rows(`
+    is read-only | ro | cannot create the folder .* make it writable
+    runs no programs | noexec | the file system of .* does not run programs \\(noexec\\); set \\$XDG_DATA_HOME
+    is full while the archive comes | size=HALF | could not be written: is the disk full
+    is full while it is unpacked | size=MORE | cannot unpack .*(wrote only|no space)`);
+  test.each(filesystems)(
+    "%s: says so, and leaves nothing half installed",
+    async (_what, options = "", message = "") => {
+      const place = temporaryFolder();
+      await using _ = { [Symbol.asyncDispose]: () => rm(place, { recursive: true }) };
+      const { size } = published.release.asset;
+      const mount = options.replace("HALF", `${size >> 1}`).replace("MORE", `${size + 50_000}`);
+      const wrapper = await inMount(data.xdg, mount, version.binary, place);
+      if (!wrapper) return;
+      await using neovim = await TestNeovim.start({
+        version: { name: version.name, binary: wrapper },
+        runtimepath: published.plugin,
+        setup: published.options,
+        env: { XDG_DATA_HOME: data.xdg },
+      });
+      const outcome = await install(neovim);
+      expect(outcome.message).toMatch(new RegExp(message, "i"));
+      const seen = `return vim.fn.glob(vim.env.XDG_DATA_HOME .. "/claude-code.nvim/*-*/", true, true)`;
+      expect(await neovim.lua<string[]>(seen)).toEqual([]);
+    },
+  );
 });

@@ -1,6 +1,14 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { BOTH_NEOVIMS, claims, EXECUTABLE, eventually, TestClient, type TestNeovim } from "#test";
+import {
+  BOTH_NEOVIMS,
+  claims,
+  EXECUTABLE,
+  eventually,
+  rows,
+  TestClient,
+  type TestNeovim,
+} from "#test";
 import { said, shows, startNeovim } from "../terminal/workbench";
 import { killRelay, World } from "./world";
 
@@ -34,7 +42,7 @@ describe.each(BOTH_NEOVIMS)("Claude in a remote, from $name", (version) => {
   const status = () =>
     neovim.lua<string>(`return table.concat(require("port").status_lines(), "\\n")`);
 
-  test("it starts there, connected, with what it needs and nothing that leads to this Neovim", async () => {
+  test("starts there, connected, with what it needs and nothing that leads to this Neovim", async () => {
     claims("A remote's token opens nothing here");
     await configure(`{ command = ${lua(command())}, relay = ${lua(world.relay)} }`);
     await neovim.command("Claude");
@@ -58,7 +66,7 @@ describe.each(BOTH_NEOVIMS)("Claude in a remote, from $name", (version) => {
     await eventually("no client", async () => !(await neovim.lua(isConnected)));
   });
 
-  test("when the executable dies, the relay comes back with its port and token", async () => {
+  test("comes back with its port and token when the executable dies", async () => {
     const [lock] = world.locks();
     await neovim.lua(`vim.uv.kill(require("port").server.process.pid, "sigkill")`);
     await eventually("the end", async () => !(await status()).includes("dev: up"));
@@ -66,7 +74,7 @@ describe.each(BOTH_NEOVIMS)("Claude in a remote, from $name", (version) => {
     expect(world.locks()).toEqual([lock as never]);
   });
 
-  test("when it drops, a message says so, once", async () => {
+  test("says once that the connection has dropped", async () => {
     claims("A lost connection rejects the remote's edits");
     await neovim.lua("SAID = {}");
     const [lock] = world.locks();
@@ -87,31 +95,19 @@ describe.each(BOTH_NEOVIMS)("Claude in a remote, from $name", (version) => {
     await eventually("the remote is up", async () => (await status()).includes("dev: up"));
   });
 
-  test("options that cannot be used are named, and Claude does not start", async () => {
+  test("names options that cannot be used, and does not start", async () => {
     const words = `{ "sh", "{env}", "{args}" }`;
     const relay = `{ "docker", "exec", "-i", "dev", "claude-code-nvim", "relay", "--stdio" }`;
-    const wrong: [remote: string, message: string][] = [
-      ["7", "remotes.dev: expected a table with command and relay"],
-      [
-        `{ command = { "claude" }, relay = ${relay} }`,
-        'remotes.dev.command: expected a list of words with "{env}" and "{args}" in it',
-      ],
-      [
-        `{ command = ${words}, relay = { "docker", "exec", "-it", "dev", "relay" } }`,
-        "remotes.dev.relay: it must have no terminal",
-      ],
-      [`{ command = ${words}, relay = "unix:/x" }`, "remotes.dev.relay: expected a list of words"],
-      [
-        `{ command = ${words}, relay = ${relay}, path_mappings = { ["/x"] = false } }`,
-        "remotes.dev.path_mappings: expected a table of absolute paths",
-      ],
-      [
-        `{ command = ${words}, relay = ${relay}, path_mappings = { ["x"] = "~/x" } }`,
-        "remotes.dev.path_mappings: expected a table of absolute paths",
-      ],
-      [`{ command = ${words}, relay = ${relay}, paths = {} }`, "remotes.dev.paths: unknown option"],
-    ];
-    for (const [remote, message] of wrong) {
+    const both = `command = ${words}, relay = ${relay}`;
+    const wrong = rows(`
+      7 | remotes.dev: expected a table with command and relay
+      { command = { "claude" }, relay = ${relay} } | remotes.dev.command: expected a list of words with "{env}" and "{args}" in it
+      { command = ${words}, relay = { "docker", "exec", "-it", "dev", "relay" } } | remotes.dev.relay: it must have no terminal
+      { command = ${words}, relay = "unix:/x" } | remotes.dev.relay: expected a list of words
+      { ${both}, path_mappings = { ["/x"] = false } } | remotes.dev.path_mappings: expected a table of absolute paths
+      { ${both}, path_mappings = { ["x"] = "~/x" } } | remotes.dev.path_mappings: expected a table of absolute paths
+      { ${both}, paths = {} } | remotes.dev.paths: unknown option`);
+    for (const [remote = "", message = ""] of wrong) {
       await configure(remote);
       expect((await said(neovim)).join("\n")).toContain(message);
     }
@@ -133,7 +129,7 @@ describe.each(BOTH_NEOVIMS)("Claude in a remote, from $name", (version) => {
     await neovim.lua(`require("port").terminal.close_all()`);
   });
 
-  test("with Neovim the relay ends, and leaves no lock file", async () => {
+  test("ends the relay with Neovim, and leaves no lock file", async () => {
     await neovim.quit();
     await eventually("no lock file", () => world.locks().length === 0);
   });

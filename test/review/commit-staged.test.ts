@@ -1,4 +1,5 @@
 import { realpathSync } from "node:fs";
+import { rows } from "#test";
 import { RecordedHere } from "./recorded";
 import { git } from "./repository";
 import { commitOf } from "./story";
@@ -34,11 +35,8 @@ that undo was taken back           |  | ${II}; ${VII}, git add -A | undo 6-8, ba
 the user has staged since, also in Claude's file |  | ${II}, git add a | echo mine >> a; git add a; echo mine > mine; git add mine | ${STAGED} a, mine first | M  a, A  mine
 the user stages what Claude has changed |  | ${II} | git add a | ${STAGED} a first | M  a
 Claude unstages the user's file    | echo mine > mine; git add mine | ${II}, git reset -q && git add a |  | M a | ?? mine`;
-const ROWS = CASES.trim()
-  .split("\n")
-  .map((row) => row.split(/ *\| ?/) as [string, string, string, string, string, string]);
-
-test.each(ROWS)("%s", async (_title, before, claude, after, expected, status) => {
+test.each(rows(CASES))("%s", async (_title, ...cells) => {
+  const [before = "", claude = "", after = "", expected = "", status = ""] = cells;
   using world = new RecordedHere({ a: "1\n2\n3\n4\n5\n6\n7\n8\n", b: "b\n" });
   if (before) world.sh(before);
   await world.prompt();

@@ -7,7 +7,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { temporaryFolder } from "#test";
+import { rows, temporaryFolder } from "#test";
 import { append, journalPath } from "../../src/review/journal/append";
 import { Blobs, MAX_BINARY_BYTES, sameContent } from "../../src/review/journal/blobs";
 import { JournalReader } from "../../src/review/journal/read";
@@ -44,29 +44,20 @@ describe("the journal", () => {
     expect(readFileSync(join(folder, "set-aside", name ?? ""), "utf8")).toContain('"sto\n');
   });
 
-  test.each([
-    ["zeros", "\0\0\0\0", "damaged"],
-    ["a list", "[1]", "damaged"],
-    ["null", "null", "damaged"],
-    ["a type of a later version", '{"v":2,"type":"merge","id":"x","at":1}', "skipped"],
-    ["a queue of an earlier version", '{"v":1,"type":"queue","id":"x","at":1}', "skipped"],
-    [
-      "an undo that an earlier version queued",
-      '{"v":1,"type":"undo","id":"x","at":1,"queued":"q","files":[{"path":"a","undo":{"queued":"q"}}]}',
-      "skipped",
-    ],
-    [
-      "a field of a later version",
-      '{"v":2,"type":"end","id":"x","at":1,"session":"s","new":1}',
-      "read",
-    ],
-    ["a known type without its fields", '{"v":1,"type":"change","id":"x","at":1}', "damaged"],
-    [
-      "a blob that leads out of its folder",
-      '{"v":1,"type":"written","id":"x","at":1,"files":[{"path":"a","content":{"blob":"../../etc/passwd"}}]}',
-      "damaged",
-    ],
-  ])("%s beside good lines", (_name, line, becomes) => {
+  const LATER = '"id":"x","at":1';
+  test.each(
+    rows([
+      "zeros | \0\0\0\0 | damaged",
+      "a list | [1] | damaged",
+      "null | null | damaged",
+      `a type of a later version | {"v":2,"type":"merge",${LATER}} | skipped`,
+      `a queue of an earlier version | {"v":1,"type":"queue",${LATER}} | skipped`,
+      `an undo that an earlier version queued | {"v":1,"type":"undo",${LATER},"queued":"q","files":[{"path":"a","undo":{"queued":"q"}}]} | skipped`,
+      `a field of a later version | {"v":2,"type":"end",${LATER},"session":"s","new":1} | read`,
+      `a known type without its fields | {"v":1,"type":"change",${LATER}} | damaged`,
+      `a blob that leads out of its folder | {"v":1,"type":"written",${LATER},"files":[{"path":"a","content":{"blob":"../../etc/passwd"}}]} | damaged`,
+    ]),
+  )("reads the good lines beside %s", (_name, line, becomes) => {
     const folder = temporaryFolder();
     const before = append(folder, STOP);
     appendFileSync(journalPath(folder), `${line}\n`);

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => neovim[Symbol.asyncDispose]());
 
-test("hooks get Neovim's options, and each change of them", async () => {
+test("gives hooks Neovim's options, and each change of them", async () => {
   claims("A private file's text is not recorded");
   const path = join(neovim.home, ".local/state/claude-code.nvim/privacy.json");
   const address = await neovim.lua<string>("return vim.v.servername");
@@ -45,7 +45,7 @@ test("hooks get Neovim's options, and each change of them", async () => {
   expect(other.process.exitCode).toBeNull();
 });
 
-test("of two Neovims that say theirs at once, both are kept", async () => {
+test("keeps the options of two Neovims that say theirs at once", async () => {
   const home = temporaryFolder();
   const [mine, theirs] = [join(home, "mine"), join(home, "theirs")];
   const path = join(home, ".local/state/claude-code.nvim/privacy.json");
@@ -70,46 +70,16 @@ test("of two Neovims that say theirs at once, both are kept", async () => {
   expect(await Bun.file(path).json()).toEqual({ last: ["m"], of });
 });
 
-test("hooks and Neovim find the same files private", async () => {
-  const patterns = [
-    "*.{a,b{1,2}}",
-    "notes/**",
-    "!notes/open.md",
-    "x[!0-9]?.t",
-    "[z-a]",
-    "~/own",
-    "/abs/*",
-  ];
+test("finds the same files private in hooks and in Neovim", async () => {
+  const patterns = "*.{a,b{1,2}} notes/** !notes/open.md x[!0-9]?.t [z-a] ~/own /abs/*".split(" ");
   const privacy = new Privacy([...PRIVATE_BY_DEFAULT, ...patterns]);
   await neovim.lua("require('port').config.setup({ privacy = { patterns = ... } })", patterns);
-  const names = [
-    ".env",
-    ".ENV.local",
-    "a.env",
-    "env",
-    "ID_ED25519",
-    "k.pem~",
-    "kpem",
-    "secrets.yml",
-    "secrets.txt",
-    "x.tfvars.json",
-    "m.a",
-    "m.b1",
-    "m.b3",
-    "m.{a",
-    "x1y.t",
-    "xyz.t",
-    "x.t",
-    "é.pe\u0301m",
-    "notes/a.md",
-    "notes/open.md",
-    "x/notes/deep/a",
-    "notesx/a",
-    ".ssh/config",
-    ".sshx/config",
-    "ide/1.lock",
-  ];
-  const paths = [...names.map((name) => `/somewhere/${name}`), "/abs/x", "/abs/x/y"];
+  const names =
+    ".env .ENV.local a.env env ID_ED25519 k.pem~ kpem secrets.yml secrets.txt x.tfvars.json m.a m.b1 " +
+    "m.b3 m.{a x1y.t xyz.t x.t é.pe\u0301m notes/a.md notes/open.md x/notes/deep/a notesx/a " +
+    ".ssh/config .sshx/config ide/1.lock";
+  const below = names.split(" ").map((name) => `/somewhere/${name}`);
+  const paths = [...below, "/abs/x", "/abs/x/y"];
   const inNeovim = await neovim.lua<boolean[]>(
     "return vim.tbl_map(require('claude-code.editor.privacy').is_private, ...)",
     paths,
@@ -119,7 +89,7 @@ test("hooks and Neovim find the same files private", async () => {
   expect(privacy.isPrivate(`${process.env.HOME}/own`)).toBe(true);
 });
 
-test("a commit's message shows Claude no private file in the place of another", async () => {
+test("shows Claude no private file in the place of another for a commit's message", async () => {
   claims("A private file's text and name stay in Neovim");
   using world = new RecordedHere({ old: "one\n", a: "one\n" });
   world.sh("rm old; mkdir old; echo two | tee a > old/.env; git add -A");

@@ -10,11 +10,12 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { claims, eventually, first, nightly } from "#test";
+import { claims, eventually, first, nightly, rows } from "#test";
 import { compareInTurns } from "../../src/review/record/comparison-request";
 import { ReviewService } from "../../src/review/service";
 import { hunk, Recorded, RecordedHere } from "./recorded";
 import { APART_MS } from "./state/actors";
+import { filesIn } from "./story";
 
 /*
  * What the hooks record, given what the genuine CLI gives them: those of the compiled executable, each event, or
@@ -415,71 +416,22 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
 
   const COMMIT = "git -c user.name=a -c user.email=b commit -qam x";
 
-  test.each<
-    [
-      what: string,
-      files: Record<string, string> | undefined,
-      before: string,
-      command: string,
-      found: string[],
-    ]
-  >([
-    ["a commit changes nothing", { "a.txt": "one\n" }, "echo mine > a.txt", COMMIT, []],
-    [
-      "a folder that is moved, and one that comes from outside of the project",
-      { "src/a.txt": "one\n" },
-      "mkdir $HOME/gen; echo k > $HOME/gen/k.txt",
-      "mv src lib; mv $HOME/gen .",
-      [
-        'gen/k.txt: absent > "k\\n"',
-        'lib/a.txt: absent > "one\\n" (from src/a.txt)',
-        'src/a.txt: "one\\n" > absent (644 > 0)',
-      ],
-    ],
-    [
-      "a folder in the place of a file",
-      { a: "mine\n" },
-      "true",
-      "rm a; mkdir a; echo x > a/x",
-      ['a/x: absent > "x\\n"', 'a: "mine\\n" > absent (644 > 0)'],
-    ],
-    [
-      "a file in the place of a folder",
-      { "k.txt": "k\n" },
-      "mkdir notes; echo mine > notes/n.txt",
-      "rm -r notes; echo hi > notes",
-      ['notes/n.txt: "mine\\n" > absent (644 > 0)', 'notes: absent > "hi\\n"'],
-    ],
-    [
-      "a move, a directory and a commit in one command",
-      { "a.txt": "one\n", "b.txt": "two\n" },
-      "true",
-      `mkdir -p d && git mv a.txt d/a.txt && echo x >> b.txt && ${COMMIT}`,
-      [
-        'a.txt: "one\\n" > absent (644 > 0)',
-        'b.txt: "two\\n" > "two\\nx\\n"',
-        'd/a.txt: absent > "one\\n" (from a.txt)',
-      ],
-    ],
-    [
-      "on a branch that is another name of one, what is committed is not new",
-      { "a.txt": "one\n" },
-      "git branch real && git symbolic-ref $(git symbolic-ref HEAD) refs/heads/real",
-      "echo two > a.txt",
-      ['a.txt: "one\\n" > "two\\n"'],
-    ],
-    [
-      "a repository without a commit, and one in another one",
-      undefined,
-      "git init -q . && mkdir inner && cd inner && git init -q . && echo x > x.txt",
-      "echo x > a.txt; echo y > inner/x.txt",
-      ['a.txt: absent > "x\\n"', 'inner/x.txt: "x\\n" > "y\\n"'],
-    ],
-  ])("%s", async (_what, files, before, command, found) => {
-    using world = new RecordedHere(files, files !== undefined);
+  // Title, committed files ("-": no repository yet), the user's command, Claude's, and the changes.
+  test.each(
+    rows(`
+    nothing of a commit | a.txt=one | echo mine > a.txt | ${COMMIT} |
+    a folder that is moved, and one from outside | src/a.txt=one | mkdir $HOME/gen; echo k > $HOME/gen/k.txt | mv src lib; mv $HOME/gen . | gen/k.txt: absent > "k\\n"; lib/a.txt: absent > "one\\n" (from src/a.txt); src/a.txt: "one\\n" > absent (644 > 0)
+    a folder in the place of a file | a=mine | true | rm a; mkdir a; echo x > a/x | a/x: absent > "x\\n"; a: "mine\\n" > absent (644 > 0)
+    a file in the place of a folder | k.txt=k | mkdir notes; echo mine > notes/n.txt | rm -r notes; echo hi > notes | notes/n.txt: "mine\\n" > absent (644 > 0); notes: absent > "hi\\n"
+    a move, a directory and a commit in one command | a.txt=one, b.txt=two | true | mkdir -p d && git mv a.txt d/a.txt && echo x >> b.txt && ${COMMIT} | a.txt: "one\\n" > absent (644 > 0); b.txt: "two\\n" > "two\\nx\\n"; d/a.txt: absent > "one\\n" (from a.txt)
+    nothing committed on a branch that is another name of one | a.txt=one | git branch real && git symbolic-ref $(git symbolic-ref HEAD) refs/heads/real | echo two > a.txt | a.txt: "one\\n" > "two\\n"
+    repositories without a commit, one in the other | - | git init -q . && mkdir inner && cd inner && git init -q . && echo x > x.txt | echo x > a.txt; echo y > inner/x.txt | a.txt: absent > "x\\n"; inner/x.txt: "x\\n" > "y\\n"`),
+  )("records %s", async (_what, files = "", before = "", command = "", found = "") => {
+    const texts = filesIn(files === "-" ? "" : files).texts as Record<string, string>;
+    using world = new RecordedHere(texts, files !== "-");
     world.sh(before);
     await world.turn(command);
-    expect(world.files.toSorted()).toEqual(found);
+    expect(world.files.toSorted().join("; ")).toBe(found);
   });
 
   test("a symlink is not undone as a file", async () => {

@@ -251,7 +251,7 @@ function modeIn(words: string): [name: string, mode: number] {
   return [name, Number.parseInt(mode, 8)];
 }
 
-function filesIn(words: string) {
+export function filesIn(words: string) {
   const texts: Record<string, string | undefined> = {};
   const from: Record<string, string> = {};
   const links: Record<string, string> = {};

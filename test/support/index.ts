@@ -6,5 +6,6 @@ export * from "./eventually";
 export * from "./neovim";
 export * from "./outcome";
 export * from "./process";
+export * from "./rows";
 export * from "./session";
 export { claudeCli, first, TOOLCHAIN } from "./toolchain";

@@ -8,7 +8,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
-import { claims, temporaryFolder } from "#test";
+import { claims, rows, temporaryFolder } from "#test";
 import type { Block } from "../../src/transcript/markdown";
 import { View } from "../../src/transcript/view";
 import { tries } from "../fuzz/effort";
@@ -37,8 +37,8 @@ function whole(view: View): Block {
   return { lines, folds: "", marks: [] };
 }
 
-describe("what a conversation looks like", () => {
-  test("prompts, texts as Claude wrote them, calls with their results in folds", () => {
+describe("a conversation", () => {
+  test("shows prompts, texts as Claude wrote them, and calls with their results in folds", () => {
     append(
       prompt("change a\nto 2"),
       answer("# Done\n\n`a.ts`"),
@@ -78,7 +78,7 @@ boom
     ]);
   });
 
-  test("an edit is its diff, at the line where it begins", () => {
+  test("shows an edit as its diff, at the line where it begins", () => {
     const hunk = { oldStart: 7, oldLines: 1, newStart: 8, newLines: 2, lines: ["-a", "+b", "+c"] };
     append(
       calls("1", "Edit", { file_path: "/p/a.ts" }),
@@ -89,7 +89,7 @@ boom
     expect(block?.marks).toEqual([{ row: 0, call: "1", path: "/p/a.ts", line: 8, note: "+2 −1" }]);
   });
 
-  test("a fence is longer than those in the text; a long result is cut", () => {
+  test("cuts a long result, and makes a fence longer than those in the text", () => {
     const long = Array.from({ length: 1_800 }, (_, i) => `line ${i}`).join("\n");
     append(calls("1", "Grep", { pattern: "x" }), result("1", `\`\`\`\n${long}`));
     const block = new View(path).update()?.block;
@@ -97,7 +97,7 @@ boom
     expect(block?.lines.slice(-3)).toEqual(["````", "… 801 more lines", ""]);
   });
 
-  test("what nobody would see is shown as codes, and long lines are cut", () => {
+  test("shows invisible characters as codes, and cuts long lines", () => {
     claims("Invisible characters are shown as codes");
     append(prompt("a\u001b[31mb\u202ec\rd"), answer("x".repeat(9_000)));
     const [first = "", , second = ""] = new View(path).update()?.block.lines ?? [];
@@ -105,80 +105,50 @@ boom
     expect(second).toHaveLength(2_001);
   });
 
-  test.each([
-    [
-      "a command",
-      prompt("<command-name>/clear</command-name><command-args>x</command-args>"),
-      "❯ /clear x",
-    ],
-    [
-      "a command that the CLI executes by itself",
-      system("<command-name>/context</command-name>\n<command-args></command-args>"),
-      "❯ /context",
-    ],
-    [
-      "what it printed",
-      system("<local-command-stdout>\u001b[1mIt is\u001b[22m done</local-command-stdout>"),
-      "*It is done*",
-    ],
-    ["what printed nothing", system("<local-command-stdout></local-command-stdout>"), undefined],
-    [
-      "the CLI's remark on it",
-      { ...prompt("<local-command-caveat>run directly</local-command-caveat>"), isMeta: true },
-      undefined,
-    ],
-    ["the user's shell", prompt("<bash-input>ls</bash-input>"), "❯ !ls"],
-    [
-      "what it printed for them",
-      prompt("<bash-stdout>a\nb</bash-stdout><bash-stderr>c</bash-stderr>"),
-      "▸ *Output* ``` a b c ``` ",
-    ],
-    ["what the user says while Claude works", queued("go left"), "❯ go left"],
-    [
-      "an agent that ends then",
-      queued("<task-notification>\n<summary>Done</summary></task-notification>"),
-      "▸ *Done*",
-    ],
-    [
-      "a code block that an interruption has cut",
-      answer("see\n\n  ~~~sh\n```\necho"),
-      "see    ~~~sh ``` echo   ~~~ ",
-    ],
-    ["one at the beginning of a prompt", prompt("```\nx\n```"), "❯ ``` x ``` ``` "],
-    [
-      "one that holds another, and code that is none",
-      answer("````md\n```js\n````\n```x``` y"),
-      "````md ```js ```` ```x``` y ",
-    ],
-    ["an interruption", prompt("[Request interrupted by user]"), "*Interrupted*"],
-    [
-      "what a hook said",
-      { ...prompt("Stop hook feedback:\nfix it"), isMeta: true },
-      "▸ *For Claude*",
-    ],
-    [
-      "a compaction",
-      { type: "system", subtype: "compact_boundary", compactMetadata: { preTokens: 7 } },
-      "*Compacted (7 tokens)*",
-    ],
-    ["an unknown entry", { type: "new-thing", x: 1 }, '▸ *Entry "new-thing"*'],
-    ["an unknown block", answer([{ type: "new", y: 2 }]), '▸ *Block "new"*'],
-    ["thinking", answer([{ type: "thinking", thinking: "hm" }]), "▸ *Thinking*"],
-    [
-      "an image",
+  const meta = (words: string) => ({ ...prompt(words), isMeta: true });
+  const makes: Record<string, (words: string) => object> = { prompt, answer, system, queued, meta };
+  makes.json = (words) => JSON.parse(words);
+
+  test.each(
+    rows([
+      "a command | prompt | <command-name>/clear</command-name><command-args>x</command-args> | ❯ /clear x",
+      "a command that the CLI executes | system | <command-name>/context</command-name>\\n<command-args></command-args> | ❯ /context",
+      "its output | system | <local-command-stdout>\\u001b[1mIt is\\u001b[22m done</local-command-stdout> | *It is done*",
+      "an empty output | system | <local-command-stdout></local-command-stdout> |",
+      "the CLI's remark on it | meta | <local-command-caveat>run directly</local-command-caveat> |",
+      "the user's shell | prompt | <bash-input>ls</bash-input> | ❯ !ls",
+      "its output | prompt | <bash-stdout>a\\nb</bash-stdout><bash-stderr>c</bash-stderr> | ▸ *Output*⏎```⏎a⏎b⏎c⏎```⏎",
+      "words of the user's while Claude works | queued | go left | ❯ go left",
+      "an agent that ends then | queued | <task-notification>\\n<summary>Done</summary></task-notification> | ▸ *Done*",
+      "a code block that an interruption has cut | answer | see\\n\\n  ~~~sh\\n```\\necho | see⏎⏎  ~~~sh⏎```⏎echo⏎  ~~~⏎",
+      "one at the beginning of a prompt | prompt | ```\\nx\\n``` | ❯ ```⏎x⏎```⏎```⏎",
+      "one that holds another, and code that is none | answer | ````md\\n```js\\n````\\n```x``` y | ````md⏎```js⏎````⏎```x``` y⏎",
+      "an interruption | prompt | [Request interrupted by user] | *Interrupted*",
+      "a hook's words | meta | Stop hook feedback:\\nfix it | ▸ *For Claude*",
+      'a compaction | json | {"type":"system","subtype":"compact_boundary","compactMetadata":{"preTokens":7}} | *Compacted (7 tokens)*',
+      'an unknown entry | json | {"type":"new-thing","x":1} | ▸ *Entry "new-thing"*',
+      'an unknown block | block | {"type":"new","y":2} | ▸ *Block "new"*',
+      'thinking | block | {"type":"thinking","thinking":"hm"} | ▸ *Thinking*',
+      'the CLI\'s own bookkeeping | json | {"type":"mode","mode":"normal"} |',
+      "a list | json | [1] | ▸ *A line that is no entry*",
+    ]),
+  )("shows %s", (_name, kind = "", words = "", expected = "") => {
+    const given = /json|block/.test(kind) ? words : JSON.parse(`"${words}"`);
+    append(kind === "block" ? answer([JSON.parse(words)]) : (makes[kind]?.(given) as object));
+    const lines = new View(path).update()?.block.lines ?? [];
+    expect(expected.includes("⏎") ? lines.join("⏎") : lines[0]).toBe(
+      expected || (undefined as never),
+    );
+  });
+
+  test("shows an image", () => {
+    append(
       prompt([
         { type: "image", source: {} },
         { type: "text", text: "see" },
       ]),
-      "❯ [Image]",
-    ],
-    ["the CLI's own bookkeeping", { type: "mode", mode: "normal" }, undefined],
-    ["a list", [1], "▸ *A line that is no entry*"],
-  ])("%s", (_name, one, expected) => {
-    append(one as object);
-    const lines = new View(path).update()?.block.lines ?? [];
-    const shown = expected?.endsWith(" ") ? lines.join(" ") : lines[0];
-    expect(shown).toBe(expected as string);
+    );
+    expect(new View(path).update()?.block.lines[0]).toBe("❯ [Image]");
   });
 });
 
@@ -234,14 +204,14 @@ describe("what hides no other entry, and costs no more than its length", () => {
     ["a prompt", prompt("x\n".repeat(3_000)), 1_999, "… 1000 more lines"],
     ["an answer", answer("x\n".repeat(3_000)), 1_999, "… 1000 more lines"],
     ["a note", { type: "system", content: `x${"\ny".repeat(3_000)}` }, 1_001, "… 2000 more lines"],
-  ])("of %s with many lines the first are shown", (_what, one, row, more) => {
+  ])("shows the first of many lines of %s", (_what, one, row, more) => {
     append(one);
     const { lines = [], marks } = new View(path).update()?.block ?? {};
     expect(lines.slice(row + 1)).toEqual([...(row < 1_500 ? ["```"] : []), more, ""]);
     expect(marks?.[0]?.rows ?? 2_000).toBe(2_000);
   });
 
-  test("no character is halved, neither by a cut nor by the file", () => {
+  test("halves no character, neither by a cut nor by the file", () => {
     append(
       answer(`a${"😀".repeat(1_500)}`),
       calls("1", "Bash", { command: `a${"😀".repeat(3_000)}` }),
@@ -260,7 +230,7 @@ describe("what hides no other entry, and costs no more than its length", () => {
     [{ offset: 1.5, limit: 1e300 }, "a.ts:1-2147483647", 1],
     [{ offset: 1e300, limit: 1e300 }, "a.ts:2147483647-2147483647", 2 ** 31 - 1],
     [{ offset: -5, limit: "2" }, "a.ts", undefined],
-  ])("a Read of %j is one of %s", (lines, shown, at) => {
+  ])("shows a Read of %j as one of %s", (lines, shown, at) => {
     append(calls("1", "Read", { file_path: "/p/a.ts", ...lines }));
     const block = new View(path).update()?.block;
     expect(block?.lines[0]).toBe(`▸ Read \`${shown}\``);
@@ -276,7 +246,7 @@ describe("a conversation that grows", () => {
     return all;
   };
 
-  test("a result that was shown is kept no longer", () => {
+  test("forgets a result that was shown", () => {
     append(prompt("go"), calls("1", "Bash", { command: "x" }));
     const view = new View(path);
     view.update();
@@ -286,7 +256,7 @@ describe("a conversation that grows", () => {
     expect(updates(view).map(({ block }) => text(block))).toEqual(["▸ Bash `again`\n"]);
   });
 
-  test("a torn line waits for its end; a result comes below its call", () => {
+  test("waits for the end of a torn line; shows a result below its call", () => {
     append(prompt("go"));
     const view = new View(path);
     view.update();
@@ -310,7 +280,7 @@ describe("a conversation that grows", () => {
   test.each([
     ["is replaced", () => renameSync(join(folder, "b"), path)],
     ["becomes shorter", () => truncateSync(path, 0)],
-  ])("a file that %s is read anew", (_name, change) => {
+  ])("reads a file anew that %s", (_name, change) => {
     append(prompt("old"));
     const view = new View(path);
     view.update();
@@ -321,7 +291,7 @@ describe("a conversation that grows", () => {
     expect(text(update?.block)).not.toContain("old");
   });
 
-  test("a file that goes, or is none, is an error and no wait", () => {
+  test("fails at once for a file that is gone, or no regular one", () => {
     const view = new View(path);
     view.update();
     rmSync(path);
@@ -330,7 +300,7 @@ describe("a conversation that grows", () => {
     expect(() => view.update()).toThrow("not a regular file");
   });
 
-  test("the end comes first, and parts before it make the whole; calls find their results", () => {
+  test("shows the end first, then the parts before it; calls find their results", () => {
     const entries = Array.from({ length: 400 }, (_, i) => [
       prompt(`prompt ${i} ${"x".repeat(500)}`),
       calls(String(i), "Bash", { command: `echo ${i}` }),
@@ -345,7 +315,7 @@ describe("a conversation that grows", () => {
     expect(all.filter((one) => one.startsWith("out "))).toHaveLength(400);
   });
 
-  test("a line of 20 MB is counted, and what is beside it is shown", () => {
+  test("counts a line of 20 MB, and shows the lines beside it", () => {
     append(prompt("before"));
     appendFileSync(path, `${"x".repeat(20_000_000)}\n`);
     append(prompt("behind"));
@@ -354,7 +324,7 @@ describe("a conversation that grows", () => {
     );
   });
 
-  test("whatever the file holds, in whatever pieces it comes: it is shown, and the end is the same", () => {
+  test("shows any file in any pieces, and ends with the same", () => {
     const one = fc.oneof(
       fc.string().map((content) => prompt(content)),
       fc.string().map((content) => answer(content)),

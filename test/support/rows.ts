@@ -1,0 +1,6 @@
+/** Rows for `test.each`: one a line, its cells parted by " | ". */
+export const rows = (table: string | string[]): string[][] => {
+  const lines = [table].flat().join("\n").trim().split("\n");
+  const cells = (line: string) => line.trimStart().split(/(?<= )\|(?= |$)/);
+  return lines.map((line) => cells(line).map((cell) => cell.trimEnd().replace(/^ /, "")));
+};
