@@ -1,4 +1,4 @@
-import { complain, message, USAGE_EXIT, UserError } from "./lib/errors";
+import { complain, EXIT_CODES, failureCode, message, USAGE_EXIT } from "./lib/errors";
 import { own } from "./lib/json";
 import { print } from "./lib/output";
 import { NAME, VERSION } from "./lib/version";
@@ -59,7 +59,6 @@ function show(text: string): number {
 main(process.argv.slice(2)).then(
   (code) => process.exit(code),
   (error: unknown) => {
-    const code = error instanceof UserError ? error.exitCode : 1;
-    process.exit(complain(code, message(error)));
+    process.exit(complain(EXIT_CODES[failureCode(error) ?? ""] ?? 1, message(error)));
   },
 );

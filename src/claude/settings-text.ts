@@ -7,7 +7,7 @@ import {
   type Node,
   parseTree,
 } from "jsonc-parser";
-import { message, UserError } from "../lib/errors";
+import { Failure, message } from "../lib/errors";
 import { isObject } from "../lib/json";
 import { type HookEntry, type HookGroup, type HookSettings, ourHook } from "./hooks";
 
@@ -17,7 +17,7 @@ const BOM = "\uFEFF";
 
 /**
  * The text of a settings file with our hooks in it: everything else keeps its bytes. `text` is
- * undefined for a new file. Throws UserError for what is not a JSON object (comments
+ * undefined for a new file. Throws Failure for what is not a JSON object (comments
  * included: Claude Code would not read them either).
  */
 export function withHooks(text: string | undefined, hooks: HookSettings, name: string): string {
@@ -128,7 +128,7 @@ class SettingsText {
   #set(text: string | undefined, expected: Json): void {
     this.#text = text ?? this.#text;
     if (!isDeepStrictEqual(this.#value(), expected)) {
-      throw new UserError(
+      throw new Failure(
         `${this.name} cannot be edited without harm (does a key occur twice?); it was not changed`,
       );
     }
@@ -139,11 +139,11 @@ class SettingsText {
     try {
       value = JSON.parse(this.#text);
     } catch (error) {
-      throw new UserError(
+      throw new Failure(
         `${this.name} is not valid JSON (${message(error)}; comments are not allowed there): fix it first`,
       );
     }
-    if (!isObject(value)) throw new UserError(`${this.name} is not a JSON object: fix it first`);
+    if (!isObject(value)) throw new Failure(`${this.name} is not a JSON object: fix it first`);
     return value;
   }
 
@@ -151,7 +151,7 @@ class SettingsText {
   #hooks(): Record<string, unknown> {
     const { hooks = {} } = this.#value();
     if (!isObject(hooks) || !Object.values(hooks).every(Array.isArray)) {
-      throw new UserError(`"hooks" in ${this.name} is not in Claude Code's format: fix it first`);
+      throw new Failure(`"hooks" in ${this.name} is not in Claude Code's format: fix it first`);
     }
     return hooks;
   }

@@ -1,9 +1,9 @@
 import { isatty } from "node:tty";
 import { type ParseArgsOptionsConfig, parseArgs } from "node:util";
-import { message, USAGE_EXIT, UserError } from "../lib/errors";
+import { Failure, message } from "../lib/errors";
 import { print } from "../lib/output";
 
-/** The options given to a command. Throws UserError, whose text ends with `usage`. */
+/** The options given to a command. Throws Failure, whose text ends with `usage`. */
 export function parseOptions<const T extends ParseArgsOptionsConfig>(
   args: string[],
   options: T,
@@ -16,8 +16,8 @@ export function parseOptions<const T extends ParseArgsOptionsConfig>(
   }
 }
 
-export function usageError(problem: string, usage: string): UserError {
-  return new UserError(`${problem}\nUsage: claude-code-nvim ${usage}`, USAGE_EXIT);
+export function usageError(problem: string, usage: string): Failure {
+  return new Failure(`${problem}\nUsage: claude-code-nvim ${usage}`, "usage");
 }
 
 /** Asks the user at the terminal; without one, says how to go on, and the answer is no. */

@@ -4,7 +4,7 @@ import { lockFolder, sweepStaleLocks } from "../ide/lock-file";
 import { LockKeeper } from "../ide/lock-keeper";
 import { createIdeServer } from "../ide/server";
 import { openServerPort } from "../ide/server-port";
-import { message, UserError } from "../lib/errors";
+import { EXIT_CODES, Failure, failureCode, message } from "../lib/errors";
 import { linesOf } from "../lib/lines";
 import { Log } from "../lib/log";
 import { signalled } from "../lib/process";
@@ -14,7 +14,7 @@ import { ProjectFiles } from "../locate/project-file";
 import { Registration } from "../locate/registry";
 import type { Client } from "../mcp/client";
 import { NeovimEditor } from "../neovim/editor";
-import { DisconnectedError, NeovimRpc } from "../neovim/rpc";
+import { NeovimRpc } from "../neovim/rpc";
 import { projectAround } from "../setup/record";
 import { WebSocketListener } from "../transport/websocket";
 import { usageError } from "./arguments";
@@ -23,9 +23,6 @@ import { neovimRequests } from "./neovim-requests";
 const NOT_ATTACHED = "it did not let us attach";
 
 const MAX_OF_NAME = 100;
-
-/** Exit codes. The plugin knows `contract` (server/exit_message.lua); 2 is a wrong start. */
-const EXIT = { contract: 3, noPort: 4, noNeovim: 5 } as const;
 
 /**
  * `claude-code-nvim serve`: reads the launch line from stdin, connects back to the Neovim at $NVIM,
@@ -40,7 +37,7 @@ export async function serve(args: string[]): Promise<number> {
   const launch = readCompatibleLaunch((await stdin.next()).value ?? "");
   const rpc = await NeovimRpc.connect(address).catch((error) => {
     const text = `Neovim at ${address} cannot be reached: ${message(error)}`;
-    throw new UserError(text, EXIT.noNeovim);
+    throw new Failure(text, "no_neovim");
   });
   return run(rpc, address, launch, stdin);
 }
@@ -56,7 +53,7 @@ async function run(
   const listen = (port: number) => new WebSocketListener(port);
   const { listener, token } = await openServerPort(launch, listen).catch((error) => {
     rpc.close();
-    throw new UserError(`no port could be opened on 127.0.0.1: ${message(error)}`, EXIT.noPort);
+    throw new Failure(`no port could be opened on 127.0.0.1: ${message(error)}`, "no_port");
   });
   // Before all else: who finds us by it comes no earlier than what follows at once.
   const published = new Published({ ...launch, token }, address, listener.port, log);
@@ -65,8 +62,10 @@ async function run(
   const failed = Promise.withResolvers<string>();
   // Neovim learns nothing from us before it has let us attach.
   const attached = attach(editor, launch, { port: listener.port, token, lock }).catch((error) => {
-    if (!isGone(error)) log.error(`Attaching failed: ${message(error)}`);
-    failed.resolve(isGone(error) ? "Neovim is gone" : NOT_ATTACHED);
+    // When we end first, attaching fails too, which is not an error.
+    const isGone = failureCode(error) === "gone";
+    if (!isGone) log.error(`Attaching failed: ${message(error)}`);
+    failed.resolve(isGone ? "Neovim is gone" : NOT_ATTACHED);
     return new Promise<never>(() => {});
   });
   const report = (method: "clients" | "lock_problem", params: object) => {
@@ -99,7 +98,7 @@ async function run(
   const finished = requests.end();
   rpc.close();
   await Promise.all([listener.stop(), finished]);
-  return ending === NOT_ATTACHED ? EXIT.noNeovim : 0;
+  return ending === NOT_ATTACHED ? (EXIT_CODES.no_neovim ?? 1) : 0;
 }
 
 function readCompatibleLaunch(line: string): Launch {
@@ -108,7 +107,7 @@ function readCompatibleLaunch(line: string): Launch {
   const text =
     `the plugin ${launch.version} needs contract ${launch.contract}, ` +
     `this executable ${VERSION} has contract ${CONTRACT}`;
-  throw new UserError(text, EXIT.contract);
+  throw new Failure(text, "contract");
 }
 
 /** All by which other programs find this Neovim, as long as we serve. */
@@ -162,11 +161,6 @@ async function attach(
     cli_arguments: cliArguments(executable),
     problem,
   });
-}
-
-/** When we end first, attaching fails too, which is not an error. */
-function isGone(error: unknown): boolean {
-  return error instanceof DisconnectedError;
 }
 
 /** Resolves, with the reason, when there is no Neovim left to serve. */

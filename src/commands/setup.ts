@@ -2,7 +2,7 @@ import { realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { gitTop } from "../claude/project";
 import { attempt } from "../lib/attempt";
-import { UserError } from "../lib/errors";
+import { Failure } from "../lib/errors";
 import { print } from "../lib/output";
 import { isBelow, realPath } from "../lib/paths";
 import { visibleName } from "../lib/visible";
@@ -31,7 +31,7 @@ export const uninstallHooks = (args: string[]) => runSetup(args, false);
 
 /**
  * Shows a plan, asks unless --yes is given, and applies it. Returns the exit code: 0 done or nothing
- * to do, 1 declined. Throws UserError, or the system's error.
+ * to do, 1 declined. Throws Failure, or the system's error.
  */
 async function runSetup(args: string[], active: boolean): Promise<number> {
   const options = parseOptions(args, OPTIONS, USAGE);
@@ -58,16 +58,16 @@ function describe({ steps, notes }: Plan, root: string, active: boolean): string
 
 /**
  * The project that a folder belongs to, as Claude Code has it: the top of its git repository, else
- * the folder itself; a real path. Throws UserError for the home folder and those above it, whose
+ * the folder itself; a real path. Throws Failure for the home folder and those above it, whose
  * settings are the user's own.
  */
 function projectRoot(folder: string): string {
   const real = attempt(() => realpathSync(folder));
-  if (real === undefined) throw new UserError(`there is no folder ${folder}`);
+  if (real === undefined) throw new Failure(`there is no folder ${folder}`);
   const top = gitTop(real);
   const root = top !== undefined && !isHomeOrAbove(top) ? top : real;
   if (isHomeOrAbove(root)) {
-    throw new UserError(
+    throw new Failure(
       `${root} is not a project: its Claude settings apply to all your work. Go to a project's folder first`,
     );
   }

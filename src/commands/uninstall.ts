@@ -20,7 +20,7 @@ const USAGE = "uninstall [--dry-run] [--yes]";
 interface Removal {
   /** For the user who is asked. */
   what: string;
-  /** Throws UserError or the system's error. */
+  /** Throws Failure or the system's error. */
   remove(): void | Promise<void>;
 }
 

@@ -3,14 +3,14 @@ import { homedir } from "node:os";
 import { claudeVersion, findClaude } from "../claude/cli";
 import { claudeFolder, claudeStateFile } from "../claude/config-dir";
 import { type SettingsFile, settingsFiles, settingsPaths } from "../claude/settings-files";
-import { EditorBusyError } from "../editor/port";
 import { type Lock, lockFolders, readLocks } from "../ide/lock-file";
+import { failureCode } from "../lib/errors";
 import { readJson } from "../lib/json";
 import { type Environment, isBelow } from "../lib/paths";
 import type { Lookup } from "../lib/programs";
 import { entries } from "../locate/registry";
 import { whyUnsafe } from "../locate/socket";
-import { NoPluginError, Plugin } from "../neovim/plugin";
+import { Plugin } from "../neovim/plugin";
 import type { Finding } from "./finding";
 
 /** All that the checks look at, gathered once: they themselves touch nothing but files it names. */
@@ -120,8 +120,9 @@ async function ask(address: string, inside: boolean): Promise<Editor | undefined
     const report = (await plugin.call("report", {}, ANSWER_MS)) as EditorReport;
     return { address, inside, report };
   } catch (error) {
-    if (error instanceof NoPluginError) return { address, inside, problem: "no-plugin" };
-    if (error instanceof EditorBusyError) return { address, inside, problem: "busy" };
+    const code = failureCode(error);
+    if (code === "no_plugin") return { address, inside, problem: "no-plugin" };
+    if (code === "busy") return { address, inside, problem: "busy" };
     throw error;
   } finally {
     plugin.close();

@@ -4,7 +4,7 @@
  * table is `src/commands/neovim-requests.ts`.
  *
  * The server checks results by their schema; hooks and the stdio server have only its type. A call rejects with
- * EditorBusyError if Neovim does not answer in time, and with EditorRefusal if it refuses.
+ * EditorBusyError if Neovim does not answer in time, and with Failure if it refuses.
  */
 import * as v from "valibot";
 import type { OutlineAnswer, SymbolAnswer } from "./language";
@@ -45,7 +45,7 @@ const Nothing = v.object({});
 /** A result that only hooks or the stdio server ask for, and that nobody checks. */
 const unchecked = <T>() => v.custom<T>(() => true);
 const AtPath = v.object({ path: Path });
-/** Real paths: EditorRefusal for what was read from elsewhere. */
+/** Real paths: Failure for what was read from elsewhere. */
 const Folders = v.optional(v.array(v.string()));
 
 /** A report to Neovim. The room in `src/` that sends it defines it. */
@@ -110,7 +110,7 @@ export const METHODS = {
     isWork: true,
   },
   /**
-   * Saves as `:w` does. EditorRefusal "not_open" if no buffer holds the file's text. `problem`: the file is
+   * Saves as `:w` does. Failure "not_open" if no buffer holds the file's text. `problem`: the file is
    * written, but an autocommand failed after that.
    */
   document_save: {
@@ -125,7 +125,7 @@ export const METHODS = {
   document_reload: { params: AtPath, result: v.unknown(), deadlineMs: WORK_MS },
   /** A file is about to be written outside: reload its buffer as soon as that happened. */
   document_watch: { params: AtPath, result: v.unknown(), deadlineMs: WORK_MS },
-  /** Closes a buffer by its path or its last name; never one with unsaved changes (EditorRefusal). */
+  /** Closes a buffer by its path or its last name; never one with unsaved changes (Failure). */
   tab_close: {
     params: v.union([AtPath, v.object({ name: v.string() })]),
     result: v.unknown(),
@@ -135,7 +135,7 @@ export const METHODS = {
 
   /**
    * The selection, or the cursor, of the file window that the user is in, or was in before they went to a
-   * terminal or a list. Undefined if there is none, or its file is private. EditorRefusal if the options
+   * terminal or a list. Undefined if there is none, or its file is private. Failure if the options
    * forbid to report what is selected, here and in `latest_selection`.
    */
   selection: { params: Nothing, result: v.optional(Selection) },
@@ -146,9 +146,9 @@ export const METHODS = {
   },
   /** The selection in spec 05's terms; one in the current window counts whatever that shows. */
   region: { params: Nothing, result: Region },
-  /** EditorRefusal if it is in a private file, a terminal, a list or an explorer. */
+  /** Failure if it is in a private file, a terminal, a list or an explorer. */
   cursor: { params: Nothing, result: Cursor },
-  /** The cursor with so many lines around it. EditorRefusal as for `cursor`. */
+  /** The cursor with so many lines around it. Failure as for `cursor`. */
   context: {
     params: v.object({ lines_before: v.number(), lines_after: v.number() }),
     result: Context,
@@ -173,7 +173,7 @@ export const METHODS = {
     }),
     result: unchecked<Problems>(),
   },
-  /** A line and `count` lines before and behind it. EditorRefusal "not_open" or "no_line". */
+  /** A line and `count` lines before and behind it. Failure "not_open" or "no_line". */
   problem_context: {
     params: v.object({
       file: unchecked<readonly string[]>(),

@@ -1,24 +1,24 @@
 import type { Stats } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
+import { Failure } from "../lib/errors";
 import { pathsOfUri } from "../lib/file-uri";
 import { MAX_PATH_BYTES, realPath, statOf } from "../lib/paths";
 import type { FilePath } from "./model";
-import { EditorRefusal } from "./port";
 
 /** NAME_MAX of Linux and macOS; Windows has the same, in UTF-16 units. */
 const MAX_BYTES_OF_NAME = 255;
 
 /**
  * The absolute path a client means: a relative one is taken from `root` (the workspace). Throws
- * EditorRefusal for what cannot be a file: empty, too long, NUL or control characters, a device, FIFO,
+ * Failure for what cannot be a file: empty, too long, NUL or control characters, a device, FIFO,
  * socket, or part of /proc or /sys.
  */
 export function resolvePath(input: string, root: string | undefined): FilePath {
-  if (input === "") throw new EditorRefusal("The file path is empty.");
+  if (input === "") throw new Failure("The file path is empty.");
   refuseLong(input);
   refuseControlCharacters(input);
   if (!isAbsolute(input) && !root) {
-    throw new EditorRefusal(`The file path is relative and there is no workspace: ${input}`);
+    throw new Failure(`The file path is relative and there is no workspace: ${input}`);
   }
   const path = resolve(root ?? "/", input);
   refuseLong(path);
@@ -34,7 +34,7 @@ export interface UriPath {
 
 /**
  * The paths that a file URI may mean, most likely first; empty when it is not a file URI of this
- * machine. Throws EditorRefusal if one of them cannot be a file.
+ * machine. Throws Failure if one of them cannot be a file.
  */
 export function resolveUri(uri: string): UriPath[] {
   return pathsOfUri(uri).map((given) => ({ given, path: resolvePath(given, undefined) }));
@@ -45,34 +45,34 @@ export function resolveLinks(path: FilePath): FilePath {
   return realPath(path) as FilePath;
 }
 
-/** Throws EditorRefusal: longer ones are never names of files, and costly to look for. */
+/** Throws Failure: longer ones are never names of files, and costly to look for. */
 export function refuseLong(path: string): void {
   const bytes = Buffer.byteLength(path);
   if (bytes > MAX_PATH_BYTES) {
-    throw new EditorRefusal(
+    throw new Failure(
       `The file path is too long: it has ${bytes} bytes, at most ${MAX_PATH_BYTES} are possible.`,
     );
   }
   const name = path.split(/[/\\]/).find((part) => Buffer.byteLength(part) > MAX_BYTES_OF_NAME);
   if (name === undefined || process.platform === "win32") return;
-  throw new EditorRefusal(
+  throw new Failure(
     `A name in the file path is too long: it has ${Buffer.byteLength(name)} bytes, ` +
       `at most ${MAX_BYTES_OF_NAME} are possible.`,
   );
 }
 
-/** Throws EditorRefusal: a NUL would end the name for the system, the rest are never intended. */
+/** Throws Failure: a NUL would end the name for the system, the rest are never intended. */
 export function refuseControlCharacters(name: string): void {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
   if (!/[\u0000-\u001f\u007f]/.test(name)) return;
-  throw new EditorRefusal(`The file path holds control characters: ${JSON.stringify(name)}`);
+  throw new Failure(`The file path holds control characters: ${JSON.stringify(name)}`);
 }
 
 function refuseSpecial(path: string): void {
   const stats = statOf(path);
   // Not there, or not to be looked at: the operation itself will say so.
   if (!stats || stats.isDirectory() || (stats.isFile() && !isOfSystem(path, stats))) return;
-  throw new EditorRefusal(`Not a regular file: ${path}`);
+  throw new Failure(`Not a regular file: ${path}`);
 }
 
 /** A file of /proc or /sys takes no blocks of a disk; for others a look at the links is saved. */

@@ -3,31 +3,6 @@ import type { EventName, MethodName, Params, Payload, Result } from "./methods";
 import type { Selection } from "./model";
 import type { EditorState } from "./state";
 
-/** Neovim did not take the call in time: it shows a prompt, sleeps or runs something long. */
-export class EditorBusyError extends Error {
-  override readonly name = "EditorBusyError";
-
-  constructor() {
-    super(
-      "Neovim is busy (it may be waiting for a key or running a command). " +
-        "Nothing was changed; try again in a moment.",
-    );
-  }
-}
-
-/** An expected failure that Lua reports in a sentence for the user. */
-export class EditorRefusal extends Error {
-  override readonly name = "EditorRefusal";
-
-  constructor(
-    message: string,
-    /** A stable word for the cause, such as "not_open". */
-    readonly code?: string,
-  ) {
-    super(message);
-  }
-}
-
 /** The editor as tools, notifications and editor methods see it. */
 export interface EditorPort {
   /** What was last known; call `sync` first where it must be what is true now. */

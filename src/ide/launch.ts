@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { USAGE_EXIT, UserError } from "../lib/errors";
+import { Failure } from "../lib/errors";
 import { parseJson } from "../lib/json";
 import { LOG_LEVELS } from "../lib/log";
 
@@ -30,13 +30,13 @@ const Launch = v.object({
 /** The one line of JSON with which the plugin starts the executable. */
 export type Launch = v.InferOutput<typeof Launch>;
 
-/** Throws UserError. The message says what is wrong, and quotes nothing: the line holds a token. */
+/** Throws Failure. The message says what is wrong, and quotes nothing: the line holds a token. */
 export function readLaunch(line: string): Launch {
   const value = parseJson(line);
-  if (value === undefined) throw new UserError("the launch line on stdin is not JSON", USAGE_EXIT);
+  if (value === undefined) throw new Failure("the launch line on stdin is not JSON", "usage");
   const result = v.safeParse(Launch, value);
   if (result.success) return result.output;
   const fields = result.issues.map((issue) => v.getDotPath(issue) ?? "the whole line");
   const text = `the launch line on stdin is wrong in: ${[...new Set(fields)].join(", ")}`;
-  throw new UserError(text, USAGE_EXIT);
+  throw new Failure(text, "usage");
 }

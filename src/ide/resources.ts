@@ -7,7 +7,6 @@ import { attempt } from "../lib/attempt";
 import { fileUri } from "../lib/file-uri";
 import { type Client, isClaudeCode } from "../mcp/client";
 import type { Resources } from "../mcp/definition";
-import { rethrow } from "../methods";
 
 const MIME_TYPE = "text/plain";
 
@@ -29,7 +28,7 @@ export function createResources(editor: EditorPort, userTexts: readonly UserText
   const textsFor = (client: Client) => (isClaudeCode(client) ? userTexts : []);
   return {
     async list(client) {
-      const state = await editor.sync().catch(rethrow);
+      const state = await editor.sync();
       const files = loadedFiles(state).map(({ path }) => ({
         uri: fileUri(path),
         name: basename(path),
@@ -46,7 +45,7 @@ export function createResources(editor: EditorPort, userTexts: readonly UserText
 }
 
 async function bufferText(editor: EditorPort, uri: string, { remote }: Client): Promise<string> {
-  const state = await editor.sync().catch(rethrow);
+  const state = await editor.sync();
   // A path that is refused is not open.
   const paths = attempt(() => resolveUri(uri));
   const open = paths?.find(({ path }) => bufferAt(state, path)?.loaded);
@@ -55,5 +54,5 @@ async function bufferText(editor: EditorPort, uri: string, { remote }: Client): 
     throw new RpcError(ErrorCode.ResourceNotFound, message, { uri });
   }
   const shared = remote?.folders && [...remote.folders];
-  return editor.call("document_text", { path: open.path, shared }).catch(rethrow);
+  return editor.call("document_text", { path: open.path, shared });
 }

@@ -4,7 +4,7 @@ import type { Log } from "../lib/log";
 import { NAME, VERSION } from "../lib/version";
 import type { Client, Remote } from "../mcp/client";
 import { McpServer } from "../mcp/server";
-import { createMethods, rethrow } from "../methods";
+import { createMethods } from "../methods";
 import { Diffs } from "./diffs/diffs";
 import { REASON, Rejections } from "./diffs/rejections";
 import { Notifications } from "./notifications";
@@ -52,7 +52,7 @@ export function createIdeServer(
         {
           uri: "review:comments",
           name: "your comments on lines of files",
-          take: () => editor.call("review_comments", {}).catch(rethrow),
+          take: () => editor.call("review_comments", {}),
         },
       ]),
       methods: createMethods(editor),

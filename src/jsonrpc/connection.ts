@@ -6,6 +6,7 @@ import {
   notification,
   parse,
   RpcError,
+  rpcErrorOf,
   success,
   type Transport,
 } from "./message";
@@ -130,9 +131,10 @@ export class Connection {
     }
   }
 
-  /** An internal error is an InternalError, never one that blames the peer's message. */
+  /** Failures are for the peer. An internal error is an InternalError, never one that blames the peer's message. */
   #asRpcError(error: unknown, method: string): RpcError {
-    if (error instanceof RpcError) return error;
+    const known = rpcErrorOf(error);
+    if (known) return known;
     this.onFault?.(error, method);
     return new RpcError(ErrorCode.InternalError, `Internal error in ${method}`);
   }

@@ -1,4 +1,5 @@
 /** The messages of JSON-RPC 2.0, and their kinds. */
+import { Failure } from "../lib/errors";
 import { isObject, parseJson } from "../lib/json";
 
 export type Id = string | number;
@@ -13,8 +14,8 @@ export const ErrorCode = {
   Overloaded: -32000,
   /** Neovim did not answer in time. */
   EditorBusy: -32001,
-  /** Neovim refused, with the reason as the message. */
-  EditorRefused: -32003,
+  /** A Failure, with the reason as the message. */
+  Refused: -32003,
   /** MCP's code for a resource that is not there. */
   ResourceNotFound: -32002,
 } as const;
@@ -30,6 +31,14 @@ export class RpcError extends Error {
   ) {
     super(message);
   }
+}
+
+/** The one place that makes a Failure an error of the protocol. Undefined for a defect. */
+export function rpcErrorOf(error: unknown): RpcError | undefined {
+  if (error instanceof RpcError) return error;
+  if (!(error instanceof Failure)) return undefined;
+  const code = error.code === "busy" ? ErrorCode.EditorBusy : ErrorCode.Refused;
+  return new RpcError(code, error.message);
 }
 
 export type Incoming =

@@ -11,8 +11,8 @@ export const RELATIONS = ["references", "implementations"] as const;
 export type Relation = (typeof RELATIONS)[number];
 
 /**
- * The language servers of whichever Neovim is followed. Calls reject with EditorBusyError, or with
- * EditorRefusal in a sentence that says what to do instead.
+ * The language servers of whichever Neovim is followed. Calls reject with a Failure that says what to
+ * do instead.
  */
 export class LanguageServers {
   readonly project: ProjectFiles;
@@ -31,7 +31,7 @@ export class LanguageServers {
     params: Omit<Params<M>, "file" | "named" | "changes">,
     signal?: AbortSignal,
   ): Promise<Result<M>> {
-    // Throws EditorRefusal for what cannot be a file.
+    // Throws Failure for what cannot be a file.
     const file = path === undefined ? {} : { file: this.neovim.candidates(path), named: path };
     const all = { ...params, ...file, changes: await this.changed.take() } as unknown as Params<M>;
     return this.neovim.runTask(method, all, LIMIT_MS, signal);

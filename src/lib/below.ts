@@ -15,6 +15,7 @@ import {
 } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { attempt } from "./attempt";
+import { Failure } from "./errors";
 import { isBelow, realPath } from "./paths";
 import { openIfThere, readRange, withRegular } from "./read-regular";
 import { rewrite } from "./rewrite";
@@ -26,10 +27,7 @@ const { O_RDONLY, O_DIRECTORY = 0, O_NOFOLLOW = 0 } = constants;
 const O_PATH = process.platform === "linux" ? 0o10000000 : 0;
 
 /** A folder on the way is a symlink, or was replaced in the meantime. */
-export class OutsideError extends Error {
-  override readonly name = "OutsideError";
-  override readonly message = "it lies behind a symlink";
-}
+const outside = () => new Failure("it lies behind a symlink", "outside");
 
 /** A regular file's bytes, or a symlink's target, and the stats of what was read. */
 export interface FileBelow {
@@ -77,7 +75,7 @@ export class Place {
 /**
  * Calls `use` with the place of a file below a root, which is a real path, while the file's folder is open: what was
  * looked at is what is read, and nothing is written elsewhere. Undefined where there is no such folder, unless it
- * `makes` those that are missing below the root. Throws OutsideError, what `use` throws, and the system's error. Linux
+ * `makes` those that are missing below the root. Throws Failure "outside", what `use` throws, and the system's error. Linux
  * alone has names for open folders: elsewhere the folder is looked at before and after `use`, and a symlink that comes
  * and goes in between counts for what is written.
  */
@@ -88,7 +86,7 @@ export function below<T>(
   makes = false,
 ): T | undefined {
   const file = join(root, path);
-  if (file === root || !isBelow(file, root)) throw new OutsideError();
+  if (file === root || !isBelow(file, root)) throw outside();
   return inFolder(
     root,
     dirname(file),
@@ -126,7 +124,7 @@ function inFolder<T>(
     const real = process.platform === "linux" && attempt(() => readlinkSync(through));
     // A container may have no /proc.
     if (!real) return checked(folder, opened, use);
-    if (real !== folder) throw new OutsideError();
+    if (real !== folder) throw outside();
     return use(through);
   } finally {
     closeSync(opened);
@@ -138,7 +136,7 @@ function checked<T>(folder: string, opened: number, use: (folder: string) => T):
   const check = () => {
     const now = statSync(folder);
     const isSame = realPath(folder) === folder && now.dev === dev && now.ino === ino;
-    if (!isSame) throw new OutsideError();
+    if (!isSame) throw outside();
   };
   check();
   const result = use(folder);

@@ -1,17 +1,14 @@
-/** Thrown when something did not answer in time. */
-export class DeadlineError extends Error {
-  override readonly name = "DeadlineError";
-}
+import { Failure } from "./errors";
 
 /**
- * Settles as `promise` does, or rejects with a DeadlineError after `ms` milliseconds.
+ * Settles as `promise` does, or rejects with Failure "late" after `ms` milliseconds.
  * The promise itself goes on; a late result is dropped.
  */
 export function withDeadline<T>(promise: Promise<T>, ms: number, what: string): Promise<T> {
   if (!Number.isFinite(ms)) return promise;
   return new Promise<T>((resolve, reject) => {
     const timer = setTimeout(
-      () => reject(new DeadlineError(`${what} did not answer within ${ms} ms`)),
+      () => reject(new Failure(`${what} did not answer within ${ms} ms`, "late")),
       ms,
     );
     void promise.then(resolve, reject).finally(() => clearTimeout(timer));

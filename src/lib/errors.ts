@@ -3,16 +3,32 @@ import { printError } from "./output";
 /** The exit code for a command line, or a launch line, that is not accepted. */
 export const USAGE_EXIT = 2;
 
-/** Something that the user can fix. The message says what happened, to what, and what to do. */
-export class UserError extends Error {
-  override readonly name = "UserError";
+/** The exit codes of failures with these codes; 1 for any other. The plugin knows `contract` (server/exit_message.lua). */
+export const EXIT_CODES: Readonly<Record<string, number>> = {
+  usage: USAGE_EXIT,
+  contract: 3,
+  no_port: 4,
+  no_neovim: 5,
+};
+
+/**
+ * An expected failure, here or in Neovim: the message says what happened, to what, and what to do. `code` is a stable
+ * word for the cause, such as "not_open" or "busy".
+ */
+export class Failure extends Error {
+  override readonly name = "Failure";
 
   constructor(
     message: string,
-    readonly exitCode = 1,
+    readonly code = "refused",
   ) {
     super(message);
   }
+}
+
+/** Undefined for a defect, or an error of the system's. */
+export function failureCode(error: unknown): string | undefined {
+  return error instanceof Failure ? error.code : undefined;
 }
 
 /** What an error says, whatever was thrown. */

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 
-/** Throws UserError with a sentence for the user, and anything else for a defect. */
+/** Throws Failure with a sentence for the user, and anything else for a defect. */
 export type Answer = (params: unknown) => unknown;
 
 /** The requests of one area that Neovim may make, by their names: `takes` has the parameters' type. */

@@ -16,7 +16,7 @@ export class UnixSocket {
 
   private constructor() {}
 
-  /** Rejects with the system's error, or a DeadlineError that names `peer`. */
+  /** Rejects with the system's error, or Failure "late" that names `peer`. */
   static async connect(address: string, deadlineMs: number, peer: string): Promise<UnixSocket> {
     const connection = new UnixSocket();
     const connecting = Bun.connect({ unix: address, socket: EVENTS, data: connection });

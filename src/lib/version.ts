@@ -7,4 +7,4 @@ export const VERSION: string = version;
  * Counts the changes of what the executable and the Lua plugin say to each other. It must equal
  * `lua/claude-code/install/contract.lua`; a test compares them.
  */
-export const CONTRACT = 1;
+export const CONTRACT = 2;

@@ -1,6 +1,5 @@
 import { dirname } from "node:path";
-import { EditorBusyError } from "../editor/port";
-import { message } from "../lib/errors";
+import { failureCode, message } from "../lib/errors";
 import type { Log } from "../lib/log";
 import { isBelow, realPath } from "../lib/paths";
 import type { Plugin } from "../neovim/plugin";
@@ -14,7 +13,7 @@ const ANSWER_MS = 1_000;
 
 /**
  * Connects to the Neovim for a CLI that works in `places`. Undefined, with the reasons in the log, if there
- * is none; rejects with EditorBusyError if it does not answer. `binding` remembers the one that was found.
+ * is none; rejects with Failure "busy" if it does not answer. `binding` remembers the one that was found.
  */
 export async function findNeovim(
   places: readonly string[],
@@ -37,7 +36,7 @@ export async function findNeovim(
       return plugin;
     } catch (error) {
       plugin?.close();
-      if (error instanceof EditorBusyError) throw error;
+      if (failureCode(error) === "busy") throw error;
       log.warn(`Not used: ${address} (by ${origin}): ${message(error)}`);
     }
   }

@@ -1,10 +1,9 @@
 import { isAbsolute } from "node:path";
 import type { MethodName, Params, Result } from "../editor/methods";
 import { resolvePath } from "../editor/path";
-import { EditorRefusal } from "../editor/port";
+import { Failure, failureCode } from "../lib/errors";
 import type { Log } from "../lib/log";
 import type { Plugin, WaitTimes } from "../neovim/plugin";
-import { DisconnectedError } from "../neovim/rpc";
 import { Binding } from "./binding";
 import { findNeovim } from "./find";
 
@@ -27,14 +26,14 @@ export class FollowedNeovim {
     this.#binding = new Binding(cliPid);
   }
 
-  /** The absolute paths a client may mean, most likely first. Throws EditorRefusal for what cannot be a file. */
+  /** The absolute paths a client may mean, most likely first. Throws Failure for what cannot be a file. */
   candidates(path: string): string[] {
     const here = this.places.map((place) => resolvePath(path, place));
     // As it is, too: our own answers name files from Neovim's folder.
     return [...new Set(isAbsolute(path) ? here : [...here, path])];
   }
 
-  /** Runs a method of the plugin. Rejects with EditorBusyError or EditorRefusal. */
+  /** Runs a method of the plugin. Rejects with Failure. */
   ask<M extends MethodName>(method: M, params: Params<M>): Promise<Result<M>> {
     return this.#again((plugin) => plugin.call(method, params, ANSWER_MS));
   }
@@ -67,7 +66,7 @@ export class FollowedNeovim {
     try {
       return await ask(await this.#neovim());
     } catch (error) {
-      if (!(error instanceof DisconnectedError)) throw error;
+      if (failureCode(error) !== "gone") throw error;
       return ask(await this.#neovim());
     }
   }
@@ -75,7 +74,7 @@ export class FollowedNeovim {
   async #neovim(): Promise<Plugin> {
     this.#plugin = this.#current() ?? (await findNeovim(this.places, this.log, this.#binding));
     if (this.#plugin) return this.#plugin;
-    throw new EditorRefusal(
+    throw new Failure(
       `No Neovim with claude-code.nvim is open for ${this.places[0]}. ` +
         "Open the project in Neovim (and run :Claude if the server is stopped), then try again.",
     );

@@ -1,10 +1,9 @@
 import { basename } from "node:path";
 import * as v from "valibot";
 import type { Cursor } from "../editor/model";
-import { EditorBusyError, type EditorPort, EditorRefusal } from "../editor/port";
+import type { EditorPort } from "../editor/port";
 import type { EditorState } from "../editor/state";
 import { openFiles } from "../editor/state";
-import { ErrorCode, RpcError } from "../jsonrpc/message";
 import { fileUri } from "../lib/file-uri";
 import type { Method } from "../mcp/definition";
 import { json } from "../mcp/protocol";
@@ -31,7 +30,7 @@ function defineMethod<const N extends string, S extends v.GenericSchema>(definit
     method:
       (editor: MethodEditor): Method =>
       (params) =>
-        definition.answer(editor, validate(schema, params, name)).catch(rethrow),
+        definition.answer(editor, validate(schema, params, name)),
     tool: (editor: MethodEditor) =>
       defineTool({
         name: name.replace("/", "_") as `editor_${N}`,
@@ -154,11 +153,4 @@ export function createMethods(editor: MethodEditor): Record<string, Method> {
 /** Spec 05 as MCP tools (`editor_selection`, …), for the stdio server. */
 export function createMethodTools(editor: MethodEditor) {
   return METHODS.map((method) => method.tool(editor));
-}
-
-/** Words of the editor reach the client as words, also where no tool result is due. */
-export function rethrow(error: unknown): never {
-  if (error instanceof EditorBusyError) throw new RpcError(ErrorCode.EditorBusy, error.message);
-  if (error instanceof EditorRefusal) throw new RpcError(ErrorCode.EditorRefused, error.message);
-  throw error;
 }

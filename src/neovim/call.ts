@@ -1,29 +1,28 @@
-import { EditorBusyError, EditorRefusal } from "../editor/port";
-import { DeadlineError } from "../lib/deadline";
+import { Failure, failureCode } from "../lib/errors";
 import { isObject } from "../lib/json";
 
 /** Runs one method of the plugin: `{ value }` or `{ error }` comes back (see `unwrap`). */
 export const CALL = 'return require("claude-code.editor").call(...)';
 
-/**
- * The value of the plugin's answer. Throws EditorRefusal for an `error`, which is a sentence or
- * `{ code, message }`. Checked by hand: a hook has no time to load a schema library.
- */
+const BUSY =
+  "Neovim is busy (it may be waiting for a key or running a command). " +
+  "Nothing was changed; try again in a moment.";
+
+/** The value of the plugin's answer, or its failure. Checked by hand: a hook has no time to load a schema library. */
 export function unwrap(answer: unknown): unknown {
   if (!isObject(answer)) throw new Error("the plugin sent an answer that is not in the contract");
   const { value, error } = answer;
   if (error === undefined) return value;
-  if (typeof error === "string") throw new EditorRefusal(error);
-  const { code, message } = error as { code?: unknown; message?: unknown };
-  throw new EditorRefusal(String(message), typeof code === "string" ? code : undefined);
+  const { code, message } = error as { code: string; message: string };
+  throw new Failure(message, code);
 }
 
-/** The answer; rejects with EditorBusyError where there is none in time. */
+/** The answer; Failure "busy" if there is none in time. */
 export async function unlessBusy<T>(answer: Promise<T>): Promise<T> {
   try {
     return await answer;
   } catch (error) {
-    throw error instanceof DeadlineError ? new EditorBusyError() : error;
+    throw failureCode(error) === "late" ? new Failure(BUSY, "busy") : error;
   }
 }
 

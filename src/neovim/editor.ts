@@ -10,10 +10,11 @@ import {
   type Result,
 } from "../editor/methods";
 import type { Selection } from "../editor/model";
-import { EditorBusyError, type EditorPort, EditorRefusal } from "../editor/port";
+import type { EditorPort } from "../editor/port";
 import { EditorState } from "../editor/state";
 import { withDeadline } from "../lib/deadline";
 import { Emitter, type Unsubscribe } from "../lib/emitter";
+import { Failure, failureCode } from "../lib/errors";
 import { own } from "../lib/json";
 import type { Log } from "../lib/log";
 import { CALL, unlessBusy, unwrap, withoutUndefined } from "./call";
@@ -94,7 +95,7 @@ export class NeovimEditor implements EditorPort {
       const answer = await unlessBusy(this.rpc.request("nvim_exec_lua", args, deadlineMs));
       return checked(method, unwrap(answer));
     } catch (error) {
-      throw isWork && error instanceof EditorBusyError ? new EditorRefusal(UNFINISHED) : error;
+      throw isWork && failureCode(error) === "busy" ? new Failure(UNFINISHED, "unfinished") : error;
     }
   }
 

@@ -1,17 +1,9 @@
 import type { MethodName, Params, Result } from "../editor/methods";
 import { withDeadline } from "../lib/deadline";
+import { Failure } from "../lib/errors";
 import { sharedFolders } from "../lib/paths";
 import { unlessBusy, unwrap } from "./call";
-import { DisconnectedError, NeovimRpc } from "./rpc";
-
-/** The Neovim at an address is not one with our plugin. */
-export class NoPluginError extends Error {
-  override readonly name = "NoPluginError";
-
-  constructor() {
-    super("the plugin is not loaded there");
-  }
-}
+import { NeovimRpc } from "./rpc";
 
 /** Never loads the plugin: a Neovim in which it was not set up is left alone. */
 const CALL_IF_LOADED = `
@@ -58,8 +50,8 @@ export class Plugin {
   }
 
   /**
-   * Runs a method of `lua/claude-code/editor`. Rejects with NoPluginError, EditorBusyError (no
-   * answer in time), EditorRefusal, or DisconnectedError.
+   * Runs a method of `lua/claude-code/editor`. Rejects with Failure "no_plugin", "busy" (no
+   * answer in time), "gone", or the plugin's own.
    */
   async call<M extends MethodName>(
     method: M,
@@ -73,7 +65,9 @@ export class Plugin {
     const shared = this.#shared && { shared: this.#shared };
     const args = [CALL_IF_LOADED, [method, { ...params, ...shared }]];
     const answer = await unlessBusy(this.rpc.request("nvim_exec_lua", args, deadlineMs));
-    if ((answer as { absent?: boolean } | undefined)?.absent) throw new NoPluginError();
+    if ((answer as { absent?: boolean } | undefined)?.absent) {
+      throw new Failure("the plugin is not loaded there", "no_plugin");
+    }
     return unwrap(answer);
   }
 
@@ -124,7 +118,7 @@ export class Plugin {
         const settled = payload as { id?: number; answer?: unknown } | undefined;
         if (event === "settled" && settled?.id === id) late.resolve(settled.answer);
       }),
-      this.rpc.onClose.on(() => late.reject(new DisconnectedError())),
+      this.rpc.onClose.on(() => late.reject(new Failure("Neovim is gone", "gone"))),
     ];
     const cancel = () => {
       this.#send("task_cancel", { channel, id }, answerMs).catch(() => {});

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import type { EditorPort } from "../editor/port";
-import { message, UserError } from "../lib/errors";
+import { Failure, message } from "../lib/errors";
 import { own } from "../lib/json";
 import type { Log } from "../lib/log";
 import type { Answer, Answers } from "../lib/requests";
@@ -25,14 +25,17 @@ export function answerRequests(
 
 async function answerOf(answer: Answer | undefined, method: string, params: unknown, log: Log) {
   try {
-    if (!answer) throw new UserError(`the executable has no request ${method}: update it`);
+    if (!answer) throw new Failure(`the executable has no request ${method}: update it`);
     const value = await answer(params);
     // Lua takes a field that is undefined for vim.NIL.
     return value === undefined ? {} : { value };
   } catch (error) {
-    if (error instanceof UserError) return { error: visible(error.message) };
+    if (error instanceof Failure) {
+      return { error: { code: error.code, message: visible(error.message) } };
+    }
     log.error(`${method} failed: ${message(error)}`);
     const cause = v.isValiError(error) ? "the request is not in the contract" : message(error);
-    return { error: visible(`${method} failed: ${cause} (see :Claude log)`) };
+    const text = visible(`${method} failed: ${cause} (see :Claude log)`);
+    return { error: { code: "defect", message: text } };
   }
 }

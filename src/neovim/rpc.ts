@@ -5,16 +5,10 @@ import { decodeMultiStream } from "@msgpack/msgpack";
 import { Transport } from "neovim/lib/utils/transport";
 import { withDeadline } from "../lib/deadline";
 import { Emitter } from "../lib/emitter";
+import { Failure } from "../lib/errors";
 import { UnixSocket } from "../lib/unix-socket";
 
-/** The connection to Neovim is gone. */
-export class DisconnectedError extends Error {
-  override readonly name = "DisconnectedError";
-
-  constructor() {
-    super("Neovim is gone");
-  }
-}
+const gone = () => new Failure("Neovim is gone", "gone");
 
 /** A local socket answers at once or not at all; on a machine that does much else, we notice late. */
 const CONNECT_MS = 5_000;
@@ -56,7 +50,7 @@ export class NeovimRpc {
   }
 
   /**
-   * Rejects with an Error of Neovim's message, a DeadlineError, or a DisconnectedError. Requests run
+   * Rejects with an Error of Neovim's message, Failure "late", or Failure "gone". Requests run
    * in their order; one that is late before its turn is never sent. `arrived` gets the result before
    * anything that Neovim sent behind it is read, which an await does not.
    */
@@ -66,7 +60,7 @@ export class NeovimRpc {
     deadlineMs = Number.POSITIVE_INFINITY,
     arrived: (result: unknown) => void = () => {},
   ): Promise<unknown> {
-    if (this.closed) return Promise.reject(new DisconnectedError());
+    if (this.closed) return Promise.reject(gone());
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     this.#pending.add(reject);
     const send = () =>
@@ -117,7 +111,7 @@ export class NeovimRpc {
   #close(): void {
     if (this.closed) return;
     this.closed = true;
-    for (const reject of this.#pending) reject(new DisconnectedError());
+    for (const reject of this.#pending) reject(gone());
     this.#pending.clear();
     this.#waiting.clear();
     this.onClose.emit();

@@ -5,11 +5,13 @@ import {
   notification,
   parse,
   RpcError,
+  rpcErrorOf,
   success,
   type Transport,
 } from "../jsonrpc/message";
+import { failureCode, message } from "../lib/errors";
 import { isDeep, isObject, type JsonObject, own, parseJson } from "../lib/json";
-import { Crossing, Refusal, type Remote } from "./remote";
+import { Crossing, type Remote, refusal } from "./remote";
 
 /** What passes of a request. */
 export interface RequestRule {
@@ -17,7 +19,7 @@ export interface RequestRule {
   params(params: JsonObject, crossing: Crossing): JsonObject;
   /** The answer for the client, which asked with `asked`. */
   result(result: JsonObject, asked: JsonObject, crossing: Crossing): unknown;
-  /** How a Refusal is answered, where it is no error of the protocol. */
+  /** How a refusal is answered, where it is no error of the protocol. */
   refused?(message: string): unknown;
   /** It waits for the user: only so many of one remote may. */
   waits?(params: JsonObject): boolean;
@@ -119,7 +121,7 @@ export class Border implements Transport {
     if (!rule.waits?.(asked)) return () => {};
     const { remote } = this;
     if (remote.waiting >= MAX_WAITING) {
-      throw new Refusal(`${MAX_WAITING} proposals of ${remote.name} wait for the user already`);
+      throw refusal(`${MAX_WAITING} proposals of ${remote.name} wait for the user already`);
     }
     remote.waiting++;
     return () => void remote.waiting--;
@@ -149,11 +151,13 @@ export class Border implements Transport {
       const result = find();
       if (result !== undefined) this.outside.send(success(id, result));
     } catch (error) {
-      if (error instanceof Refusal && rule.refused) {
-        return this.outside.send(success(id, rule.refused(error.message)));
+      const isRefusal = failureCode(error) === "not_shared";
+      if (isRefusal && rule.refused) {
+        return this.outside.send(success(id, rule.refused(message(error))));
       }
-      const { code, message } = error instanceof RpcError ? error : UNREADABLE;
-      this.#fail(id, code, message);
+      const isKnown = isRefusal || error instanceof RpcError;
+      const { code, message: text } = (isKnown && rpcErrorOf(error)) || UNREADABLE;
+      this.#fail(id, code, text);
     }
   }
 

@@ -5,7 +5,7 @@ import { transcriptOf } from "../claude/config-dir";
 import { replace } from "../lib/atomic-write";
 import { attempt } from "../lib/attempt";
 import { withDeadline } from "../lib/deadline";
-import { UserError } from "../lib/errors";
+import { Failure } from "../lib/errors";
 import { readRange, withRegular } from "../lib/read-regular";
 import type { Channel } from "./channels";
 import { LIMITS } from "./wire";
@@ -43,16 +43,16 @@ export async function copyConversation(
   folder: string,
 ): Promise<string> {
   const channel = v.is(SessionId, session) ? open(session) : undefined;
-  if (!channel) throw new UserError("its remote is not connected: see :Claude status");
+  if (!channel) throw new Failure("its remote is not connected: see :Claude status");
   const whole = Promise.withResolvers<void>();
   const pieces: Buffer[] = [];
   let size = 0;
-  channel.onClose = () => whole.reject(new UserError("the connection to its remote has ended"));
+  channel.onClose = () => whole.reject(new Failure("the connection to its remote has ended"));
   channel.onMessage = (text) => {
     const bytes = Buffer.from(text, "base64");
     pieces.push(bytes);
     size += bytes.length;
-    if (size > LIMITS.conversationBytes) whole.reject(new UserError("it is too long"));
+    if (size > LIMITS.conversationBytes) whole.reject(new Failure("it is too long"));
     else if (bytes.length === 0) whole.resolve();
     else channel.send(String(size));
   };

@@ -6,7 +6,7 @@ import * as v from "valibot";
 import type { EditorPort } from "../editor/port";
 import type { Transport } from "../jsonrpc/message";
 import { attempt } from "../lib/attempt";
-import { message, UserError } from "../lib/errors";
+import { Failure, message } from "../lib/errors";
 import { isObject } from "../lib/json";
 import type { Log } from "../lib/log";
 import { isThere } from "../lib/paths";
@@ -53,7 +53,7 @@ export class RemoteEndpoint {
   ) {}
 
   readonly requests = {
-    /** Throws UserError for options that cannot be used. */
+    /** Throws Failure for options that cannot be used. */
     start: takes(Start, (options) => this.#start(options)),
     stop: takes(Named, ({ name }) => this.#stop(name)),
   };
@@ -117,7 +117,7 @@ function mapOf(name: string, mappings: readonly Mapping[]): PathMap {
   try {
     return new PathMap(mappings, isWindows ? "win32" : "posix");
   } catch (error) {
-    throw new UserError(`path_mappings of ${name}: ${message(error)}`);
+    throw new Failure(`path_mappings of ${name}: ${message(error)}`);
   }
 }
 

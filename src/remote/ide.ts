@@ -3,7 +3,7 @@ import type { IdeToolName } from "../ide/tools";
 import type { Transport } from "../jsonrpc/message";
 import type { JsonObject } from "../lib/json";
 import { Border, type NotificationRule, type RequestRule, type Rules } from "./border";
-import { type Crossing, Refusal, type Remote } from "./remote";
+import { type Crossing, type Remote, refusal } from "./remote";
 import { handshake, initialize, ping, type ToolRule, type ToolRules, toolRequests } from "./tools";
 
 /** The transport of a client of the server that the CLI connects to, which runs elsewhere. */
@@ -17,7 +17,7 @@ const asTheyAre = (blocks: readonly string[]) => [...blocks];
 /** Shown, the user sees what happens; hidden, language servers would run what the project brings. */
 function shownOnly(value: unknown): unknown {
   if (value !== false) return value;
-  throw new Refusal("From there a file can only be shown: leave out makeFrontmost");
+  throw refusal("From there a file can only be shown: leave out makeFrontmost");
 }
 
 const selection: ToolRule = {
@@ -115,8 +115,7 @@ const resourceText: RequestRule = {
       };
     }
     // By where it leads now.
-    if (crossing.uriToRemote(found) === undefined)
-      throw new Refusal("The file is not shared any more");
+    if (crossing.uriToRemote(found) === undefined) throw refusal("The file is not shared any more");
     return { contents: [{ uri, mimeType, text }] };
   },
 };

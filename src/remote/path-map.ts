@@ -1,5 +1,5 @@
 import { homedir } from "node:os";
-import { UserError } from "../lib/errors";
+import { Failure } from "../lib/errors";
 import { isObject } from "../lib/json";
 import { realPath, statOf } from "../lib/paths";
 import {
@@ -54,7 +54,7 @@ export class PathMap {
   /** In a text, the first path, absolute or of a home, that begins with none of the remote's folders. */
   readonly #foreign: RegExp;
 
-  /** `style`: that of the remote. Throws UserError for a folder that cannot be shared. */
+  /** `style`: that of the remote. Throws Failure for a folder that cannot be shared. */
   constructor(
     mappings: readonly Mapping[],
     readonly style: PathStyle,
@@ -193,8 +193,8 @@ function named(path: string, style: PathStyle): Place {
   throw unusable(path);
 }
 
-function unusable(path: string): UserError {
-  return new UserError(
+function unusable(path: string): Failure {
+  return new Failure(
     `the folder ${JSON.stringify(path.slice(0, 300))} cannot be shared: name that of a project, by its absolute path; ` +
       "no disk, no home folder, and none that a symlink leads out of another one",
   );

@@ -1,6 +1,6 @@
 import type { FilePath } from "../editor/model";
 import { bufferAt, type EditorState } from "../editor/state";
-import { ErrorCode, RpcError } from "../jsonrpc/message";
+import { Failure } from "../lib/errors";
 import { fileUri, pathsOfUri, rawUri } from "../lib/file-uri";
 import { isThere } from "../lib/paths";
 import type { Remote as ClientRemote } from "../mcp/client";
@@ -47,17 +47,13 @@ export class Remote implements ClientRemote {
   }
 }
 
-/** Refuses something, with a sentence for the model. */
-export class Refusal extends RpcError {
-  constructor(message: string) {
-    super(ErrorCode.EditorRefused, message);
-  }
-}
+/** Refuses something, with a sentence for the model: the one kind of failure that a remote learns of. */
+export const refusal = (text: string) => new Failure(text, "not_shared");
 
-/** Each path costs a look at the disk. Throws Refusal for a list of more, or of lists. */
+/** Each path costs a look at the disk. Throws `refusal` for a list of more, or of lists. */
 function bounded(list: unknown[]): unknown[] {
   if (list.length <= LIMITS.paths && !list.some(Array.isArray)) return list;
-  throw new Refusal(`At most ${LIMITS.paths} files can be named at once.`);
+  throw refusal(`At most ${LIMITS.paths} files can be named at once.`);
 }
 
 /** One connection of a remote: its paths and URIs, on either side of the border. */
@@ -71,7 +67,7 @@ export class Crossing {
 
   constructor(readonly remote: Remote) {}
 
-  /** Throws Refusal. Anything but a text or a list is left for the schemas to refuse. */
+  /** Throws `refusal`. Anything but a text or a list is left for the schemas to refuse. */
   pathToHost(value: unknown): unknown {
     if (Array.isArray(value)) return bounded(value).map((one) => this.pathToHost(one));
     return typeof value === "string" ? this.#toHost([value]) : value;
@@ -114,7 +110,7 @@ export class Crossing {
       return host === undefined ? [] : [{ spelled, host }];
     });
     const [first] = [...found.filter(({ host }) => isThere(host)), ...found];
-    if (!first) throw new Refusal(NOT_SHARED);
+    if (!first) throw refusal(NOT_SHARED);
     if (this.#spellings.size >= MAX_SPELLINGS) this.#spellings.clear();
     this.#spellings.set(first.host, first.spelled);
     return first.host;

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { UserError } from "../lib/errors";
+import { Failure } from "../lib/errors";
 import { isObject } from "../lib/json";
 
 /*
@@ -138,7 +138,7 @@ export class LastText {
 
   /**
    * A request with bytes in place of each text that was sent so, the same object for the same text.
-   * Throws UserError.
+   * Throws Failure.
    */
   resolve(value: unknown): unknown {
     if (value instanceof Uint8Array) return value;
@@ -152,6 +152,6 @@ export class LastText {
     if (bytes !== undefined)
       this.#last = { id, bytes: new Uint8Array(Buffer.from(bytes, "base64")) };
     if (this.#last?.id === id) return this.#last.bytes;
-    throw new UserError("the text of this buffer did not arrive: try again");
+    throw new Failure("the text of this buffer did not arrive: try again");
   }
 }

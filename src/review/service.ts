@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type * as v from "valibot";
 import { EDITING_TOOLS } from "../claude/names";
-import { UserError } from "../lib/errors";
+import { Failure } from "../lib/errors";
 import { fileVersion } from "../lib/file-version";
 import { gitFolder } from "../lib/git-folder";
 import { own } from "../lib/json";
@@ -126,13 +126,13 @@ export class ReviewService {
     }),
   };
 
-  /** Throws UserError, ValiError for what is not in the contract, and the system's error. */
+  /** Throws Failure, ValiError for what is not in the contract, and the system's error. */
   async answer(name: string, given: unknown): Promise<unknown> {
     // In the order in which the texts came.
     const params = this.#text.resolve(given);
     await this.#projects.catchUp();
     const method = own<Answer>(this.methods, name);
-    if (!method) throw new UserError(`the executable has no method review/${name}: update it`);
+    if (!method) throw new Failure(`the executable has no method review/${name}: update it`);
     return method(params);
   }
 
@@ -237,7 +237,7 @@ export class ReviewService {
       });
       if (taken) return shownDecision(project, taken);
     }
-    throw new UserError("there is no decision to take back");
+    throw new Failure("there is no decision to take back");
   }
 
   #why({ path, text, row }: Request<typeof requests.Why>) {
@@ -283,11 +283,11 @@ export class ReviewService {
   #commit({ path, draft, texts }: Request<typeof requests.Commit>): Promise<Committed> {
     const project =
       path === undefined ? this.#projects.all()[0] : this.#projects.locate(path).project;
-    if (!project) throw new UserError("there is no workspace folder with a review");
+    if (!project) throw new Failure("there is no workspace folder with a review");
     const { root } = project;
     const folder = path === undefined ? "" : repositoryAround(root, project.relativePath(path));
     if (this.#committing)
-      throw new UserError("a commit is open already: write its message, or quit it");
+      throw new Failure("a commit is open already: write its message, or quit it");
     const editor = `'${process.execPath.replaceAll("'", "'\\''")}' edit --commit ${process.pid}`;
     const others = this.#projects.all();
     const onOpen = (open: OpenCommit) => {
@@ -304,7 +304,7 @@ export class ReviewService {
   }
 
   async #message(request: Request<typeof requests.Message>): Promise<{ text: string }> {
-    if (!this.#open) throw new UserError("no message of a commit is open: :Claude commit opens it");
+    if (!this.#open) throw new Failure("no message of a commit is open: :Claude commit opens it");
     return { text: await messageFor(this.#open, request) };
   }
 

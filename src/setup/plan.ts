@@ -12,7 +12,7 @@ import { answerHookSettings, hookSettings } from "../claude/hooks";
 import { SERVER_NAME } from "../claude/names";
 import { withHooks, withoutHooks } from "../claude/settings-text";
 import { removeOldDrafts, replace, writePrivateFile } from "../lib/atomic-write";
-import { UserError } from "../lib/errors";
+import { Failure } from "../lib/errors";
 import { waitForLock } from "../lib/lock";
 import { stablePath } from "../lib/paths";
 import type { Lookup } from "../lib/programs";
@@ -48,7 +48,7 @@ const FOLDER = dirname(PROJECT_FILE);
 const IGNORE_ALL = "*\n";
 const REMOVE = `claude ${REMOVE_ARGUMENTS.join(" ")}`;
 
-/** Sets a project up for a Claude CLI that is started outside of Neovim. Throws UserError. */
+/** Sets a project up for a Claude CLI that is started outside of Neovim. Throws Failure. */
 export function planInstall(root: string, options: InstallOptions): Plan {
   const again = () => planInstall(root, options);
   const plan: Plan = { root, active: true, steps: [], notes: [], again };
@@ -64,7 +64,7 @@ export function planInstall(root: string, options: InstallOptions): Plan {
   return plan;
 }
 
-/** Undoes what was set up, and nothing else. Throws UserError. */
+/** Undoes what was set up, and nothing else. Throws Failure. */
 export function planUninstall(root: string, claude?: string): Plan {
   const again = () => planUninstall(root, claude);
   const plan: Plan = { root, active: false, steps: [], notes: [], again };
@@ -89,15 +89,15 @@ export function planUninstall(root: string, claude?: string): Plan {
 
 /**
  * Does what is left of a plan that the user has seen: a process that set the project up at the same
- * time may have done some of it. Throws UserError or the system's error.
+ * time may have done some of it. Throws Failure or the system's error.
  */
 export async function applyPlan(seen: Plan): Promise<void> {
   const { root, active } = seen;
   using lock = await waitForLock(recordPath(root, "lock"), LOCK_MS);
-  if (!lock) throw new UserError(`another claude-code-nvim is changing ${root}; try again`);
+  if (!lock) throw new Failure(`another claude-code-nvim is changing ${root}; try again`);
   const plan = seen.again();
   if (plan.steps.some(({ what }) => seen.steps.every((step) => step.what !== what))) {
-    throw new UserError(`${root} was changed in the meantime; try again`);
+    throw new Failure(`${root} was changed in the meantime; try again`);
   }
   const record: ProjectRecord = {
     ...(readRecord(root) ?? { files: {}, folders: [] }),
@@ -139,7 +139,7 @@ function addProjectFile(plan: Plan, root: string): void {
   const folder = join(root, FOLDER);
   const stats = lstatSync(folder, { throwIfNoEntry: false });
   if (stats && !stats.isDirectory()) {
-    throw new UserError(`${folder} is not a folder (a symlink?): move it away first`);
+    throw new Failure(`${folder} is not a folder (a symlink?): move it away first`);
   }
   const ignore = join(folder, ".gitignore");
   const address = process.env.NVIM;
@@ -209,7 +209,7 @@ function addRun(plan: Plan, root: string, claude: Lookup, args: readonly string[
     what: `run ${command}`,
     async run() {
       const failure = await runClaude(path, args, root);
-      if (failure) throw new UserError(`${path} ${args.join(" ")} failed: ${failure}`);
+      if (failure) throw new Failure(`${path} ${args.join(" ")} failed: ${failure}`);
     },
   });
 }

@@ -1,7 +1,7 @@
 import { existsSync, lstatSync, mkdirSync, unlinkSync } from "node:fs";
 import { dirname } from "node:path";
 import { removeOldDrafts } from "../lib/atomic-write";
-import { message, UserError } from "../lib/errors";
+import { Failure, message } from "../lib/errors";
 import { isBelow, realPath, removeEmptyFolder } from "../lib/paths";
 import { readRegular } from "../lib/read-regular";
 import { writeText } from "../lib/rewrite";
@@ -16,7 +16,7 @@ export interface Step {
   what: string;
   /**
    * Does it. The record on disk has it before the file has: whoever is killed in between can be undone.
-   * Throws UserError or the system's error.
+   * Throws Failure or the system's error.
    */
   run(record: ProjectRecord): void | Promise<void>;
 }
@@ -33,7 +33,7 @@ export interface Plan {
 }
 
 /**
- * The file's text; undefined if there is none. Throws UserError if it cannot be read, is too big, or is
+ * The file's text; undefined if there is none. Throws Failure if it cannot be read, is too big, or is
  * none: a device or a pipe may have no end.
  */
 export function readText(path: string): string | undefined {
@@ -42,13 +42,13 @@ export function readText(path: string): string | undefined {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw new UserError(`${path} cannot be read: ${message(error)}`);
+    throw new Failure(`${path} cannot be read: ${message(error)}`);
   }
 }
 
 /**
  * Gives a file of the project a new text, atomically; its mode and a symlink to it stay. Throws
- * UserError where it leads out of the project.
+ * Failure where it leads out of the project.
  */
 export function changeFile(root: string, path: string, after: string, what: string): Step {
   const before = readText(path);
@@ -72,7 +72,7 @@ export function changeFile(root: string, path: string, after: string, what: stri
 }
 
 /**
- * Undoes what was done to a file: byte for byte if nothing has changed it since. Throws UserError where
+ * Undoes what was done to a file: byte for byte if nothing has changed it since. Throws Failure where
  * it leads out of the project.
  */
 export function restoreFile(
@@ -99,8 +99,8 @@ export function restoreFile(
   };
 }
 
-function changedMeanwhile(path: string): UserError {
-  return new UserError(`${path} was changed in the meantime; try again`);
+function changedMeanwhile(path: string): Failure {
+  return new Failure(`${path} was changed in the meantime; try again`);
 }
 
 /** Makes a folder and those above it, and remembers which were missing. */
@@ -123,17 +123,17 @@ export function removeFolders(record: ProjectRecord): void {
 }
 
 /**
- * The real path of a project's file, whether it is there or not. Throws UserError where symlinks lead
+ * The real path of a project's file, whether it is there or not. Throws Failure where symlinks lead
  * out of the project, or nowhere: a clone may hold a link to the user's own settings.
  */
 export function targetWithin(root: string, path: string): string {
   const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink();
   if (isLink && !existsSync(path)) {
-    throw new UserError(`${path} is a symlink that leads nowhere: remove it first`);
+    throw new Failure(`${path} is a symlink that leads nowhere: remove it first`);
   }
   const target = realPath(path);
   if (isBelow(target, root)) return target;
-  throw new UserError(
+  throw new Failure(
     `${path} leads out of the project, to ${target}: replace the symlink by a file or folder first`,
   );
 }

@@ -4,7 +4,7 @@ import * as v from "valibot";
 import { conversationsFolder, conversationsOf, transcriptOf } from "../claude/config-dir";
 import type { EditorPort } from "../editor/port";
 import { attempt } from "../lib/attempt";
-import { message, UserError } from "../lib/errors";
+import { Failure, message } from "../lib/errors";
 import type { Log } from "../lib/log";
 import { PathWatch } from "../lib/path-watch";
 import { takes } from "../lib/requests";
@@ -91,12 +91,12 @@ export class TranscriptEndpoint {
 
   async #find({ session, agent, remote }: v.InferOutput<typeof Session>): Promise<Conversation> {
     if (remote !== undefined && agent !== undefined)
-      throw new UserError("the conversation of a subagent in a remote cannot be shown");
+      throw new Failure("the conversation of a subagent in a remote cannot be shown");
     const here = { path: transcriptOf(session, agent) ?? "" };
     const found = remote === undefined ? here : await this.copy?.(remote, session);
     if (found && existsSync(found.path)) return found;
     const text = "this conversation is not in a file yet: Claude writes it with its first answer";
-    throw new UserError(text);
+    throw new Failure(text);
   }
 
   /** From now on Neovim learns of these sessions, and of no others. */
@@ -116,7 +116,7 @@ export class TranscriptEndpoint {
 
   #view(id: number): View {
     const view = this.#views.get(id);
-    if (!view) throw new UserError("this conversation is not shown any more: open it again");
+    if (!view) throw new Failure("this conversation is not shown any more: open it again");
     return view;
   }
 
@@ -187,7 +187,7 @@ function readable<T>(path: string, read: () => T): T {
   try {
     return read();
   } catch (error) {
-    throw new UserError(`${path} cannot be read: ${message(error)}`);
+    throw new Failure(`${path} cannot be read: ${message(error)}`);
   }
 }
 

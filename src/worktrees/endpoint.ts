@@ -1,12 +1,12 @@
 import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
 import * as v from "valibot";
-import { message, UserError } from "../lib/errors";
+import { Failure, failureCode, message } from "../lib/errors";
 import { gitFolder, readGitFile } from "../lib/git-folder";
 import { realPath } from "../lib/paths";
 import { takes } from "../lib/requests";
 import { counted } from "../lib/visible";
-import { ChangedError, writeBelow } from "../review/decide/apply";
+import { writeBelow } from "../review/decide/apply";
 import { differingPaths } from "../review/git/differing";
 import { command, outputOf } from "../review/git/run";
 import { asLines } from "../review/state/contents";
@@ -36,11 +36,11 @@ function checked<R>(act: (trees: Trees, options: Options) => Promise<R>) {
     try {
       // Anyone can write that a folder is a worktree.
       if (path === root || !worktreesAround(root).includes(path)) {
-        throw new UserError(`${path} is no other worktree of ${root}.`);
+        throw new Failure(`${path} is no other worktree of ${root}.`);
       }
       return await act({ root, path }, options);
     } catch (error) {
-      throw new UserError(message(error));
+      throw new Failure(message(error));
     }
   });
 }
@@ -52,7 +52,7 @@ function checked<R>(act: (trees: Trees, options: Options) => Promise<R>) {
 async function home({ root, path }: Trees, { with_conflicts, unsaved }: Options) {
   // A bare repository may be the `.git` of a folder.
   const top = await ask(root, outputOf("rev-parse", "--show-toplevel"), `${root} is no work tree.`);
-  if (realPath(top) !== root) throw new UserError(`git has another work tree for ${root}: ${top}`);
+  if (realPath(top) !== root) throw new Failure(`git has another work tree for ${root}: ${top}`);
   const journal = await HomeJournal.of({ root, path });
   const { coming, conflicts, came, repositories } = await comingHome({ root, path }, journal);
   const name = basename(path);
@@ -63,9 +63,7 @@ async function home({ root, path }: Trees, { with_conflicts, unsaved }: Options)
   const open = coming.filter((one) => unsaved.includes(join(root, one.path)));
   if (open.length > 0) {
     const names = listed(open.map((one) => one.path));
-    throw new UserError(
-      `nothing is changed: write these files, or undo your edits, first: ${names}`,
-    );
+    throw new Failure(`nothing is changed: write these files, or undo your edits, first: ${names}`);
   }
   if (coming.length > 0) journal.record(coming);
   const problems: string[] = [];
@@ -100,15 +98,15 @@ function problemWithWriting(root: string, { path, ours, after }: Coming): string
     writeBelow(root, { path, expected, bytes: after?.bytes, mode });
     return undefined;
   } catch (error) {
-    if (error instanceof ChangedError) return error.message;
+    if (failureCode(error) === "changed") return message(error);
     return `${path} could not be written: ${message(error)}`;
   }
 }
 
-/** Removes a worktree in which nothing is that is nowhere else; its branch stays. Throws a UserError. */
+/** Removes a worktree in which nothing is that is nowhere else; its branch stays. Throws a Failure. */
 async function remove(trees: Trees): Promise<object> {
   const { root, path } = trees;
-  const refusal = (why: string) => new UserError(`${basename(path)} is not removed: ${why}`);
+  const refusal = (why: string) => new Failure(`${basename(path)} is not removed: ${why}`);
   const { paths, repositories } = await ask(path, differingPaths(path));
   const dirty = [...paths, ...repositories.filter((one) => existsSync(join(path, one, ".git")))];
   if (dirty.length > 0) throw refusal(`it has changes (${listed(dirty)})`);

@@ -1,6 +1,6 @@
 import { basename, join } from "node:path";
 import { isProtected } from "../claude/protected";
-import { UserError } from "../lib/errors";
+import { Failure } from "../lib/errors";
 import { isThere, statOf } from "../lib/paths";
 import { type CommittedFile, committedFiles, headOf } from "../review/git/committed";
 import { differingPaths, pathsBetween, repositoryAround } from "../review/git/differing";
@@ -23,18 +23,18 @@ interface Conflict {
   lines: number[];
 }
 
-/** Asks git in a folder. Throws a UserError with the problem where the answer is undefined. */
+/** Asks git in a folder. Throws a Failure with the problem where the answer is undefined. */
 export async function ask<T>(folder: string, work: GitWork<T | undefined>, problem?: string) {
   const answer = await Git.in(folder)?.run(work, GIT_MS);
-  if (answer === undefined) throw new UserError(problem ?? `git fails in ${folder}.`);
+  if (answer === undefined) throw new Failure(problem ?? `git fails in ${folder}.`);
   return answer;
 }
 
-/** The HEADs of both, and the last commit that they have in common. Throws a UserError. */
+/** The HEADs of both, and the last commit that they have in common. Throws a Failure. */
 export async function branchPoint({ root, path }: Trees) {
   const head = await ask(path, headOf(path));
   const here = await ask(root, headOf(root));
-  if (!head || !here) throw new UserError(`${head ? root : path} has no commit.`);
+  if (!head || !here) throw new Failure(`${head ? root : path} has no commit.`);
   const problem = `${path} and ${root} have no commit in common.`;
   return { head, here, base: await ask(root, outputOf("merge-base", here, head), problem) };
 }
@@ -42,7 +42,7 @@ export async function branchPoint({ root, path }: Trees) {
 /**
  * Finds what a worktree changed, committed or not, since its branch point, or since it came home last, as this work
  * tree would have it: `coming` with conflict markers; `came`: files that are here already, and wait there; `repositories`
- * inside of it, which stay there. Nothing is written. Throws a UserError.
+ * inside of it, which stay there. Nothing is written. Throws a Failure.
  */
 export async function comingHome(trees: Trees, journal: HomeJournal) {
   const { root, path: tree } = trees;
@@ -116,7 +116,7 @@ function sidesOf(paths: Set<string>, trees: Trees, sparse: Map<string, Side>) {
     const theirs = sparse.get(path) ?? sideOf(trees.path, path, "there");
     const ours = sideOf(trees.root, path, "here");
     bytes += (ours?.bytes?.length ?? 0) + (theirs?.bytes?.length ?? 0);
-    if (bytes > MAX_BYTES) throw new UserError("More than 100 MB would change.");
+    if (bytes > MAX_BYTES) throw new Failure("More than 100 MB would change.");
     (isSame(ours, theirs) ? same : differ).push({ path, ours, theirs });
   }
   return { differ, same };

@@ -2,6 +2,7 @@ import { expect } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { eventually, type NeovimOptions, type TestClient, TestNeovim } from "#test";
+import { CONTRACT } from "../../src/lib/version";
 
 export interface Ended {
   id: number;
@@ -155,18 +156,24 @@ export class Attached implements AsyncDisposable {
   }
 
   attach(): Promise<WireDelta> {
-    return this.call<WireDelta>("attach", { channel: this.channel, contract: 1, version: "0.1.0" });
+    return this.call<WireDelta>("attach", {
+      channel: this.channel,
+      contract: CONTRACT,
+      version: "0.1.0",
+    });
   }
 
   /** The answer as it travels. */
-  answer(method: string, params: object = {}): Promise<{ value?: unknown; error?: unknown }> {
+  answer(
+    method: string,
+    params: object = {},
+  ): Promise<{ value?: unknown; error?: { code: string; message: string } }> {
     return this.nvim.lua('return require("port").dispatcher.call(...)', method, params);
   }
 
   async call<T = unknown>(method: string, params: object = {}): Promise<T> {
     const { value, error } = await this.answer(method, params);
-    if (error !== undefined)
-      throw new Error(typeof error === "string" ? error : JSON.stringify(error));
+    if (error !== undefined) throw new Error(`${error.code}: ${error.message}`);
     return value as T;
   }
 

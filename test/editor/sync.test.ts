@@ -89,7 +89,7 @@ describe.each(NEOVIMS)("$name", (version) => {
         "return #vim.api.nvim_get_autocmds({ group = vim.api.nvim_create_augroup('claude-code.state', { clear = false }) })",
       ),
     ).toBe(0);
-    expect((await a.answer("sync")).error).toBe("not attached");
+    expect((await a.answer("sync")).error?.message).toBe("not attached");
   });
 
   test("diagnostics of a file that is not loaded: columns by its text on disk", async () => {

@@ -13,6 +13,7 @@ import {
   TestClient,
   TestNeovim,
 } from "#test";
+import { CONTRACT } from "../../src/lib/version";
 import { DataFolder, install, Publication, reaches, statusOf } from "../support/installer";
 import { mayBuild, TestRelease } from "../support/release";
 import { LATER, shows } from "../terminal/workbench";
@@ -26,7 +27,7 @@ let data: DataFolder;
 
 beforeAll(async () => {
   published = await Publication.start(await TestRelease.standIn());
-  next = await TestRelease.standIn({ version: "0.2.0", contract: 2 });
+  next = await TestRelease.standIn({ version: "0.2.0", contract: CONTRACT + 1 });
 });
 afterAll(() => published[Symbol.asyncDispose]());
 beforeEach(() => {
@@ -267,7 +268,7 @@ describe("an upgrade while Neovim runs", () => {
       await neovim.command("ClaudeCodeStart");
       const message = await failed(neovim);
       expect(message).toContain("restart Neovim, the plugin was upgraded to 0.2.0");
-      expect(message).toContain("this executable 0.2.0 has contract 2");
+      expect(message).toContain("this executable 0.2.0 has contract 3");
     },
   );
 });
@@ -279,7 +280,7 @@ nightly.test(
     const options = { version: OLDEST, runtimepath: published.plugin };
     const start = (setup: string, env = {}) => TestNeovim.start({ ...options, setup, env });
     await using configured = await start(`{ auto_start = true, binary = { path = [[${newer}]] } }`);
-    const versions = "this executable 0.2.0 has contract 2";
+    const versions = "this executable 0.2.0 has contract 3";
     const byPath = await failed(configured);
     expect(byPath).toContain(versions);
     expect(byPath).toContain(newer);

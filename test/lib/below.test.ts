@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { claims, temporaryFolder } from "#test";
-import { below, OutsideError, type Place, removeFoldersBelow } from "../../src/lib/below";
+import { below, type Place, removeFoldersBelow } from "../../src/lib/below";
 import { writeBelow } from "../../src/review/decide/apply";
 
 let top: string;
@@ -69,9 +69,9 @@ test.each(uses)(
 
 test.each(uses)("a folder that is a symlink is not entered: %s", (_, use) => {
   swap();
-  expect(() => below(root, "in/file", use, true)).toThrow(OutsideError);
-  expect(() => below(root, "in/more/file", use, true)).toThrow(OutsideError);
-  expect(() => removeFoldersBelow(root, "in")).toThrow(OutsideError);
+  expect(() => below(root, "in/file", use, true)).toThrow("it lies behind a symlink");
+  expect(() => below(root, "in/more/file", use, true)).toThrow("it lies behind a symlink");
+  expect(() => removeFoldersBelow(root, "in")).toThrow("it lies behind a symlink");
   untouched();
 });
 
@@ -86,7 +86,7 @@ test("what is no file is not read, nor waited for; of a symlink its target is", 
   for (const name of ["none", "none/none"]) expect(read(name)).toBeUndefined();
   expect(() => below(at("gone"), "file", () => true, true)).toThrow("ENOENT");
   for (const name of ["", ".", "..", "../outside/file"])
-    expect(() => read(name)).toThrow(OutsideError);
+    expect(() => read(name)).toThrow("it lies behind a symlink");
   for (const name of ["link", "fifo", "in"])
     expect(() => below(root, name, (place) => place.setMode(0o777))).toThrow();
   untouched();

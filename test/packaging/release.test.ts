@@ -13,6 +13,7 @@ import { readRepository } from "../../scripts/packaging/repository";
 import { checkRuntime, RUNTIMES } from "../../scripts/packaging/runtimes";
 import { tar } from "../../scripts/packaging/tar";
 import { TARGETS, targetsNamed } from "../../scripts/packaging/targets";
+import { CONTRACT } from "../../src/lib/version";
 import { mayBuild, NATIVE, TestRelease } from "../support/release";
 
 mayBuild();
@@ -66,7 +67,9 @@ describe("an archive", () => {
     expect(sums).toBe(`${sha256}  ${release.asset.file}\n`);
     const manifest = join(release.folder, "manifest.lua");
     expect(await readManifest(manifest)).toEqual(release.assets);
-    expect(readFileSync(manifest, "utf8")).toContain('version = "0.1.0",\n  contract = 1,');
+    expect(readFileSync(manifest, "utf8")).toContain(
+      `version = "0.1.0",\n  contract = ${CONTRACT},`,
+    );
   });
 
   test("unpacks to paths of any length", async () => {

@@ -9,6 +9,7 @@ import { buildRelease } from "../../scripts/packaging/release";
 import { readRepository } from "../../scripts/packaging/repository";
 import { nativeTarget, type Target } from "../../scripts/packaging/targets";
 import { waitForLock } from "../../src/lib/lock";
+import { CONTRACT } from "../../src/lib/version";
 import { temporaryFolder } from "./neovim";
 import { EXECUTABLE, ROOT } from "./toolchain";
 
@@ -66,7 +67,7 @@ export class TestRelease {
     return new TestRelease(version, contract, source, folder, assets);
   }
 
-  private static async scripted({ version = "0.1.0", contract = 1, program = "" }: StandIn) {
+  private static async scripted({ version = "0.1.0", contract = CONTRACT, program = "" }: StandIn) {
     const [source, folder, file] = [
       await sources(version, contract),
       newFolder(),
@@ -84,7 +85,7 @@ export class TestRelease {
   }
 
   static async create(options: Options = {}): Promise<TestRelease> {
-    const { version = "0.1.0", contract = 1, targets = [NATIVE] } = options;
+    const { version = "0.1.0", contract = CONTRACT, targets = [NATIVE] } = options;
     const source = await sources(version, contract);
     const folder = newFolder();
     const assets = await buildRelease({ root: source, out: folder, targets, level: LEVEL });
@@ -162,7 +163,7 @@ function script(version: string, contract: number, first: string): string {
 ${first}
 case $1 in
   --version) echo "claude-code.nvim ${version}" && exit ;;
-  serve) [ ${contract} = 1 ] || { echo "this executable ${version} has contract ${contract}" >&2; exit 3; } ;;
+  serve) [ ${contract} = ${CONTRACT} ] || { echo "this executable ${version} has contract ${contract}" >&2; exit 3; } ;;
 esac
 exec "${EXECUTABLE}" "$@"
 # ${randomBytes(75_000).toString("base64")}

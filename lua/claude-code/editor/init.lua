@@ -1,13 +1,14 @@
 --- What the executable may call, by RPC. No Lua module requires this one: what goes the other way is
 --- in server/channel.lua.
---- Every answer is `{ value = … }` or `{ error = "…" | { code, message } }`; nothing throws.
+--- Every answer is `{ value = … }` or `{ error = { code, message } }`; nothing throws. A method returns its value, or
+--- nil and a failure; a plain sentence has the code "refused".
 local channel = require("claude-code.server.channel")
 local scope = require("claude-code.editor.documents.scope")
 
 local M = {}
 
 ---@alias claude-code.Failure string|{ code: string, message: string }
----@alias claude-code.Answer { value?: any, error?: claude-code.Failure }
+---@alias claude-code.Answer { value?: any, error?: { code: string, message: string } }
 
 local function lazy(module, name)
   return function(params)
@@ -177,6 +178,12 @@ local function run(method, handler, params)
   return handler(checked)
 end
 
+---@param failure claude-code.Failure
+---@return claude-code.Answer
+local function failed(failure)
+  return { error = type(failure) == "table" and failure or { code = "refused", message = failure } }
+end
+
 ---Runs one method for the executable. Methods get the paths among their parameters checked.
 ---@param method string
 ---@param params? table `shared`: the folders of a Claude elsewhere, for which it runs
@@ -184,9 +191,8 @@ end
 function M.call(method, params)
   local handler = methods[method]
   if not handler then
-    return {
-      error = ("the plugin has no method %q: update plugin and executable together"):format(method),
-    }
+    local text = "the plugin has no method %q: update plugin and executable together"
+    return failed(text:format(method))
   end
   params = params or {}
   local ok, value, failure = xpcall(function()
@@ -195,10 +201,11 @@ function M.call(method, params)
   if not ok then
     require("claude-code.messages.log").error("%s failed: %s", method, value)
     local first = tostring(value):match("^[^\n]*")
-    return { error = ("%s failed in Neovim: %s (see :Claude log)"):format(method, first) }
+    local text = "%s failed in Neovim: %s (see :Claude log)"
+    return failed({ code = "defect", message = text:format(method, first) })
   end
   if failure ~= nil then
-    return { error = failure }
+    return failed(failure)
   end
   -- A plain {} would travel as a list.
   return value == nil and vim.empty_dict() or { value = value }

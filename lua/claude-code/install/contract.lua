@@ -11,4 +11,4 @@
 ---@class claude-code.Contract
 ---@field number integer grows with every incompatible change of the calls between the two
 ---@field version string the plugin's version, the same as package.json's
-return { number = 1, version = "0.1.0" }
+return { number = 2, version = "0.1.0" }

@@ -32,7 +32,7 @@ local function step(thread)
   task.slice = uv.hrtime()
   local ok, answer = task.resume(thread)
   if not ok then
-    task.finish({ error = tostring(answer) })
+    task.finish({ error = { code = "defect", message = tostring(answer) } })
   elseif coroutine.status(thread) == "dead" then
     task.finish(answer)
   end
@@ -108,7 +108,7 @@ function M.run(work, done)
   end)
   local task = { slice = 0, is_over = false, resume = coroutine.resume, cancel_wait = nothing }
   function task.finish(failure)
-    local problem = failure and failure.error
+    local problem = failure and failure.error.message
     if done then
       done(problem)
     elseif problem then

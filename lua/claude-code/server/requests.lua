@@ -3,11 +3,11 @@
 local channel = require("claude-code.server.channel")
 
 local M = {
-  ---The problem of a request that nobody answers any more.
+  ---The problem of a request that no one answers any more.
   GONE = "the executable does not run: try again in a moment, or see :Claude status",
 }
 
----@alias claude-code.RequestCallback fun(value: any?, problem: string?)
+---@alias claude-code.RequestCallback fun(value: any?, problem: string?, code: string?)
 
 ---@type { last_id: integer, waiting: table<integer, claude-code.RequestCallback> } by the ids of requests
 local sent = { last_id = 0, waiting = {} }
@@ -61,7 +61,7 @@ function M.ask(method, params, callback)
   end)
 end
 
----@param answer { id: integer, value: any?, error: string? }
+---@param answer { id: integer, value: any?, error: { code: string, message: string }? }
 function M.on_answer(answer)
   local callback = sent.waiting[answer.id]
   sent.waiting[answer.id] = nil
@@ -69,7 +69,8 @@ function M.on_answer(answer)
     return -- of an executable that is gone
   end
   local notify = require("claude-code.messages.notify")
-  local ok, failure = pcall(notify.guard, callback, answer.value, answer.error)
+  local problem = answer.error or {}
+  local ok, failure = pcall(notify.guard, callback, answer.value, problem.message, problem.code)
   if not ok then
     notify.error("an answer of the executable was not shown: " .. failure)
   end

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import type { Result } from "../../editor/methods";
-import { EditorBusyError } from "../../editor/port";
+import { failureCode } from "../../lib/errors";
 import { isAlive } from "../../lib/process";
 import { readText } from "../../lib/read-regular";
 import { visibleLine } from "../../lib/visible";
@@ -59,7 +59,7 @@ async function isWanted(call: HookCall): Promise<boolean> {
       return (await call.ask("permission_wanted", planOf(call.input))) === true;
     } catch (error) {
       const pid = cliPid();
-      if (!(error instanceof EditorBusyError) || !pid || !isAlive(pid)) throw error;
+      if (failureCode(error) !== "busy" || !pid || !isAlive(pid)) throw error;
       await Bun.sleep(BUSY_MS);
     }
   }

@@ -1,7 +1,8 @@
 import * as v from "valibot";
 import { resolvePath } from "../../editor/path";
-import { type EditorPort, EditorRefusal } from "../../editor/port";
+import type { EditorPort } from "../../editor/port";
 import { bufferAt } from "../../editor/state";
+import { Failure } from "../../lib/errors";
 import { json, texts } from "../../mcp/protocol";
 import { defineTool, type Tool } from "../../mcp/tool";
 
@@ -92,7 +93,7 @@ export function saveDocument(editor: EditorPort): Tool<"saveDocument"> {
         const path = resolvePath(filePath, editor.state.folders[0]);
         ({ problem } = await editor.call("document_save", { path }));
       } catch (error) {
-        if (!(error instanceof EditorRefusal)) throw error;
+        if (!(error instanceof Failure) || error.code === "busy") throw error;
         const notOpen = error.code === "not_open";
         const message = notOpen ? `Document not open: ${filePath}` : error.message;
         return json({ success: false, ...(!notOpen && { filePath, saved: false }), message });

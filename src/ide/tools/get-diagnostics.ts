@@ -1,8 +1,9 @@
 import * as v from "valibot";
 import type { Diagnostic, EditorBuffer, FilePath } from "../../editor/model";
 import { resolveUri } from "../../editor/path";
-import { EditorBusyError, type EditorPort } from "../../editor/port";
+import type { EditorPort } from "../../editor/port";
 import { bufferAt, SEVERITY_NAMES } from "../../editor/state";
+import { failureCode } from "../../lib/errors";
 import { fileUri, rawUri } from "../../lib/file-uri";
 import { realPath } from "../../lib/paths";
 import { type Client, isClaudeCode } from "../../mcp/client";
@@ -78,7 +79,7 @@ async function syncUpTo(editor: EditorPort, deadlineMs: number): Promise<void> {
   try {
     await editor.sync(deadlineMs);
   } catch (error) {
-    if (!(error instanceof EditorBusyError)) throw error;
+    if (failureCode(error) !== "busy") throw error;
   }
 }
 

@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import type { Selection } from "../../editor/model";
-import { type EditorPort, EditorRefusal } from "../../editor/port";
+import type { EditorPort } from "../../editor/port";
+import { Failure } from "../../lib/errors";
 import { json, type ToolResult } from "../../mcp/protocol";
 import { defineTool, type Tool } from "../../mcp/tool";
 
@@ -36,7 +37,7 @@ async function answer(
 ): Promise<ToolResult> {
   let message = otherwise;
   const selection = await ask().catch((error) => {
-    if (!(error instanceof EditorRefusal)) throw error;
+    if (!(error instanceof Failure) || error.code === "busy") throw error;
     message = error.message;
   });
   if (!selection) return json({ success: false, message });

@@ -1,14 +1,13 @@
 import { resolve } from "node:path";
 import { isProtected } from "../../claude/protected";
-import { EditorRefusal } from "../../editor/port";
-import { message } from "../../lib/errors";
+import { Failure, message } from "../../lib/errors";
 import type { Log } from "../../lib/log";
 import { realPath, shownPath } from "../../lib/paths";
 import { counted, cutText } from "../../lib/visible";
 import type { FollowedNeovim } from "../../locate/followed";
 import { recordLanguageEdit } from "../../review/record/recorded-project";
 import { compare } from "../../review/weave/compare";
-import { EditProblem, type FileEdit, fileEditsOf, type ServerEdit } from "./workspace-edit";
+import { type FileEdit, fileEditsOf, type ServerEdit, unchanged } from "./workspace-edit";
 
 const TASK_MS = 20_000;
 /** Neovim loads each file that a session has edited, for the check at the end of Claude's turn. */
@@ -65,7 +64,7 @@ export class LanguageEdits {
   }
 
   /**
-   * Throws EditProblem; then no file is changed. Where Neovim does not answer that is not known: the review has then
+   * Throws Failure; then no file is changed. Where Neovim does not answer that is not known: the review has then
    * what the hooks find in the work tree.
    */
   async apply(edit: LanguageEdit): Promise<Applied> {
@@ -75,7 +74,7 @@ export class LanguageEdits {
     const { ticks = {} } = answer;
     const params = { operations, ticks, preview, ...(renamed && { renamed }) };
     const done = await this.neovim.runTask("edits_apply", params, TASK_MS).catch((error) => {
-      throw error instanceof EditorRefusal ? new EditProblem(error.message) : error;
+      throw error instanceof Failure && error.code !== "busy" ? unchanged(error.message) : error;
     });
     const { changes, ...rest } = done as Made;
     const made = changes.map(
@@ -97,7 +96,7 @@ export class LanguageEdits {
     );
     if (found.size === 0) return;
     const names = [...found].slice(0, MAX_NAMES).map((path) => shownPath(path, this.place));
-    throw new EditProblem(
+    throw unchanged(
       `These names run or configure something, so this tool leaves them alone: ${names.join(", ")}. Use Edit or Write.`,
     );
   }

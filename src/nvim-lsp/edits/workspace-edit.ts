@@ -1,14 +1,11 @@
 import * as v from "valibot";
 import type { Encoding } from "../../editor/model";
+import { Failure } from "../../lib/errors";
 import { pathsOfUri } from "../../lib/file-uri";
 import { MAX_PATH_BYTES, realPath } from "../../lib/paths";
 
 /** Why an edit is not made: a sentence for Claude. */
-export class EditProblem extends Error {
-  constructor(message: string) {
-    super(`Nothing was changed. ${message}`);
-  }
-}
+export const unchanged = (why: string) => new Failure(`Nothing was changed. ${why}`);
 
 /** The answer of lua/claude-code/editor/edits for one server. */
 export interface ServerEdit {
@@ -67,12 +64,12 @@ export interface FileEdit {
   version?: number;
 }
 
-/** Checks what a server sent, and keeps its order. Throws EditProblem. */
+/** Checks what a server sent, and keeps its order. Throws Failure. */
 export function fileEditsOf({ edit, encoding, server }: ServerEdit): FileEdit[] {
   const result = v.safeParse(WorkspaceEdit, withoutNulls(edit));
   if (!result.success) {
     const where = result.issues.map((issue) => v.getDotPath(issue) ?? "the whole")[0];
-    throw new EditProblem(`The edit of ${server} is not in the protocol: ${where}.`);
+    throw unchanged(`The edit of ${server} is not in the protocol: ${where}.`);
   }
   const { changes = {}, documentChanges, changeAnnotations = {} } = result.output;
   const plain = Object.entries(changes).map(([uri, edits]) => ({ textDocument: { uri }, edits }));
@@ -80,7 +77,7 @@ export function fileEditsOf({ edit, encoding, server }: ServerEdit): FileEdit[] 
   const all: v.InferOutput<typeof DocumentChange>[] = documentChanges ?? plain;
   return all.map((change): FileEdit => {
     if ("kind" in change) {
-      throw new EditProblem(
+      throw unchanged(
         `${server} wants to create, move or delete files: this tool edits texts alone.`,
       );
     }
@@ -89,7 +86,7 @@ export function fileEditsOf({ edit, encoding, server }: ServerEdit): FileEdit[] 
       .map(({ annotationId }) => changeAnnotations[annotationId ?? ""])
       .find((one) => one?.needsConfirmation);
     if (asked) {
-      throw new EditProblem(
+      throw unchanged(
         `${server} wants the user to confirm this ("${asked.label}"): it can only be done in the editor.`,
       );
     }
@@ -109,9 +106,9 @@ function withoutNulls(value: unknown): unknown {
 
 function pathOf(uri: string): string {
   const [path] = pathsOfUri(uri);
-  if (path === undefined) throw new EditProblem(`${uri} is not a file of this machine.`);
-  if (Buffer.byteLength(path) > MAX_PATH_BYTES) throw new EditProblem("A file's path is too long.");
-  if (/\p{Cc}/u.test(path)) throw new EditProblem(`${uri} holds control characters.`);
+  if (path === undefined) throw unchanged(`${uri} is not a file of this machine.`);
+  if (Buffer.byteLength(path) > MAX_PATH_BYTES) throw unchanged("A file's path is too long.");
+  if (/\p{Cc}/u.test(path)) throw unchanged(`${uri} holds control characters.`);
   return realPath(path);
 }
 

@@ -1,8 +1,8 @@
 import { isAbsolute, relative } from "node:path";
 import * as v from "valibot";
 import type { Diagnostic, FileProblems, Problems } from "../../editor/model";
-import { EditorRefusal } from "../../editor/port";
 import { SEVERITY_NAMES } from "../../editor/state";
+import { failureCode, message } from "../../lib/errors";
 import type { FollowedNeovim } from "../../locate/followed";
 import { failed, json, texts } from "../../mcp/protocol";
 import { defineTool, type Tool } from "../../mcp/tool";
@@ -82,9 +82,9 @@ function getDiagnosticContext(neovim: FollowedNeovim): Tool<"get_diagnostic_cont
           filetype: found.filetype,
         });
       } catch (error) {
-        if (!(error instanceof EditorRefusal && error.code)) throw error;
+        if (!["not_open", "no_line", "private"].includes(failureCode(error) ?? "")) throw error;
         // The specification answers what is not there as data.
-        return failed(JSON.stringify({ error: error.message }));
+        return failed(JSON.stringify({ error: message(error) }));
       }
     },
   });

@@ -6,7 +6,7 @@ import { counted } from "../../lib/visible";
 import { texts } from "../../mcp/protocol";
 import { defineTool, type Tool } from "../../mcp/tool";
 import { diffLines, type EditAnswer, fileLines, type LanguageEdits } from "../edits/language-edits";
-import { EditProblem } from "../edits/workspace-edit";
+import { unchanged } from "../edits/workspace-edit";
 import { ALWAYS_LOADED, MAX_NAME, SymbolLine, SymbolName } from "./language";
 
 const Input = v.object({
@@ -36,14 +36,14 @@ export function renameSymbol(
     annotations: { destructiveHint: true },
     meta: ALWAYS_LOADED,
     async call({ path, new_name, symbol, line, preview }, { signal, use }) {
-      if (/\p{Cc}/u.test(new_name)) throw new EditProblem("The new name holds control characters.");
+      if (/\p{Cc}/u.test(new_name)) throw unchanged("The new name holds control characters.");
       const params = { symbol, new_name, ...(line && { line }) };
       const answer = (await servers.ask("rename_symbol", path, params, signal)) as Answer;
       if (answer.candidates) return texts(ambiguous(answer.candidates, symbol, edits.place));
       const name = answer.name ?? symbol;
       const renamed = { from: name, to: new_name };
       const applied = await edits.apply({ tool: "rename_symbol", use, answer, renamed, preview });
-      if (applied.changes.length === 0) throw new EditProblem(`${name} is called so already.`);
+      if (applied.changes.length === 0) throw unchanged(`${name} is called so already.`);
       const places = applied.changes.reduce((sum, change) => sum + change.edits, 0);
       const where = `${counted(applied.changes.length, "file")}, ${counted(places, "place")}`;
       const what = `${name} to ${new_name} in ${where}, as ${answer.edits[0]?.server} reports`;

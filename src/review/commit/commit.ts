@@ -1,6 +1,6 @@
 import { copyFileSync, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
-import { UserError } from "../../lib/errors";
+import { Failure } from "../../lib/errors";
 import { gitFolder, headCommit } from "../../lib/git-folder";
 import { PathWatch } from "../../lib/path-watch";
 import { counted } from "../../lib/visible";
@@ -56,7 +56,7 @@ export interface Committed {
 /**
  * Commits all that the user has kept in one repository, and nothing else, by `git commit` on an index of its own:
  * hooks, templates and signing are the user's, and `editor` (a shell command) gets the message. The work tree's own
- * index is written once the commit is made, with its entries alone. Throws UserError where nothing is committed.
+ * index is written once the commit is made, with its entries alone. Throws Failure where nothing is committed.
  */
 export async function commitKept(
   project: ReviewedProject,
@@ -67,22 +67,22 @@ export async function commitKept(
   const gitDir = gitFolder(root);
   // Without a HEAD git would take the repository around it.
   const runner = gitDir && existsSync(join(gitDir, "HEAD")) ? Git.in(root, true) : undefined;
-  if (!runner || gitDir === undefined) throw new UserError(`${root} is in no repository of git's`);
+  if (!runner || gitDir === undefined) throw new Failure(`${root} is in no repository of git's`);
   const begun = Object.entries(IN_PROGRESS).find(([name]) => existsSync(join(gitDir, name)));
-  if (begun) throw new UserError(`${begun[1]} not finished: end it with git, or abort it, first`);
+  if (begun) throw new Failure(`${begun[1]} not finished: end it with git, or abort it, first`);
   const lock = join(gitDir, "index.lock");
-  if (existsSync(lock)) throw new UserError(`${lock} is there: another git runs, or has left it`);
+  if (existsSync(lock)) throw new Failure(`${lock} is there: another git runs, or has left it`);
   const plan = await runner.run(planned(project, folder, texts), MAX_MS);
   const { head, tree, entries, staged, notes } = plan;
   if (plan.users.length > 0) {
     const names = named(plan.users);
-    throw new UserError(`git's index differs from HEAD already: commit or unstage ${names} first`);
+    throw new Failure(`git's index differs from HEAD already: commit or unstage ${names} first`);
   }
   // The user writes the message in the meantime.
   const elsewhere = keptElsewhere(root, new Set([project, ...others])).catch(() => []);
   if (entries.size === 0) {
     notes.unshift("you have kept nothing that is to be committed");
-    throw new UserError([...notes, ...(await elsewhere)].join("\n"));
+    throw new Failure([...notes, ...(await elsewhere)].join("\n"));
   }
   const own = mkdtempSync(join(ensureReviewFolder(project.root), FOLDER));
   const ended = new AbortController();
@@ -150,9 +150,9 @@ function* commitOf(
     (path) => !entries.has(path),
   );
   if (others.length > 0) {
-    throw new UserError(`git would commit ${named(others)}, too, which you have not kept`);
+    throw new Failure(`git would commit ${named(others)}, too, which you have not kept`);
   }
-  if ((yield* headOf(root)) !== head) throw new UserError("HEAD has moved just now: commit again");
+  if ((yield* headOf(root)) !== head) throw new Failure("HEAD has moved just now: commit again");
   const message = draft && prompts.length > 0 ? ["--edit", "--file=-"] : [];
   // What git says is read here; LANGUAGE counts before the locale, and leaves its encoding alone.
   const env = { GIT_EDITOR: editor, LANGUAGE: "en" };
@@ -164,7 +164,7 @@ function* commitOf(
   // Somebody has ended a hook that runs after it.
   if (made.code === null && (yield* headOf(root)) !== head) return "git was ended behind it";
   if (/problem with the editor/.test(made.stderr.toString())) return undefined;
-  throw new UserError(`nothing is committed: ${saidBy(made)}`);
+  throw new Failure(`nothing is committed: ${saidBy(made)}`);
 }
 
 /** The first line of the first prompt is the subject. */

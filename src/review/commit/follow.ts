@@ -82,7 +82,7 @@ export async function updateIndex(runner: Git, pending: PendingIndexUpdate): Pro
   }
 }
 
-/** Returns whether HEAD has moved. Throws UserError. */
+/** Returns whether HEAD has moved. Throws Failure. */
 function* follow({ root, head, tree, known }: PendingIndexUpdate): GitWork<boolean> {
   const now = (yield* headOf(root)) ?? null;
   if (now === null || now === head) return false;

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { run } from "../../claude/cli";
-import { message as reason, UserError } from "../../lib/errors";
+import { Failure, message as reason } from "../../lib/errors";
 import { stateFolder } from "../../lib/paths";
 import { beginning, visible, visibleLine } from "../../lib/visible";
 import { Git, type GitWork } from "../git/run";
@@ -35,7 +35,7 @@ export interface OpenCommit {
 /**
  * Asks Claude for the message of a commit. It receives what is committed, but for private files, and nothing else. It
  * runs outside of the project, whose settings nobody may have looked at. `env`: variables of the user's. Throws
- * UserError.
+ * Failure.
  */
 export async function messageFor(
   commit: OpenCommit,
@@ -48,7 +48,7 @@ export async function messageFor(
   const text = out.trim().replace(/^```\w*\n(.*)\n```$/s, "$1");
   if (code === 0 && text) return visible(beginning(text, MAX_MESSAGE).replace(/\r\n?/g, "\n"));
   const why = (err || out).trim() || `it ended with ${code ?? "no answer in time"}`;
-  throw new UserError(`Claude wrote no message: ${visibleLine(why, MAX_REASON)}`);
+  throw new Failure(`Claude wrote no message: ${visibleLine(why, MAX_REASON)}`);
 }
 
 function* diffOf({ root, tree, index }: OpenCommit): GitWork<string> {
@@ -63,7 +63,7 @@ function* diffOf({ root, tree, index }: OpenCommit): GitWork<string> {
   const isWhole = (name: string) => !hidden.some((other) => other.startsWith(`${name}/`));
   const names = shown.slice(0, MAX_FILES).filter(isWhole);
   if (names.length === 0)
-    throw new UserError("all files of this commit are private: Claude may not see them");
+    throw new Failure("all files of this commit are private: Claude may not see them");
   const subjects = yield { args: ["log", "-10", "--format=%s"] };
   const how = ["--patch-with-stat", "-M", "--no-ext-diff", "--no-textconv", tree, "--"];
   const args = [...cached, ...how, ...names];

@@ -1,5 +1,5 @@
 import { dirname, join } from "node:path";
-import { UserError } from "../../lib/errors";
+import { Failure } from "../../lib/errors";
 import { headOf, treeOf } from "../git/committed";
 import { repositoryAround } from "../git/differing";
 import { type GitOptions, type GitResult, type GitWork, outputOf } from "../git/run";
@@ -58,7 +58,7 @@ export function byRepository({ root, files }: ReviewedProject): Map<string, Trac
 
 /**
  * Plans the commit of the repository in a `folder` of the project: what HEAD does not hold yet. Blobs are written.
- * `texts`: of buffers with unsaved changes. Throws UserError.
+ * `texts`: of buffers with unsaved changes. Throws Failure.
  */
 export function* planned(
   project: ReviewedProject,
@@ -69,7 +69,7 @@ export function* planned(
   const head = yield* headOf(root);
   const tree = head === undefined ? undefined : yield* treeOf(head);
   if (head === undefined || tree === undefined)
-    throw new UserError(`git cannot read HEAD of ${root}`);
+    throw new Failure(`git cannot read HEAD of ${root}`);
   const hasModes = (yield* outputOf("config", "--type=bool", "core.fileMode")) !== "false";
   const staged = yield* stagedSince(tree);
   const users = [...staged.keys()].filter((name) => {
@@ -241,15 +241,15 @@ function* hashed(
   if (result.code === 0) return result.stdout.toString().trim();
   // The disk may be full. All else, as a filter that fails, concerns this file alone.
   if (/unable to (write|create)/.test(`${result.stderr}`))
-    throw new UserError(`nothing is committed: ${saidBy(result)}`);
+    throw new Failure(`nothing is committed: ${saidBy(result)}`);
   return undefined;
 }
 
-/** What a command says. Throws UserError where it fails. */
+/** What a command says. Throws Failure where it fails. */
 export function* git(args: readonly string[], options: GitOptions = {}): GitWork<string> {
   const result = yield { args, ms: MAX_MS, ...options };
   if (result.code === 0) return result.stdout.toString();
-  throw new UserError(`git ${args[0]} failed: ${saidBy(result)}`);
+  throw new Failure(`git ${args[0]} failed: ${saidBy(result)}`);
 }
 
 /** What git, or one of its hooks and filters, has said last. */

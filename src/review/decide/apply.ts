@@ -1,7 +1,7 @@
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
-import { below, OutsideError, type Place, removeFoldersBelow } from "../../lib/below";
-import { message } from "../../lib/errors";
+import { below, type Place, removeFoldersBelow } from "../../lib/below";
+import { Failure, failureCode, message } from "../../lib/errors";
 import { isBelow } from "../../lib/paths";
 import { readOnDisk, stampOf } from "../state/contents";
 import type { ReviewedProject, View } from "../state/reviewed-project";
@@ -81,10 +81,10 @@ function applyToFile(
     writeBelow(project.root, { path, expected: view.lines, bytes, mode });
     return removed ? { removed } : {};
   } catch (error) {
-    if (error instanceof ChangedError) {
-      return { problem: inBuffer ? `${path} ${DIFFERS}` : error.message };
-    }
-    return { problem: `${path} could not be written: ${message(error)}` };
+    const isChanged = failureCode(error) === "changed";
+    if (isChanged && inBuffer) return { problem: `${path} ${DIFFERS}` };
+    const text = message(error);
+    return { problem: isChanged ? text : `${path} could not be written: ${text}` };
   }
 }
 
@@ -98,11 +98,6 @@ function formatOf(lines: Lines): string {
   const ended = lines.filter((line) => line.endsWith("\n"));
   const isCrlf = ended.length > 0 && ended.every((line) => line.endsWith("\r\n"));
   return `${isCrlf} ${first.startsWith("\xef\xbb\xbf")}`;
-}
-
-/** A file is not as it was when the user decided: nothing was written. */
-export class ChangedError extends Error {
-  override readonly name = "ChangedError";
 }
 
 /** What to make of a file. */
@@ -119,18 +114,19 @@ interface Writing {
 
 /**
  * Writes a file below the root, or removes it, if it still is what the user has seen. Its mode, owner
- * and hard links stay. Throws ChangedError, and the system's error; the file is then as it was.
+ * and hard links stay. Throws Failure "changed", and the system's error; the file is then as it was.
  */
 export function writeBelow(root: string, { path, expected, bytes, mode }: Writing): void {
+  const changed = (how: string) => new Failure(`${path} ${how}`, "changed");
   const now = readOnDisk(root, path);
-  if (!("lines" in now)) throw new ChangedError(`${path} ${now.problem}`);
-  const changed = () => new ChangedError(`${path} has changed since it was shown`);
-  if (!sameLines(now.lines, expected)) throw changed();
+  if (!("lines" in now)) throw changed(now.problem);
+  const stale = "has changed since it was shown";
+  if (!sameLines(now.lines, expected)) throw changed(stale);
   const write = (place: Place) => {
     const stats = place.stats();
-    if (now.stamp !== stampOf(stats)) throw changed();
+    if (now.stamp !== stampOf(stats)) throw changed(stale);
     if (bytes === undefined) return place.remove();
-    if (stats?.isSymbolicLink()) throw new ChangedError(`${path} is a symlink`);
+    if (stats?.isSymbolicLink()) throw changed("is a symlink");
     place.write(bytes, mode);
   };
   try {
@@ -140,8 +136,7 @@ export function writeBelow(root: string, { path, expected, bytes, mode }: Writin
     }
     below(root, path, write, bytes !== undefined);
   } catch (error) {
-    if (!(error instanceof OutsideError)) throw error;
-    throw new ChangedError(`${path} is not inside of the project`);
+    throw failureCode(error) === "outside" ? changed("is not inside of the project") : error;
   }
 }
 

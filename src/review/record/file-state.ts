@@ -1,6 +1,7 @@
 import { lstatSync, type Stats } from "node:fs";
 import { dirname, join } from "node:path";
-import { below, type FileBelow, OutsideError } from "../../lib/below";
+import { below, type FileBelow } from "../../lib/below";
+import { failureCode } from "../../lib/errors";
 import { hashOf, MAX_TEXT_BYTES } from "../journal/blobs";
 import type { Content } from "../journal/record";
 import { stampOf } from "../state/contents";
@@ -52,7 +53,7 @@ function readBelow(root: string, path: string): FileBelow | undefined {
   try {
     return below(root, path, (place) => place.read(MAX_HASHED_BYTES));
   } catch (error) {
-    if (error instanceof OutsideError) return undefined;
+    if (failureCode(error) === "outside") return undefined;
     throw error;
   }
 }

@@ -1,6 +1,7 @@
 import { lstatSync, type Stats } from "node:fs";
 import { join } from "node:path";
-import { below, OutsideError, type Place } from "../../lib/below";
+import { below, type Place } from "../../lib/below";
+import { failureCode } from "../../lib/errors";
 import { type Blobs, hashOf, isBinary, MAX_TEXT_BYTES } from "../journal/blobs";
 import type { Content } from "../journal/record";
 import { blobOf, bytesOf, isText, type Lines, linesOf, opaqueLines } from "../weave/lines";
@@ -55,7 +56,7 @@ export function readOnDisk(root: string, path: string, known?: OnDisk): OnDisk {
     const stamp = stampOf(lstatSync(join(root, path), { throwIfNoEntry: false }));
     return known?.stamp === stamp ? known : (below(root, path, read) ?? read(undefined));
   } catch (error) {
-    if (error instanceof OutsideError)
+    if (failureCode(error) === "outside")
       return { problem: "is not inside of the project", stamp: "outside" };
     // A folder on the way that may not be searched, a name that is too long.
     const { code } = error as NodeJS.ErrnoException;

@@ -1,5 +1,5 @@
 import { join, sep } from "node:path";
-import { UserError } from "../../lib/errors";
+import { Failure } from "../../lib/errors";
 import { waitForLock } from "../../lib/lock";
 import { append } from "../journal/append";
 import { Blobs } from "../journal/blobs";
@@ -113,7 +113,7 @@ export class ReviewedProject {
 
   /**
    * Runs `work`, which decides, after all that was decided before it: of the Neovims of a project one
-   * at a time decides. Throws UserError, the system's error, and what `work` throws.
+   * at a time decides. Throws Failure, the system's error, and what `work` throws.
    */
   decide<T>(work: () => T | Promise<T>): Promise<T> {
     const decision = this.#lastDecision.then(() => this.#decideAlone(work));
@@ -124,7 +124,7 @@ export class ReviewedProject {
   async #decideAlone<T>(work: () => T | Promise<T>): Promise<T> {
     ensureReviewFolder(this.root);
     using lock = await waitForLock(join(this.folder, "decide.lock"), DECISION_MS);
-    if (!lock) throw new UserError("another Neovim decides about these changes: try again");
+    if (!lock) throw new Failure("another Neovim decides about these changes: try again");
     this.refresh();
     return await work();
   }

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { createConnection, type Socket } from "node:net";
 import { eventually, NEOVIMS } from "#test";
+import { CONTRACT } from "../../../src/lib/version";
 import { Attached } from "../attached";
 
 /* The executable dies while a diff waits for the user. */
@@ -20,7 +21,7 @@ async function attachSocket(a: Attached): Promise<Socket> {
       end
       return false`),
   );
-  await a.call("attach", { channel, contract: 1 });
+  await a.call("attach", { channel, contract: CONTRACT });
   return socket;
 }
 

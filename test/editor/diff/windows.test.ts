@@ -120,7 +120,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     await a.attach();
     const before = await a.picture();
     const params = { id: 1, client: 1, old_path: path, new_path: path, contents: NEW };
-    expect((await a.answer("diff_open", params)).error).toContain("E36");
+    expect((await a.answer("diff_open", params)).error?.message).toContain("E36");
     expect(await a.picture()).toEqual(before);
     await a.nvim.command("set winminheight=1 winheight=1");
     const id = await a.propose(path, NEW);

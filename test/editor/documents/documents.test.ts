@@ -175,7 +175,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     expect(await a.lines(buf)).toEqual(["mine", "more"]);
     expect(await a.nvim.lua("return vim.bo.modified")).toBe(true);
     await a.nvim.command("checktime");
-    expect((await a.answer("document_save", { path })).error).toContain("changed on disk");
+    expect((await a.answer("document_save", { path })).error?.message).toContain("changed on disk");
     expect(await a.nvim.lua("return (pcall(vim.cmd, 'write'))")).toBe(false);
     expect(a.read('odd "[New]" name.txt')).toBe("theirs\n");
     // Later writes change nothing of that, and once the file was read, all is as with any other.

@@ -168,7 +168,7 @@ describe.each(NEOVIMS)("$name", (version) => {
       await Bun.sleep(700);
       expect(await a.lines()).toEqual(during);
       if (index === 0) {
-        expect((await a.answer("document_save", { path: a.main })).error).toContain(
+        expect((await a.answer("document_save", { path: a.main })).error?.message).toContain(
           "changed on disk",
         );
       }
