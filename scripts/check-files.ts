@@ -41,7 +41,7 @@ const BUDGETS: readonly {
   { name: "scripts and bench", files: "{scripts,bench}/**/!(LGPL-2.0.txt)", lines: 8_550 },
 ];
 /** A module that one other file requires is mostly a part of that file. */
-const MAX_OF_ONE_USER = 46;
+const MAX_OF_ONE_USER = 50;
 /** Each has a table in ARCHITECTURE.md, with its folders in the first column. */
 const MAPPED = ["src", "lua/claude-code", "lua/claude-code/editor"];
 
