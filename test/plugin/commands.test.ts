@@ -75,7 +75,7 @@ describe.each(NEOVIMS)("the commands in $name", (version) => {
   });
 
   const refused: [string, string][] = [
-    ["Claude reveiw", ":Claude reveiw is not a command; did you mean :Claude review?"],
+    ["Claude reviw", ":Claude reviw is not a command; did you mean :Claude review?"],
     ["Claude se", ":Claude se is not a command; did you mean :Claude send, sessions, setup?"],
     ["Claude diff acept", ":Claude diff acept is not a command; did you mean :Claude diff accept?"],
     ["Claude x", ":Claude x is not a command; type :Claude and a space, then <Tab> for the list"],

@@ -76,11 +76,8 @@ local function unknown(text)
     typed = text:match("^%S+%s+%S+")
   end
   local near = names_with(typed)
-  if #near == 0 then
-    local known = vim.tbl_filter(function(name)
-      return name ~= ""
-    end, vim.tbl_keys(M.list))
-    near = { require("claude-code.messages.closest")(typed, known) }
+  if #near == 0 and #typed > 2 then
+    near = { vim.fn.matchfuzzy(vim.tbl_keys(M.list), typed)[1] }
   end
   local hint = #near > 0 and ("did you mean :Claude %s?"):format(table.concat(near, ", "))
     or "type :Claude and a space, then <Tab> for the list"

@@ -66,17 +66,8 @@ local function complain(check, key, expected, value)
   table.insert(check.problems, text)
 end
 
---- Names the key that the user most likely meant: one that is spelled almost like it, or the same name in
---- another table.
 local function unknown_option(check, key)
-  local names = vim.tbl_keys(check.options)
-  for name in pairs(check.options) do
-    table.insert(names, name:match("^(.*)%."))
-  end
-  table.sort(names)
-  local meant = require("claude-code.messages.closest")(key, names, function(name)
-    return #key > 3 and name:match("[^.]+$") == key:match("[^.]+$") and 1 or nil
-  end)
+  local meant = vim.fn.matchfuzzy(vim.tbl_keys(check.options), key)[1]
   return ("%s: unknown option%s"):format(key, meant and ("; did you mean %s?"):format(meant) or "")
 end
 

@@ -133,25 +133,15 @@ local function message(first, last, diagnostics)
   }, "\n")
 end
 
----@return string place with the next step for the user
-local function store(text)
-  local is_set = vim.fn.has("clipboard") == 1 and pcall(vim.fn.setreg, "+", text)
-  if is_set and vim.fn.getreg("+") == text then
-    return "the clipboard, for you to paste into Claude's prompt"
+--- A CLI outside of Neovim gets a mention of the lines.
+local function send_outside(targets)
+  if #require("claude-code.server").clients == 0 then
+    return notify.warn("no Claude runs in this Neovim; :Claude starts it")
   end
-  vim.fn.setreg('"', text)
-  return "Neovim's unnamed register"
-end
-
---- A CLI outside of Neovim gets a mention of the lines; only the user can hand it the message.
-local function send_outside(text, targets)
-  local done = "Claude is not connected"
-  if #require("claude-code.server").clients > 0 then
-    local accepted, problem = require("claude-code.context.mention").add(targets)
-    done = accepted and "Claude runs outside of this Neovim and received a mention of the lines"
-      or problem --[[@as string]]
+  local accepted, problem = require("claude-code.context.mention").add(targets)
+  if not accepted then
+    notify.error(problem --[[@as string]])
   end
-  notify.info(("%s; the whole message is in %s"):format(done, store(text)))
 end
 
 --- Puts a message into Claude's prompt.
@@ -160,7 +150,7 @@ local function deliver(text, targets, n)
   local submit = require("claude-code.config").get().send.submit
   local prompt = require("claude-code.terminal.prompt")
   if not prompt.refuse_while_asking("the problems", n) and not prompt.paste(text, submit, n) then
-    send_outside(text, targets)
+    send_outside(targets)
   end
 end
 

@@ -35,24 +35,9 @@ local M = {
 
 local conflicts = {} ---@type table<integer, claude-code.UnsavedConflict> by buffer
 
----@return string[] lines that the undo history of a modified buffer leads back to
-local function lines_before_edits(buf)
-  local history, copy = vim.fn.tempname(), api.nvim_create_buf(false, true)
-  api.nvim_buf_set_lines(copy, 0, -1, false, api.nvim_buf_get_lines(buf, 0, -1, false))
-  pcall(function()
-    local file = { history, magic = { file = false }, mods = { silent = true } }
-    api.nvim_buf_call(buf, function()
-      vim.cmd.wundo(file)
-    end)
-    api.nvim_buf_call(copy, function()
-      vim.cmd.rundo(file)
-      vim.cmd.earlier({ "1f", mods = { silent = true } })
-    end)
-  end)
-  local lines = api.nvim_buf_get_lines(copy, 0, -1, false)
-  api.nvim_buf_delete(copy, { force = true })
-  os.remove(history)
-  return lines
+---@return ""
+local function keep()
+  return ""
 end
 
 ---Remembers the text on which later edits are merged; for a buffer with edits, only if its file still has that text.
@@ -66,12 +51,14 @@ function M.remember_base(buf)
   if options.modified and M.bases[buf] then
     return
   elseif options.modified then
-    local change = file_change.read(buf)
-    lines = change and file_lines.are_same(change.new, lines_before_edits(buf)) and change.new
+    -- As long as Neovim finds nothing new, the file has the text of before.
+    local is_new = checktime.has_never_read(buf) or checktime.compare(buf, keep)
+    local change = not is_new and file_change.read(buf)
+    lines = change and change.new
   elseif api.nvim_buf_get_offset(buf, api.nvim_buf_line_count(buf)) <= MAX_BYTES then
     lines = api.nvim_buf_get_lines(buf, 0, -1, false)
   end
-  local version = disk.version(api.nvim_buf_get_name(buf))
+  local version = options.modified and not lines and "" or disk.version(api.nvim_buf_get_name(buf))
   M.bases[buf] = { version = version, lines = lines or nil, endofline = options.endofline }
 end
 
