@@ -23,7 +23,6 @@ interface RunOptions {
   env?: Record<string, string>;
 }
 
-/** A project in a Neovim in which all is well: the doctor finds no problem. */
 class World implements AsyncDisposable {
   readonly bin: string;
 
@@ -49,7 +48,6 @@ class World implements AsyncDisposable {
     return world;
   }
 
-  /** Calls setup() again. */
   async setup(options: string): Promise<void> {
     await this.neovim.lua(`require("claude-code").setup(${options})`);
   }
@@ -78,13 +76,11 @@ class World implements AsyncDisposable {
     return path;
   }
 
-  /** A `claude` that prints this version. */
   installClaude(version: string): void {
     const script = `#!/bin/sh\n[ "$1" != --version ] || echo "${version} (Claude Code)"\n`;
     chmodSync(this.write("bin/claude", script), 0o755);
   }
 
-  /** Runs a sub-command as a user would. */
   run(words: string[], { cwd = this.project, env = {} }: RunOptions = {}): Promise<Ended> {
     const own = isolatedEnv(this.home);
     const PATH = `${this.bin}:${own.PATH}`;
@@ -294,7 +290,6 @@ describe.each(NEOVIMS)(":checkhealth in $name", (version) => {
     return lines;
   }
 
-  /** The problems that it reports. */
   async function health(world: World): Promise<string[]> {
     return (await report(world)).filter((line) => /ERROR|WARNING/.test(line));
   }
@@ -353,13 +348,11 @@ describe.each(NEOVIMS)(":checkhealth in $name", (version) => {
   });
 });
 
-/** Stops the executable where it is, so that it repairs nothing; Neovim still answers. */
 async function stopExecutable(world: World): Promise<void> {
   const pid = await world.neovim.lua<number>(`return require("claude-code").status().process_id`);
   process.kill(pid, "SIGSTOP");
 }
 
-/** Starts the server with another executable, and waits for its failure. */
 async function failWith(world: World, path: string): Promise<RunOptions> {
   await world.stop();
   await world.setup(`{ binary = { path = "${path}" } }`);
@@ -368,14 +361,12 @@ async function failWith(world: World, path: string): Promise<RunOptions> {
   return world.inside();
 }
 
-/** A process id that nobody has. */
 async function endedProcess(): Promise<number> {
   const child = Bun.spawn(["true"]);
   await child.exited;
   return child.pid;
 }
 
-/** Sets the project up, and does what the CLI does with its part. */
 async function installHooks(world: World): Promise<void> {
   expect((await world.run(["install-hooks", "--yes"])).code).toBe(0);
   const [command, ...args] = commandWords(["mcp"], join(world.home, STABLE));

@@ -9,7 +9,6 @@ onNewestNeovim((session) => {
   const path = () => join(session.neovim.home, ".local/state/nvim/claude-code.log");
   const refusals = () => readFileSync(path(), "utf8").match(/WARN Refused a connection/g) ?? [];
 
-  /** So many requests with this header line on one connection; resolves once all are answered. */
   function pipelined(count: number, header: string, host?: string): Promise<void> {
     const own = `127.0.0.1:${session.lock.port}`;
     const request = `GET /x HTTP/1.1\r\nHost: ${host ?? own}\r\n${header}\r\n\r\n`;

@@ -21,7 +21,6 @@ interface Request {
 
 /** The genuine CLI in Neovim's terminal, and a user who answers it in Neovim, or there. */
 class Asking extends InTerminal {
-  /** For the tests of the block around the call. */
   static inBlock(version: NeovimVersion): Asking {
     const asking = new Asking().inBlock(version, {
       files: { "main.lua": "return 1\n" },
@@ -65,7 +64,6 @@ class Asking extends InTerminal {
     return (await this.requests())[0] as Request;
   }
 
-  /** Answers in the terminal. */
   async press(key: string): Promise<void> {
     const press = () => this.neovim.terminal.press(key);
     await untilAnswered(press, async () => (await this.state()) !== "blocked");
@@ -83,7 +81,6 @@ class Asking extends InTerminal {
     return this.neovim.lua(`return choose([[${text}]])`);
   }
 
-  /** Waits until the model receives this. */
   received(text: string): Promise<ModelRequest> {
     return this.model.nextRequest((each) =>
       JSON.stringify(each.messages.at(-1)).includes(JSON.stringify(text).slice(1, -1)),
@@ -106,7 +103,6 @@ class Asking extends InTerminal {
     }).length;
   }
 
-  /** The request is nowhere any more. */
   async isOver(): Promise<void> {
     await eventually(() => this.count(), 0);
     await eventually(() => this.hooksThatWait(), 0);

@@ -9,7 +9,6 @@ import { say } from "../support/turns";
 import { eventually } from "./eventually";
 import { InTerminal } from "./in-terminal";
 
-/* A commit whose message the genuine CLI writes. */
 requireNamespace();
 describe.each(NEOVIMS)("the message of a commit in $name", (version) => {
   const claude = new InTerminal().inBlock(version, {

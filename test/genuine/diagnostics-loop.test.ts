@@ -36,7 +36,6 @@ class Loop {
 
   private constructor() {}
 
-  /** For the tests of the block around the call. */
   static inBlock(version: NeovimVersion): Loop {
     const loop = new Loop();
     beforeAll(async () => {
@@ -74,7 +73,6 @@ class Loop {
     return file;
   }
 
-  /** The requests of one scripted run, in order. */
   requests(from: number): ModelRequest[] {
     return this.model.requests.slice(from);
   }
@@ -98,7 +96,6 @@ class Loop {
     expect(readFileSync(file, "utf8")).toBe("local x = 2\n");
   }
 
-  /** `claude -p` with a script. */
   async headless(args: string[]): Promise<void> {
     const { folder: project, home, model } = this;
     const all = ["--permission-mode", "acceptEdits", ...args];
@@ -106,7 +103,6 @@ class Loop {
     expect(result).toMatchObject({ code: 0, stdout: "Fixed.\n" });
   }
 
-  /** The CLI in a terminal, connected to Neovim. */
   async claude(): Promise<Claude> {
     const { folder: project, home, model } = this;
     const { port } = await this.project.neovim.lock();
@@ -121,11 +117,6 @@ class Loop {
   }
 }
 
-/*
- * The genuine CLI (Claude Code 2.1.330) with our hooks and stdio server, as the CLI gets them that Neovim
- * starts; Neovim is real, only the model is a stand-in. What the model receives is the proof. It depends on
- * the CLI alone: what hooks find in each Neovim is in test/hooks.
- */
 requireNamespace();
 describe.each(NEOVIMS)("the loop with $name", (version) => {
   const loop = Loop.inBlock(version);

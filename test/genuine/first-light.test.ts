@@ -9,10 +9,6 @@ import { eventually } from "./eventually";
 import { FirstLight, MODIFIED, REJECTED, UPDATED } from "./first-light";
 import { lockFiles } from "./lock-file";
 
-/*
- * The genuine CLI (Claude Code 2.1.330) and a real Neovim, both in real terminals, meet through the
- * compiled executable. Only the model is a stand-in.
- */
 requireNamespace();
 describe.each(NEOVIMS)("$name", (version) => {
   const light = FirstLight.inBlock(version);

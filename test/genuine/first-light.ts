@@ -24,7 +24,6 @@ export class FirstLight {
 
   private constructor() {}
 
-  /** For the tests of the block around the call. */
   static inBlock(version: NeovimVersion): FirstLight {
     const light = new FirstLight();
     let before: Layout;

@@ -28,7 +28,6 @@ export class InTerminal {
   model!: Model;
   neovim!: Neovim;
 
-  /** For the tests of the block around the call. */
   inBlock(version: NeovimVersion, options: Options): this {
     beforeAll(async () => {
       const { root, home, project } = await newUser(options.files);
@@ -77,14 +76,11 @@ export class InTerminal {
 
   lua = <T>(code: string): Promise<T> => this.neovim.lua<T>(code);
 
-  /** The lines of the current buffer. */
   lines = () => this.lua<string[]>("return vim.api.nvim_buf_get_lines(0, 0, -1, true)");
 
-  /** Types keys into what has the keyboard. */
   keys = (typed: string): Promise<boolean> =>
     this.lua(`vim.api.nvim_feedkeys(vim.keycode("${typed}"), "m", false) return true`);
 
-  /** Starts Claude, and waits for its prompt. */
   async begin(): Promise<void> {
     await this.command("Claude");
     await this.showing(/^❯/m);
@@ -115,7 +111,6 @@ export class InTerminal {
     return eventually<true | string>(found, true, START_MS);
   }
 
-  /** Waits until the CLI is connected to Neovim. */
   connected(): Promise<void> {
     const names = () =>
       this.neovim.lua<string[]>(`
@@ -125,7 +120,6 @@ export class InTerminal {
     return eventually(names, ["claude-code"], START_MS);
   }
 
-  /** Waits until Neovim has said something. */
   says(part: string): Promise<void> {
     return eventually(async () => (await this.messages()).includes(part), true);
   }

@@ -29,12 +29,10 @@ class Kept {
   model!: Model;
   terminal!: Terminal;
   neovim!: TestNeovim;
-  /** Claude's. */
   pane = "";
 
   private constructor(private readonly version: NeovimVersion) {}
 
-  /** For the tests of the block around the call. */
   static inBlock(version: NeovimVersion): Kept {
     const kept = new Kept(version);
     beforeAll(() => kept.open());
@@ -75,7 +73,6 @@ class Kept {
     return join(this.project, "a.txt");
   }
 
-  /** The next Neovim. */
   async start(): Promise<void> {
     const { home, project: cwd, version } = this;
     const command = `{ provider = "tmux", keep = true, permission_mode = "default", command = [[${claudeCli()}]] }`;
@@ -105,7 +102,6 @@ class Kept {
     return this.terminal.tmux("send-keys", "-t", this.pane, ...keys);
   }
 
-  /** Waits until Claude's pane shows it. */
   shows(wanted: RegExp): Promise<void> {
     const screen = () => this.terminal.tmux("capture-pane", "-p", "-t", this.pane);
     return eventually(async () => wanted.test(await screen()), true, START_MS);
@@ -142,7 +138,6 @@ class Kept {
     return eventually(async () => (await this.row())?.state, state, START_MS);
   }
 
-  /** The messages of Neovim. */
   said(): Promise<string> {
     return this.neovim.lua(`return table.concat(SAID, " ")`);
   }
@@ -157,10 +152,6 @@ class Kept {
   }
 }
 
-/*
- * A genuine CLI (Claude Code 2.1.330) that outlives its Neovim connects to the next one by /ide. Only the model
- * is a stand-in.
- */
 requireNamespace();
 describe.each(NEOVIMS)("a Claude that $name leaves in tmux", (version) => {
   const kept = Kept.inBlock(version);

@@ -91,7 +91,6 @@ describe.each(NEOVIMS)("in $name", (version) => {
   });
 });
 
-/** Names the permission mode in a settings file of the CLI, in a home or a project. */
 function settings(folder: string, file: string, defaultMode: string): void {
   mkdirSync(join(folder, ".claude"), { recursive: true });
   const content = { permissions: { defaultMode } };

@@ -80,7 +80,6 @@ export class Neovim {
     return new Neovim(terminal, api);
   }
 
-  /** Runs Lua inside Neovim and returns what it returns. */
   async lua<T>(body: string): Promise<T> {
     const source = `return vim.json.encode((function() ${body} end)())`;
     const { promise, reject } = Promise.withResolvers<never>();

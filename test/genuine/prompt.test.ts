@@ -6,7 +6,6 @@ import { InTerminal } from "./in-terminal";
 const PIXEL =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
-/* The genuine CLI's prompt in a window of its Neovim. */
 requireNamespace();
 describe.each(NEOVIMS)("the prompt in $name", (version) => {
   const claude = new InTerminal().inBlock(version, {

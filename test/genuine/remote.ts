@@ -22,7 +22,6 @@ export interface Way {
 export class InRemote extends InTerminal {
   container!: Container;
 
-  /** For the tests of the block around the call. */
   static inBlock(way: Way): InRemote {
     const claude = new InRemote();
     const { at, by } = way;
@@ -55,12 +54,10 @@ export class InRemote extends InTerminal {
     return join(this.container.project, name);
   }
 
-  /** The names of the lock files there. */
   locks(): string[] {
     return readdirSync(join(this.root, "inside/.claude/ide"));
   }
 
-  /** The remotes of all clients. */
   clients(): Promise<(string | undefined)[]> {
     return this.neovim.lua(
       `return vim.tbl_map(function(client) return client.remote end, require("port").server.clients)`,

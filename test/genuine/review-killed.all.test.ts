@@ -13,10 +13,7 @@ import { eventually } from "./eventually";
 import { lockFiles } from "./lock-file";
 import { Neovim } from "./neovim";
 
-/*
- * The genuine CLI (Claude Code 2.1.330) is killed at steps of a turn: what it has changed until then is
- * reviewed all the same, and what the user changes afterwards is not. The steps follow each other.
- */
+/* The steps follow each other. */
 
 requireNamespace();
 
@@ -54,7 +51,6 @@ function start(port?: number): Promise<Claude> {
   return Claude.start({ ...options, ...further, ...(port !== undefined && { port }) });
 }
 
-/** The only CLI of this home that runs. */
 function kill(): void {
   const folder = join(world.home, ".claude/sessions");
   for (const name of readdirSync(folder)) {

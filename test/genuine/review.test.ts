@@ -40,7 +40,6 @@ class Review {
 
   private constructor(private readonly version: NeovimVersion) {}
 
-  /** For the tests of the block around the call. */
   static inBlock(version: NeovimVersion): Review {
     const review = new Review(version);
     beforeAll(() => review.open());
@@ -112,7 +111,6 @@ class Review {
   count = (): Promise<number> =>
     this.neovim.lua(`return require("claude-code.editor.review").count()`);
 
-  /** The quickfix list, as the user reads it. */
   list = (): Promise<string[]> =>
     this.neovim.lua(`
       return vim.tbl_map(function(item)
@@ -135,11 +133,7 @@ class Review {
   }
 }
 
-/*
- * The review's whole path with the genuine CLI (Claude Code 2.1.330) and a real Neovim: what the CLI
- * changes, what the user sees and decides, and what the model receives of that. Only the model is a
- * stand-in. The steps follow each other.
- */
+/* The steps follow each other. */
 requireNamespace();
 describe.each(NEOVIMS)("$name", (version) => {
   const review = Review.inBlock(version);

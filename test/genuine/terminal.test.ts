@@ -7,10 +7,6 @@ import { eventually } from "./eventually";
 import { InTerminal } from "./in-terminal";
 import type { Layout } from "./neovim";
 
-/*
- * The genuine CLI in Neovim's own terminal, started by :Claude, in a real TUI. Only the model is
- * a stand-in.
- */
 const MAIN = 'local name = "zero"\nreturn name\n';
 
 requireNamespace();

@@ -14,7 +14,6 @@ import { Project } from "./project";
  */
 const GO = { continue: true } as const;
 
-/** Keeps what notifications say. */
 const LISTEN = `
   _G.notified = {}
   vim.notify = function(text) table.insert(_G.notified, text) end`;

@@ -21,7 +21,6 @@ const LEFT_BEHIND = `
   end)
   return { timers, #vim.api.nvim_list_chans() }`;
 
-/** Longer than a test may take. */
 const NEVER_MS = 600_000;
 const LONG_DEADLINE = `require('port').sessions.AFTER_EDIT_MS = ${NEVER_MS}`;
 

@@ -114,7 +114,6 @@ describe.each(NEOVIMS)("a download in $name", (version) => {
   });
 });
 
-/** Lua source of a request for that release. */
 function request(release: Record<string, string | number>): string {
   const fields = Object.entries(release).map(
     ([name, value]) => `${name} = ${JSON.stringify(value)}`,
@@ -238,7 +237,6 @@ test("what killed downloads left behind is removed after a day", async () => {
   expect(folder.leftovers()).toEqual([`${published.release.asset.file}.999999999.part`]);
 });
 
-/** A folder with links to these programs alone. */
 async function folderWith(...programs: string[]): Promise<string> {
   const folder = temporaryFolder();
   for (const program of programs) {

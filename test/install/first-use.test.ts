@@ -20,7 +20,6 @@ import { LATER, shows } from "../terminal/workbench";
 
 mayBuild();
 
-/** From a plugin without an executable to a session, and from one version to the next. */
 let published: Publication;
 let next: TestRelease;
 let data: DataFolder;
@@ -45,7 +44,6 @@ const ready = (neovim: TestNeovim) => reaches(neovim, "ready");
 
 const failed = async (neovim: TestNeovim) => (await reaches(neovim, "failed")).last_error;
 
-/** A client of Claude's kind gets an answer. */
 async function serves(neovim: TestNeovim): Promise<string[]> {
   await ready(neovim);
   const client = await TestClient.open(await neovim.lock());
@@ -74,7 +72,6 @@ describe.each(NEOVIMS)("the first use in $name", (version) => {
   });
 });
 
-/** A CLI that shows what it was started with. */
 const SHOW = `${LATER} echo "port <$CLAUDE_CODE_SSE_PORT>"; for word; do echo "<$word>"; done; exec cat`;
 
 describe.each(NEOVIMS)(":Claude, the first time in $name", (version) => {

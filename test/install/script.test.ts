@@ -58,7 +58,6 @@ const run = (command: string[], env: Record<string, string> = {}, cwd = "/") =>
 
 const refusal = (message: string) => ({ code: 1, stderr: expect.stringContaining(message) });
 
-/** The deepest folders, and the files. */
 const leaves = () =>
   readdirSync(data, { recursive: true, encoding: "utf8" })
     .filter((path, _, all) => !all.some((other) => other.startsWith(`${path}/`)))

@@ -43,7 +43,6 @@ function write(path: string, text = "theirs"): string {
 const SCRIPT = join(ROOT, "install.sh");
 const stable = () => join(home, "data/claude-code.nvim/bin/claude-code-nvim");
 
-/** Every file below a folder, but no folder. */
 const files = (folder: string) =>
   (readdirSync(folder, { recursive: true, withFileTypes: true }) ?? [])
     .filter((entry) => !entry.isDirectory())
@@ -52,7 +51,6 @@ const files = (folder: string) =>
 
 const SETTINGS = '{\n  "permissions": { "allow": ["Bash(ls:*)"] }\n}\n';
 
-/** A user who has installed everything, among files of their own. */
 async function everything(): Promise<string[]> {
   const theirs = [
     write(join(home, "data/other/file")),

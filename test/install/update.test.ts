@@ -16,7 +16,6 @@ import { mayBuild, TestRelease } from "../support/release";
 
 mayBuild();
 
-/** An update whose executable cannot be had, or does not run. */
 let old: Publication;
 let next: Publication;
 let data: DataFolder;
@@ -45,7 +44,6 @@ const start = (
 ) =>
   published.watched(version, published.starting("", mirror), { XDG_DATA_HOME: data.xdg, ...env });
 
-/** With version 0.1.0 in the data folder. */
 async function installed(): Promise<void> {
   await using neovim = await old.neovim(OLDEST, { XDG_DATA_HOME: data.xdg });
   await data.use(neovim);
@@ -96,7 +94,6 @@ test.each(NEOVIMS)("$name: a refused mirror downloads from nowhere", async (vers
   expect(await install(neovim)).toEqual({ message: expect.stringContaining("binary.mirror") });
 });
 
-/** A release whose executable ends with an error on this machine. */
 async function unusable(): Promise<Publication> {
   const release = await TestRelease.standIn({ version: "0.3.0", program: "exit 127" });
   return Publication.start(release);

@@ -19,7 +19,6 @@ export async function call(client: Client, name: string, args: object = {}): Pro
   return (await client.callTool({ name, arguments: { ...args } })) as Answer;
 }
 
-/** What a tool answers; throws its error. */
 export async function json(client: Client, name: string, args: object = {}): Promise<unknown> {
   const { content, isError } = await call(client, name, args);
   if (isError) throw new Error(content[0]?.text);

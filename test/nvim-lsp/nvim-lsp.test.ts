@@ -21,10 +21,8 @@ import { later } from "../support/later";
 import { call, connect, json } from "./client";
 
 /* `claude-code-nvim mcp` as Claude Code runs it, by the official MCP client and by hand. */
-/** Longer than a test. */
 const LONG_MS = 600_000;
 
-/** The files of which a tool answers. */
 const keys = async (...asked: Parameters<typeof json>) =>
   Object.keys((await json(...asked)) as object);
 
@@ -245,7 +243,6 @@ describe.each(NEOVIMS)("the stdio server with $name", (version) => {
   });
 });
 
-/** The server, line by line. */
 function start(cwd: string, env: Record<string, string>) {
   const child = Bun.spawn([EXECUTABLE, "mcp"], {
     cwd,

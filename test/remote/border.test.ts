@@ -19,7 +19,6 @@ const PROBLEM = `
 const world = new World();
 afterAll(() => world[Symbol.dispose]());
 
-/** A client in a remote, by a relay. */
 onNewestNeovim(
   (session) => {
     let cli: TestClient;

@@ -43,7 +43,6 @@ const hook = (event: string, input: object, fields = {}) =>
     ...fields,
   });
 
-/** Hooks that start at once, each in a channel of its own. */
 const opens = (hooks: string[]) =>
   hooks.map((d, i) => ({ t: "open", ch: 2 * i + 1, kind: "hook", d }));
 const closed = (frames: Frame[]) => frames.filter(({ t }) => t === "close").length;
@@ -52,7 +51,6 @@ const call = (name: string, args: object) => ({
   method: "tools/call",
   params: { name, arguments: args },
 });
-/** The answers of its MCP server to these requests, in their order. */
 async function answersTo(requests: object[]) {
   const data = requests.map((one, id) => JSON.stringify({ jsonrpc: "2.0", id, ...one }));
   const received = await withRelay([

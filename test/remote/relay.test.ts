@@ -7,7 +7,6 @@ import { killRelay, type Lock, World } from "./world";
 
 const LARGE = "x".repeat(4 * 1024 * 1024);
 
-/** Sends a text by the relay, and waits until it has come back. */
 async function echoed(client: TestClient, params: unknown): Promise<unknown> {
   const from = client.received.length;
   client.notify("echo", params);

@@ -31,7 +31,6 @@ describe("Claude behind a program that changes what passes", () => {
   });
   afterAll(() => neovim[Symbol.asyncDispose]());
 
-  /** A script there; returns its path. */
   const write = (name: string, body: string) => {
     const path = join(inside, name);
     writeFileSync(path, `#!/bin/sh\n${body}\n`, { mode: 0o755 });
@@ -57,7 +56,6 @@ describe("Claude behind a program that changes what passes", () => {
     await shows(neovim, "up");
     return world.locks()[0] as Lock;
   };
-  /** What the Claude there was started with. */
   const session = async () => {
     const path = join(inside, "session");
     await eventually("Claude", () => existsSync(path));

@@ -7,7 +7,6 @@ import { CONTRACT, VERSION } from "../../src/lib/version";
 import type { Channel, Kind } from "../../src/remote/channels";
 import { Link, type LinkState } from "../../src/remote/link";
 
-/** The first line of a relay. */
 export const HELLO = {
   contract: CONTRACT,
   version: VERSION,
@@ -97,7 +96,6 @@ export class World implements Disposable {
     return readFileSync(this.logFile, "utf8");
   }
 
-  /** A relay's command, as it would run in a container. */
   get relay(): string[] {
     const env = isolatedEnv(this.home);
     const words = ["HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR"].map(
@@ -142,7 +140,6 @@ export class World implements Disposable {
     return eventually("a cause", () => this.causes[0] ?? (false as const));
   }
 
-  /** Waits until the relay is up for the `count`th time. */
   async lock(count = 1): Promise<Lock> {
     await eventually("the relay", () => this.up.length >= count);
     return this.locks()[0] as Lock;

@@ -70,7 +70,6 @@ interface Item {
   deletedBy?: "user" | "claude";
 }
 
-/** Who edits where, of what is there, and how; what Claude does is kept by the last bit of `where`. */
 const EDITS = fc.array(
   fc.record({
     by: fc.constantFrom("claude" as const, "user" as const),

@@ -30,7 +30,6 @@ async function state(): Promise<unknown[]> {
   return [list, await Promise.all(bases)];
 }
 
-/** Turns with calls that change nothing, and files that are kept, undone, changed again, or wait. */
 async function history(): Promise<void> {
   for (const name of ["a", "b", "c", "d", "e"]) world.write(name, TEN);
   for (let turn = 0; turn < 20; turn++) {

@@ -1,4 +1,3 @@
-/** A hook's comparison of the work tree, once. */
 import { compareInTurns } from "../../src/review/record/comparison-request";
 
 compareInTurns(process.argv[2] as string);

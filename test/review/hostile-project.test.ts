@@ -148,7 +148,6 @@ describe.each(first(3, inGit))("%s", (_what, command) => {
   });
 });
 
-/** The command lines of those that work in the folder. */
 function gitProcesses(folder: string): string[] {
   const { stdout } = Bun.spawnSync(["ps", "-eo", "args"]);
   const lines = stdout.toString().split("\n");

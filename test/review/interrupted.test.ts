@@ -23,7 +23,6 @@ afterEach(() => {
   else process.env.CLAUDE_CONFIG_DIR = CONFIG_BEFORE;
 });
 
-/** A process id that no process has any more. */
 const deadPid = () => Bun.spawnSync(["true"]).pid;
 
 const MINUTE = 60_000;

@@ -20,14 +20,12 @@ function programs(): Promise<string> {
   return built;
 }
 
-/** Steps from one kill to the next. */
 export const STRIDE = ALL ? 1 : 2;
 
 export const BEFORE = "1\n2\n3\n4\n5\n";
 export const USER = "user\n1\n2\n3\n4\n5\n";
 export const CLAUDE = "user\n1\nII\n3\n4\nV\n";
 
-/** Files by name; undefined: not there. */
 type Files = Record<string, string | undefined>;
 
 export interface Case {
@@ -52,7 +50,6 @@ export const all = (world: World, ...names: string[]) => ({
 const textsOf = (world: World, files: Files): Files =>
   Object.fromEntries(Object.keys(files).map((name) => [name, world.read(name)]));
 
-/** The texts, and what waits for a review. */
 async function stateOf(world: World, files: Files) {
   const { files: waiting, incomplete, damage } = await world.list();
   expect([...incomplete, ...damage]).toEqual([]);
@@ -96,7 +93,6 @@ export async function runOnce(
   return false;
 }
 
-/** Killed at its steps, a decision is made or not. */
 export async function isMadeOrNot(one: Case): Promise<void> {
   const files = { ...one.files, ...one.claude };
   let end: Awaited<ReturnType<typeof stateOf>>;

@@ -767,7 +767,6 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
 });
 
 describe("what is not known is said", () => {
-  /** Empty repositories. */
   const INNER = Array.from({ length: 22 }, (_, i) => `d${i}/.git/objects d${i}/.git/refs`).join(
     " ",
   );

@@ -33,7 +33,6 @@ export const hunk = (
 export class Recorded {
   readonly folder = temporaryFolder();
   readonly home = temporaryFolder();
-  /** Of the hooks. */
   readonly env: Record<string, string> = {
     ...isolatedEnv(this.home),
     CLAUDE_PROJECT_DIR: this.folder,
@@ -85,7 +84,6 @@ export class Recorded {
     return runHook({ event, input: this.given(input), cwd, env, args: ["--from-neovim"], inputMs });
   }
 
-  /** What the CLI gives each hook, and `input`. */
   given(input: object): object {
     return { session_id: "one", cwd: this.folder, prompt_id: "p1", ...input };
   }
@@ -110,7 +108,6 @@ export class Recorded {
     });
   }
 
-  /** Does something in this process with the environment of the hooks. */
   async inside<T>(work: () => T | Promise<T>): Promise<T> {
     const before = { ...process.env };
     for (const name of ["HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "CLAUDE_PROJECT_DIR"]) {
@@ -190,26 +187,22 @@ export class Recorded {
     return { tool_name: "Bash", tool_use_id: `use-${++this.#uses}`, tool_input: { command } };
   }
 
-  /** A whole turn with one command that fails. */
   async turn(command: string): Promise<void> {
     await this.prompt();
     await this.failing(command);
     await this.stop();
   }
 
-  /** A call of Bash begins. */
   async begin(tool_use_id = "u"): Promise<object> {
     const call = { tool_name: "Bash", tool_use_id, tool_input: { command: "x" } };
     await this.hook("pre-tool-use", call);
     return call;
   }
 
-  /** The entries that wait for a review. */
   async list(): Promise<Listed> {
     return (await this.answer("list", {})) as Listed;
   }
 
-  /** The folder of the journal. */
   get state(): string {
     const states = join(this.home, ".local/state/claude-code.nvim/review");
     const [name] = [...new Bun.Glob("*/root").scanSync({ cwd: states })];

@@ -20,7 +20,6 @@ afterEach(() => {
   else process.env.CLAUDE_CONFIG_DIR = CONFIG_BEFORE;
 });
 
-/** A command of the first turn. */
 const call = (use: string) => ({ session: "A", prompt: "A-1", tool: "Bash", use });
 
 test.each([

@@ -2,7 +2,6 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { eventually, isolatedEnv, NEOVIMS, ROOT, TestNeovim, temporaryFolder } from "#test";
 
-/** Files on the command line, and the program that opened them. */
 const FILES: [file: string, program: string][] = [
   [".git/COMMIT_EDITMSG", "git"],
   [".git/MERGE_MSG", "git"],

@@ -56,7 +56,6 @@ function write(name: string, text: string): void {
   writeFileSync(join(project, name), text);
 }
 
-/** Every file of the project, with its text. */
 function snapshot(): Record<string, string> {
   const names = [...new Bun.Glob("**").scanSync({ cwd: project, dot: true, onlyFiles: false })];
   return Object.fromEntries(
@@ -64,7 +63,6 @@ function snapshot(): Record<string, string> {
   );
 }
 
-/** The command that was installed for Stop runs our program. */
 async function expectStopHook(more: Record<string, string>): Promise<void> {
   const { command } = JSON.parse(read(SETTINGS)).hooks.Stop[0].hooks[0];
   const env = { ...isolatedEnv(home), ...more };

@@ -126,7 +126,6 @@ export class DataFolder implements AsyncDisposable {
     return stdout.toString().trim().split(" ").at(-1);
   }
 
-  /** Waits until a Neovim has fetched a part of the archive. */
   fetching(file: string, neovim: TestNeovim): Promise<true> {
     const path = join(this.download, `${file}.${neovim.process.pid}.part`);
     return eventually("a part with bytes in it", () => Bun.file(path).size > 0);

@@ -31,7 +31,6 @@ export type Behaviour =
 /** A release's host on 127.0.0.1, with every fault a download can meet. Serves one folder's files. */
 export class ReleaseServer implements AsyncDisposable {
   behaviour: Behaviour = "good";
-  /** The paths of the requests so far. */
   readonly requests: string[] = [];
   private suffix = "";
   private readonly sockets = new Set<Socket>();
@@ -71,7 +70,6 @@ export class ReleaseServer implements AsyncDisposable {
     this.replaced.set(name, content);
   }
 
-  /** Sends what it held back. */
   letGo(): void {
     for (const send of this.held) send();
     this.held = [];

@@ -92,7 +92,6 @@ export class TestRelease {
     return new TestRelease(version, contract, source, folder, assets);
   }
 
-  /** The archive for this machine. */
   get asset(): Asset {
     const asset = this.assets.find(({ target }) => target === NATIVE.name);
     if (!asset) throw new Error(`the release has no archive for ${NATIVE.name}`);

@@ -11,11 +11,9 @@ import { claudeCli, EXECUTABLE } from "./toolchain";
 const INSIDE = "/srv";
 
 interface Options {
-  /** The project here. */
   project: string;
   /** Its path in the container; the same one if left out. */
   at?: string;
-  /** What is in the container's home. */
   home: string;
   /** Folders here that the container must not see. */
   hidden: string[];
@@ -99,7 +97,6 @@ export class Container {
     };
   }
 
-  /** Of its own processes, and nobody else's, those whose command line matches. */
   pids(pattern: string): number[] {
     const own = ["--ns", String(this.pid), "--nslist", "pid"];
     const { stdout } = Bun.spawnSync(["pgrep", ...own, "-f", pattern]);
@@ -123,7 +120,6 @@ async function ownNetwork(home: string, model: Model): Promise<string[]> {
   return ["ip link set lo up", `exec '${process.execPath}' ${Container.HOME}/forward.js`];
 }
 
-/** Lua source of the option `remotes`. */
 export function remotesOption(remote: object): string {
   return `remotes = { dev = vim.json.decode([==[${JSON.stringify(remote)}]==]) }`;
 }

@@ -91,7 +91,6 @@ export class Screen {
     return `${parts.map((line) => line.trimEnd()).join("\n")}\n`;
   }
 
-  /** The screen as a picture. */
   toSvg(title: string): string {
     const normal = this.#style(0, {});
     const rows = this.#cells.map((row) =>

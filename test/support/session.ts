@@ -18,7 +18,6 @@ export class Session {
   client!: TestClient;
   lock!: Awaited<ReturnType<TestNeovim["lock"]>>;
 
-  /** An absolute path below the workspace. */
   path(name: string): string {
     return join(this.neovim.cwd, name);
   }

@@ -58,7 +58,6 @@ export class Terminal {
     await this.tmux("send-keys", ...keys.map(literal));
   }
 
-  /** Text, character by character, none of it taken for a key's name. */
   async type(text: string): Promise<void> {
     await this.tmux("send-keys", "-l", "--", literal(text));
   }
@@ -72,7 +71,6 @@ export class Terminal {
     return this.tmux("capture-pane", "-p");
   }
 
-  /** The screen with its colours, as SGR sequences. */
   async colours(): Promise<string> {
     return this.tmux("capture-pane", "-e", "-p");
   }
@@ -104,12 +102,10 @@ export class Terminal {
     }
   }
 
-  /** The process id of the program in the terminal. */
   async pid(): Promise<number> {
     return Number((await this.tmux("display-message", "-p", "#{pane_pid}")).trim());
   }
 
-  /** Has the program ended? */
   async ended(): Promise<boolean> {
     return (await this.tmux("display-message", "-p", "#{pane_dead}")).trim() === "1";
   }
@@ -145,7 +141,6 @@ export class Terminal {
     return join(this.folder, "tmux.sock");
   }
 
-  /** Any command of tmux, and what it prints. */
   async tmux(...args: string[]): Promise<string> {
     const child = Bun.spawn(["tmux", "-u", "-S", this.socket, "-f", "/dev/null", ...args], {
       env: this.env,

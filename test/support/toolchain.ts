@@ -2,11 +2,9 @@ import { describe, test } from "bun:test";
 import { existsSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 
-/** The repository. */
 export const ROOT = realpathSync(join(import.meta.dir, "../.."));
 export const TOOLCHAIN = process.env.CLAUDE_CODE_NVIM_TOOLCHAIN ?? join(ROOT, ".toolchain");
 
-/** The compiled executable under test. */
 export const EXECUTABLE = process.env.CLAUDE_CODE_NVIM_EXE ?? join(ROOT, "dist/claude-code-nvim");
 
 export interface NeovimVersion {
@@ -31,9 +29,7 @@ export const nightly = {
 export const first = <Case>(count: number, cases: readonly Case[]): Case[] =>
   cases.slice(0, ALL ? cases.length : count);
 
-/** The oldest we support. */
 export const OLDEST = neovim("Neovim 0.10", "NVIM_0_10", "neovim-0.10/bin/nvim");
-/** A current one. */
 export const NEWEST = neovim("Neovim 0.12", "NVIM_0_12", "neovim-0.12/bin/nvim");
 
 /** For tests of Lua code that does something else in an older Neovim. */

@@ -17,7 +17,6 @@ export function bash(command: string): Block[] {
   return [{ tool: "Bash", input: { command, description: "Run it" } }];
 }
 
-/** Asks the user these questions. */
 export function ask(
   ...asked: { question: string; labels: string[]; multiSelect?: boolean }[]
 ): Block[] {

@@ -7,13 +7,11 @@ import { ROOT } from "./toolchain";
  */
 export const TYPESCRIPT = [join(ROOT, "node_modules/.bin/typescript-language-server"), "--stdio"];
 
-/** `init_options` of vim.lsp.start(). */
 export const TYPESCRIPT_OPTIONS = {
   tsserver: { useSyntaxServer: "never" },
   disableAutomaticTypingAcquisition: true,
 };
 
-/** The text of tsconfig.json. */
 export const TSCONFIG = JSON.stringify({
   compilerOptions: { strict: true, noEmit: true, lib: ["es5"], types: [] },
 });

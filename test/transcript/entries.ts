@@ -4,7 +4,6 @@ export function entry(fields: object): object {
   return { timestamp: "2026-11-25T12:00:00Z", cwd: "/p", isSidechain: false, ...fields };
 }
 
-/** As it stands in a file. */
 export function line(one: object): string {
   return `${JSON.stringify(one)}\n`;
 }

@@ -239,7 +239,6 @@ describe("what hides no other entry, and costs no more than its length", () => {
 });
 
 describe("a conversation that grows", () => {
-  /** All updates that there are now. */
   const updates = (view: View) => {
     const all = [];
     for (let next = view.update(); next; next = view.update()) all.push(next);

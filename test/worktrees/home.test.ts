@@ -14,7 +14,6 @@ import { Trees } from "./tree";
 const LINES = "1\n2\n3\n4\n5\n";
 const HOME = "Claude worktree home docs";
 
-/** Undoes in the review here all that waits. */
 async function undoAll(trees: Trees, count: number, problems: string[] = []): Promise<void> {
   using here = trees.review("here");
   const { files } = await here.list();

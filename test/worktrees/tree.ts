@@ -46,7 +46,6 @@ export class Trees implements AsyncDisposable {
     return join(this.folder(side), name);
   }
 
-  /** Its output. */
   git(side: "here" | "there", ...args: string[]): string {
     return git(this.folder(side), ...args);
   }
@@ -69,7 +68,6 @@ export class Trees implements AsyncDisposable {
     this.git(side, "commit", "-q", "--allow-empty", "-m", "more");
   }
 
-  /** The files here. */
   read(...names: string[]): (Given | undefined)[] {
     return names.map((name) => {
       const path = this.path("here", name);
@@ -79,12 +77,10 @@ export class Trees implements AsyncDisposable {
     });
   }
 
-  /** The review of one of the two. */
   review(side: "here" | "there"): World {
     return new World(this.folder(side), this.neovim.home);
   }
 
-  /** What it says. */
   async run(command: string): Promise<string> {
     const count = await this.neovim.lua<number>("return #_G.notes");
     await this.neovim.command(command);

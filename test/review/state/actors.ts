@@ -178,7 +178,6 @@ export class Actors extends World {
     return { session, prompt: this.#turns.get(session), tool, use, agent, command: tool };
   }
 
-  /** What is recorded, a line each. */
   journal(): string {
     const shown = (content: Content | undefined) => {
       if (!content || !("blob" in content)) return JSON.stringify(content);

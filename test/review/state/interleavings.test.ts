@@ -18,7 +18,6 @@ const edit = {
   deletes: fc.nat(2),
   inserts: fc.nat(3),
 };
-/** One thing that happens in the project. */
 const Act = fc.oneof(
   acts(4, ["user"], edit),
   acts(6, ["claude"], {
@@ -43,7 +42,6 @@ type Act = typeof Act extends fc.Arbitrary<infer T> ? T : never;
 
 type Decide = Extract<Act, { part: unknown }>;
 
-/** Plays in a world of its own, and gives what must hold at the end to `check`. */
 class Play {
   service: ReviewService;
   /** Lines that the user wrote, and nobody but an undo could take away. */
@@ -143,7 +141,6 @@ class Play {
     return { list, disk: FILES.map((name) => this.world.read(name)) };
   }
 
-  /** The text without Claude's changes. */
   #base(name: string): string {
     const found = this.service.base({ path: this.world.path(name) });
     return found ? Buffer.from(found.text).toString("latin1") : (this.world.read(name) ?? "");

@@ -394,7 +394,6 @@ export class Play {
     return files.some(({ path, cannot_undo }) => path === this.world.path(name) && cannot_undo);
   }
 
-  /** The base text's lines, as the review has them. */
   base(name: string): string[] {
     const found = this.world.service.base({ path: this.world.path(name) });
     const text = found ? Buffer.from(found.text).toString("latin1") : this.world.read(name);

@@ -38,7 +38,6 @@ export class World implements Disposable {
     this.service = this.another();
   }
 
-  /** Another Neovim in the same project, or this one after a restart. */
   another(): ReviewService {
     const service = new ReviewService();
     service.follow([this.root]);
@@ -153,7 +152,6 @@ export class World implements Disposable {
     });
   }
 
-  /** What the contents that are kept take on disk. */
   blobBytes(): number {
     const names = [...new Bun.Glob("*/*").scanSync({ cwd: join(this.folder, "blobs") })];
     return names

@@ -28,7 +28,6 @@ const ROUND: fc.Arbitrary<Round> = fc.record({
 
 const isMine = (line: string | undefined) => line?.startsWith("mine") === true;
 
-/** Claude edits, the user keeps all and goes on writing, and commits now and then. */
 function play(base: Lines, mine: readonly number[], rounds: readonly Round[]): void {
   const text = [...base];
   const write = (at: number) => text.splice(at % (text.length + 1), 0, `mine ${text.length}\n`);
