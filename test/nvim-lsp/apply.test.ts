@@ -208,56 +208,36 @@ describe.each(NEOVIMS)("edits of files with $name", (version) => {
     }
   });
 
-  type Obstacle = [name: string, problem: string, make: () => unknown];
-  const obstacles: Obstacle[] = [
+  const opened = () => workspace.neovim.command(`edit ${workspace.path("b.txt")}`);
+  const beforeWrite = (lua: string) => workspace.beforeWrite(`${lua}; disk.write = write`);
+  const typed = "vim.api.nvim_buf_set_lines(0, 0, 0, false, { 'typed' })";
+  const MEANTIME = "b.txt was changed in the meantime";
+  const obstacles: [name: string, problem: string, make: (path: string) => unknown][] = [
     [
       "unsaved changes",
       "b.txt has unsaved changes in Neovim",
-      async () => {
-        await workspace.neovim.command(`edit ${workspace.path("b.txt")}`);
-        await workspace.neovim.type("omine<Esc>");
-      },
+      () => opened().then(() => workspace.neovim.type("omine<Esc>")),
     ],
-    ["a read-only file", "b.txt is read-only", () => chmodSync(workspace.path("b.txt"), 0o444)],
-    [
-      "a FIFO",
-      "not a regular file",
-      () => Bun.$`rm ${workspace.path("b.txt")} && mkfifo ${workspace.path("b.txt")}`.quiet(),
-    ],
-    [
-      "a file that is not in UTF-8",
-      "b.txt is not a text in UTF-8",
-      () => workspace.write("b.txt", new Uint8Array([0xe4, 0xe4, 0xe4, 10])),
-    ],
+    ["a read-only file", "b.txt is read-only", (path) => chmodSync(path, 0o444)],
+    ["a FIFO", "not a regular file", (path) => Bun.$`rm ${path} && mkfifo ${path}`.quiet()],
+    ["no UTF-8", "b.txt is not a text in UTF-8", (path) => writeFileSync(path, "\xe4\n", "latin1")],
     [
       "another text on disk than the server knows",
       "The text of b.txt changed while the language server worked",
-      async () => {
-        await workspace.neovim.command(`edit ${workspace.path("b.txt")}`);
-        workspace.write("b.txt", "old and more\n");
-      },
+      (path) => opened().then(() => writeFileSync(path, "old and more\n")),
     ],
-    [
-      "unsaved changes that are typed just before the write",
-      "b.txt was changed in the meantime",
-      async () => {
-        await workspace.neovim.command(`edit ${workspace.path("b.txt")}`);
-        await workspace.beforeWrite(
-          `vim.api.nvim_buf_set_lines(0, 0, 0, false, { "typed" }); disk.write = write`,
-        );
-      },
-    ],
+    ["typing just before the write", MEANTIME, () => opened().then(() => beforeWrite(typed))],
     [
       "a program that writes just before",
-      "b.txt was changed in the meantime",
-      () => workspace.beforeWrite(`vim.fn.writefile({ "own" }, "b.txt"); disk.write = write`),
+      MEANTIME,
+      () => beforeWrite("vim.fn.writefile({ 'own' }, 'b.txt')"),
     ],
   ];
-  test.each(obstacles)("%s: changes nothing, and says why", async (_name, problem, make) => {
+  test.each(obstacles)("changes nothing, and says why, beside %s", async (_name, problem, make) => {
     claims("Renames and code actions stay in the workspace");
     workspace.write("a.txt", "old\n");
     workspace.write("b.txt", "old\n");
-    await make();
+    await make(workspace.path("b.txt"));
     await refused(["a.txt", "b.txt"], problem);
     expect(workspace.read("a.txt")).toBe("old\n");
     if (lstatSync(workspace.path("b.txt")).isFile()) {

@@ -123,24 +123,7 @@ describe("what a path is on the other side", () => {
 
 describe("for any path", () => {
   const name = fc.oneof(
-    fc.constantFrom(
-      ...[
-        "a",
-        "B",
-        "..",
-        ".",
-        "...",
-        "%2e%2e",
-        "e\u0301",
-        "é",
-        "a b",
-        "x",
-        "pkg",
-        "CON",
-        "a.",
-        "w",
-      ],
-    ),
+    fc.constantFrom(..."a|B|..|.|...|%2e%2e|e\u0301|é|a b|x|pkg|CON|a.|w".split("|")),
     fc.string({ minLength: 1, maxLength: 6 }).filter((text) => !/[/\\\p{Cc}]/u.test(text)),
   );
   const rest = fc.array(name, { maxLength: 8 });
@@ -199,46 +182,45 @@ describe("a folder that cannot be shared is refused, and named", () => {
 });
 
 describe("a devcontainer.json from a hostile project chooses no folder here", () => {
-  const DEEP = "[".repeat(100_000);
+  const inFolder = (work: (folder: string) => void) => {
+    const folder = temporaryFolder();
+    work(folder);
+    rmSync(folder, { recursive: true });
+  };
+  const base = "${" + "localWorkspaceFolderBasename}";
   const cases: [string, string, string | undefined][] = [
     ["a folder there", '{ "workspaceFolder": "/w", }', "/w"],
     ["none", "{}", undefined],
     [
-      "one by its name here",
-      `{ // "workspaceFolder": "/no"\n"workspaceFolder": "/w/\${localWorkspaceFolderBasename}" }`,
+      "one by its name",
+      `{ // "workspaceFolder": "/"\n"workspaceFolder": "/w/${base}" }`,
       "/w/NAME",
     ],
     ["no text", '{ "workspaceFolder": ["/w"] }', undefined],
-    ["too deep", `{ "x": ${DEEP}`, undefined],
+    ["too deep", `{ "x": ${"[".repeat(100_000)}`, undefined],
     ["too long", `{ "workspaceFolder": "/w" } //${"x".repeat(1024 * 1024)}`, undefined],
-    [
-      "keys of the host",
-      '{ "workspaceFolder": "/w", "workspaceMount": "source=/,target=/w" }',
-      "/w",
-    ],
+    ["a mount", '{ "workspaceFolder": "/w", "workspaceMount": "source=/,target=/w" }', "/w"],
   ];
-  test.each(cases)("%s", (_name, text, expected) => {
-    const folder = temporaryFolder();
-    writeFileSync(join(folder, ".devcontainer.json"), text);
-    const remote = (expected ?? "/workspaces/NAME").replace("NAME", basename(folder));
-    expect(mappingsOf(join(folder, "sub"))).toEqual([{ remote, host: folder }]);
-    rmSync(folder, { recursive: true });
-  });
-  test("nor does one above the repository", () => {
-    const folder = temporaryFolder();
-    writeFileSync(join(folder, ".devcontainer.json"), "{}");
-    const inside = join(folder, "x/sub");
-    mkdirSync(join(folder, "x/.git"), { recursive: true });
-    expect(mappingsOf(inside)).toEqual([{ remote: inside, host: inside }]);
-    rmSync(folder, { recursive: true });
-  });
-  test("a device", () => {
-    const folder = temporaryFolder();
-    symlinkSync("/dev/zero", join(folder, ".devcontainer.json"));
-    const remote = `/workspaces/${basename(folder)}`;
-    expect(mappingsOf(folder)).toEqual([{ remote, host: folder }]);
-    rmSync(folder, { recursive: true });
-  });
+  test.each(cases)("%s", (_name, text, expected) =>
+    inFolder((folder) => {
+      writeFileSync(join(folder, ".devcontainer.json"), text);
+      const remote = (expected ?? "/workspaces/NAME").replace("NAME", basename(folder));
+      expect(mappingsOf(join(folder, "sub"))).toEqual([{ remote, host: folder }]);
+    }),
+  );
+  test("nor does one above the repository", () =>
+    inFolder((folder) => {
+      writeFileSync(join(folder, ".devcontainer.json"), "{}");
+      const inside = join(folder, "x/sub");
+      mkdirSync(join(folder, "x/.git"), { recursive: true });
+      expect(mappingsOf(inside)).toEqual([{ remote: inside, host: inside }]);
+    }));
+  test("nor does a device", () =>
+    inFolder((folder) => {
+      symlinkSync("/dev/zero", join(folder, ".devcontainer.json"));
+      const remote = `/workspaces/${basename(folder)}`;
+      expect(mappingsOf(folder)).toEqual([{ remote, host: folder }]);
+    }));
 });
 
 describe("on a real disk", () => {

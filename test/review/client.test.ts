@@ -32,57 +32,10 @@ onEachNeovim((session) => {
   const ask = (method: string, params: object = {}) =>
     session.neovim.lua<{ value?: never; problem?: string }>(REQUEST, method, params);
 
-  test("what a hook records is listed, reported, and kept", async () => {
-    world.write("a", "1\n\xff2\n");
-    await ask("list");
-    await session.neovim.lua(`
-      _G.reported = {}
-      vim.api.nvim_create_autocmd("User", { pattern = "ClaudeCodeReviewChanged", callback = function(event)
-        table.insert(_G.reported, event.data.hunks)
-      end })`);
-    const reports = (hunks: number) =>
-      eventually("the report", async () => {
-        const reported = await session.neovim.lua<number[]>("return _G.reported");
-        expect(reported.at(-1)).toBe(hunks);
-      });
-    world.claude({ a: "1\n\xfe2\n" });
-    await reports(1);
-    // What is not UTF-8 arrives byte by byte.
-    const lines = await session.neovim.lua<number[][]>(
-      `
-      local answer = (function(...) ${REQUEST} end)(...)
-      local hunk = answer.value.hunks[1]
-      return { { hunk.old_lines[1]:byte(1, -1) }, { hunk.new_lines[1]:byte(1, -1) } }`,
-      "file",
-      { path: world.path("a") },
-    );
-    expect(lines).toEqual([
-      [0xff, 0x32],
-      [0xfe, 0x32],
-    ]);
-    await ask("keep", { files: [{ path: world.path("a") }] });
-    await reports(0);
-  });
-
-  test("a file that changes on disk is reported without a timer", async () => {
-    world.claude({ b: "1\n2\n" });
-    const adds = (count: number) =>
-      eventually("the count", async () => {
-        const news = await session.neovim.lua<{ counts: { added: number } } | null>(
-          'return require("claude-code.editor.review.client").summary()',
-        );
-        expect(news?.counts.added).toBe(count);
-      });
-    await adds(2);
-    world.write("b", "1\n");
-    await adds(1);
-    await ask("done");
-  });
-
-  test("a request that is not in the contract gets a sentence", async () => {
+  test("answers in words a request that is not in the contract", async () => {
     const { problem } = await ask("keep", { files: "all" });
     expect(problem).toContain("review/keep failed: the request is not in the contract");
-    expect((await ask("nothing")).problem).toContain("no method review/nothing");
+    expect((await ask("nothing")).problem).toContain("no request review/nothing");
     expect((await ask("why", { path: world.path("none"), row: 1 })).value).toBeUndefined();
   });
 
@@ -91,7 +44,7 @@ onEachNeovim((session) => {
     ["undo", "2 ms later"],
     ["keep", "2 ms later"],
   ])(
-    "the executable is killed at a request to %s (%s): it is done, or can be done",
+    "does, or can do again, a request to %s at which the executable is killed %s",
     async (method, when) => {
       const { neovim } = session;
       const text = "1\n2\n3\n";
@@ -130,7 +83,7 @@ onEachNeovim((session) => {
     },
   );
 
-  test("without the executable a request fails at once", async () => {
+  test("fails at once without the executable", async () => {
     await session.neovim.lua('require("claude-code").stop()');
     const { problem } = await ask("list");
     expect(problem).toContain("the executable does not run");

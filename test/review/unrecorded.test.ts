@@ -58,28 +58,25 @@ class World extends RecordedHere {
   }
 }
 
+const hooked = async (world: World) => {
+  await world.prompt();
+  await world.edit("a.txt", "one\nTWO\n");
+  await world.bash("true");
+  await world.ended({ path: world.path("a.txt") });
+  await world.ended({ tool: "Bash", use: "use-2" });
+  await world.ended({ tool: "Bash", use: "use-3", prompt: "p1", isVague: true });
+  await world.ended({ tool: "Agent", use: "use-4", prompt: "p1" });
+  await world.answer("done", {});
+};
+const OLD = FILES["a.txt"];
+
 test.each<[string, (world: World) => Promise<void>]>([
-  [
-    "a hook has recorded",
-    async (world) => {
-      await world.prompt();
-      await world.edit("a.txt", "one\nTWO\n");
-      await world.bash("true");
-      await world.ended({ path: world.path("a.txt") });
-      await world.ended({ tool: "Bash", use: "use-2" });
-      await world.ended({ tool: "Bash", use: "use-3", prompt: "p1", isVague: true });
-      await world.ended({ tool: "Agent", use: "use-4", prompt: "p1" });
-      await world.answer("done", {});
-    },
-  ],
-  ["changes nothing", (world) => world.edited("a.txt", "one\ntwo\n", "one\ntwo\n")],
+  ["a hook has recorded", hooked],
+  ["changes nothing", (world) => world.edited("a.txt", OLD, OLD)],
   ["reads", (world) => world.ended({ tool: "Read", path: world.path("a.txt") })],
   ["our own tools record", (world) => world.ended({ tool: "mcp__nvim-lsp__rename" })],
   ["edits a file elsewhere", (world) => world.ended({ path: "/elsewhere/a.txt" })],
-  [
-    "belongs to a session in another folder",
-    (world) => world.edited("a.txt", "x\n", "one\ntwo\n", "/"),
-  ],
+  ["belongs to a session in another folder", (world) => world.edited("a.txt", "x\n", OLD, "/")],
 ])("says nothing of a call that %s", async (_what, work) => {
   using world = new World();
   await work(world);

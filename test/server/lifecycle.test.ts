@@ -261,14 +261,15 @@ describe.each(NEOVIMS)("$name", (version) => {
     });
   });
 
+  const remove = (path: string) => rmSync(path, { recursive: true });
   const harms: [harm: string, harm: (path: string) => void][] = [
-    ["the file was removed", (path: string) => rmSync(path)],
-    ["its folder was removed", (path: string) => rmSync(dirname(path), { recursive: true })],
-    ["its folder was moved", (path: string) => renameSync(dirname(path), `${dirname(path)}-old`)],
+    ["the file was removed", (path) => remove(path)],
+    ["its folder was removed", (path) => remove(dirname(path))],
+    ["its folder was moved", (path) => renameSync(dirname(path), `${dirname(path)}-old`)],
     [
       "its folder was made again",
-      (path: string) => {
-        rmSync(dirname(path), { recursive: true });
+      (path) => {
+        remove(dirname(path));
         // The executable may have been first.
         mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
       },

@@ -6,7 +6,7 @@ import { Trees } from "./tree";
 /* A worktree is found by its name or its session, shown and removed. */
 const REMOVE = "Claude worktree remove docs";
 
-test("it is removed when nothing is lost, and its branch stays", async () => {
+test("is removed when nothing is lost, and its branch stays", async () => {
   await using trees = await Trees.open({ "a.txt": "old\n" });
   trees.write("there", { "a.txt": "new\n", "new.txt": "x\n", ignored: "x\n" });
   expect(await trees.run(REMOVE)).toBe("docs is not removed: it has changes (a.txt, new.txt)");
@@ -23,24 +23,21 @@ test("it is removed when nothing is lost, and its branch stays", async () => {
   expect(trees.git("here", "branch", "--list", "worktree-docs")).toContain("worktree-docs");
 });
 
-nightly.test(
-  "commits are nowhere else until another branch, or this work tree, has them",
-  async () => {
-    await using trees = await Trees.open({ "a.txt": "old\n" });
-    trees.git("there", "checkout", "-q", "--detach");
-    trees.write("there", { "a.txt": "new\n" });
-    trees.commit("there");
-    expect(await trees.run(REMOVE)).toContain("no other branch has 1 commit");
-    // Home is undone: it counts no more.
-    await trees.run("Claude worktree home docs");
-    trees.write("here", { "a.txt": "old\n" });
-    expect(await trees.run(REMOVE)).toContain("no other branch has 1 commit");
-    trees.write("here", { "a.txt": "new\n" });
-    expect(await trees.run(REMOVE)).toContain("removed the worktree docs");
-  },
-);
+nightly.test("stays with commits until another branch, or this work tree, has them", async () => {
+  await using trees = await Trees.open({ "a.txt": "old\n" });
+  trees.git("there", "checkout", "-q", "--detach");
+  trees.write("there", { "a.txt": "new\n" });
+  trees.commit("there");
+  expect(await trees.run(REMOVE)).toContain("no other branch has 1 commit");
+  // Home is undone: it counts no more.
+  await trees.run("Claude worktree home docs");
+  trees.write("here", { "a.txt": "old\n" });
+  expect(await trees.run(REMOVE)).toContain("no other branch has 1 commit");
+  trees.write("here", { "a.txt": "new\n" });
+  expect(await trees.run(REMOVE)).toContain("removed the worktree docs");
+});
 
-nightly.test("a submodule that was never checked out there keeps no worktree", async () => {
+nightly.test("is removed with a submodule that was never checked out there", async () => {
   await using trees = await Trees.open({ "a.txt": "old\n" });
   trees.git("here", "init", "-q", "lib");
   trees.git("here", "-C", "lib", "commit", "-q", "--allow-empty", "-m", "first");
@@ -50,33 +47,20 @@ nightly.test("a submodule that was never checked out there keeps no worktree", a
   expect(await trees.run(REMOVE)).toContain("removed the worktree docs");
 });
 
-type Use = [what: string, use: (trees: Trees) => Promise<unknown> | unknown, said: string];
-const USES: Use[] = [
+const addSession = (trees: Trees, name: string) =>
+  trees.neovim.lua(
+    "require('port').session_rows.add({ name = ..., cwd = select(2, ...), where = 'here' })",
+    name,
+    trees.folder("there"),
+  );
+
+const JOB = "vim.fn.jobstart({ 'cat' }, { term = true, cwd = ... })";
+const USES: [what: string, use: (trees: Trees) => unknown, said: string][] = [
   ["locked", (trees) => trees.git("here", "worktree", "lock", trees.folder("there")), "locked"],
-  [
-    "in a buffer",
-    (trees) => trees.neovim.command(`edit ${trees.path("there", "a.txt")}`),
-    "the buffer",
-  ],
-  [
-    "in a terminal",
-    (trees) =>
-      trees.neovim.lua(
-        "vim.fn.jobstart({ 'cat' }, { term = true, cwd = ... })",
-        trees.folder("there"),
-      ),
-    "the terminal",
-  ],
-  ["shown", (trees) => trees.neovim.command("Claude worktree show docs"), "window 1 of tab page 2"],
-  [
-    "with a session",
-    (trees) =>
-      trees.neovim.lua(
-        "require('port').session_rows.add({ name = 'docs', cwd = ..., where = 'here' })",
-        trees.folder("there"),
-      ),
-    "Claude (docs) is in it",
-  ],
+  ["in a buffer", (at) => at.neovim.command(`edit ${at.path("there", "a.txt")}`), "the buffer"],
+  ["in a terminal", (trees) => trees.neovim.lua(JOB, trees.folder("there")), "the terminal"],
+  ["shown", ({ neovim }) => neovim.command("Claude worktree show docs"), "window 1 of tab page 2"],
+  ["with a session", (trees) => addSession(trees, "docs"), "Claude (docs) is in it"],
   [
     "with a submodule",
     (trees) => {
@@ -89,7 +73,7 @@ const USES: Use[] = [
     "it has changes (lib)",
   ],
 ];
-test.each(first(4, USES))("one that is %s is not removed", async (_what, use, said) => {
+test.each(first(4, USES))("is not removed where it is %s", async (_what, use, said) => {
   await using trees = await Trees.open({ "a.txt": "old\n" });
   await use(trees);
   const text = await trees.run(REMOVE);
@@ -98,7 +82,7 @@ test.each(first(4, USES))("one that is %s is not removed", async (_what, use, sa
   expect(existsSync(trees.path("there", "a.txt"))).toBe(true);
 });
 
-test("it is shown once, in a tab page with its folder, and comes home from there", async () => {
+test("is shown once, in a tab page with its folder, and comes home from there", async () => {
   await using trees = await Trees.open({ "a.txt": "old\n" });
   const where = "return { vim.fn.tabpagenr(), vim.fn.tabpagenr('$'), vim.fn.getcwd() }";
   const shown = [2, 2, trees.folder("there")];
@@ -111,7 +95,7 @@ test("it is shown once, in a tab page with its folder, and comes home from there
   expect(trees.read("a.txt")).toEqual(["new\n"]);
 });
 
-test("one beside the repository comes home with no tab page there", async () => {
+test("comes home from beside the repository with no tab page there", async () => {
   await using trees = await Trees.open({ "a.txt": "old\n" });
   const beside = join(trees.neovim.home, "beside");
   trees.git("there", "worktree", "move", trees.folder("there"), beside);
@@ -122,7 +106,7 @@ test("one beside the repository comes home with no tab page there", async () => 
 });
 
 nightly.test(
-  "of a bare repository it comes home to the tab page's worktree, and to no other",
+  "comes home in a bare repository to the tab page's worktree, and to no other",
   async () => {
     await using trees = await Trees.open({ "a.txt": "old\n" });
     const { neovim } = trees;
@@ -146,7 +130,7 @@ nightly.test(
   },
 );
 
-test("names complete; a session names its worktree; without a name the user chooses", async () => {
+test("is completed by its name, named by its session, or chosen", async () => {
   await using trees = await Trees.open({ "a.txt": "old\n" });
   const { neovim } = trees;
   expect(
@@ -165,10 +149,7 @@ test("names complete; a session names its worktree; without a name the user choo
     [expect.stringMatching(/^docs: .*worktrees\/docs$/)],
     ["Show it in a tab page", "Bring home what it changed", "Remove it"],
   ] as never);
-  await neovim.lua(
-    "_G.session = require('port').session_rows.add({ name = 'writer', cwd = ..., where = 'here' })",
-    trees.folder("there"),
-  );
+  await addSession(trees, "writer");
   expect(await trees.run("Claude worktree home writer")).toContain("docs is home");
   expect(await trees.run("Claude worktree home 1")).toContain("docs is home");
   // Of the current session.
@@ -179,7 +160,7 @@ test("names complete; a session names its worktree; without a name the user choo
   expect(await trees.run("Claude sessions!")).toContain("docs is home");
 });
 
-test("a folder that only calls itself a worktree is none", async () => {
+test("is no folder that only calls itself a worktree", async () => {
   await using trees = await Trees.open({ "a.txt": "old\n" });
   const params = { root: trees.folder("here"), path: dirname(trees.folder("there")) };
   const text = await trees.neovim.lua<string>(

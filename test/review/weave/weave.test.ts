@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { nightly } from "#test";
+import { nightly, rows } from "#test";
 import { kept, takenBack, undone } from "../../../src/review/weave/decision";
 import { hunksOf } from "../../../src/review/weave/hunks";
 import { FILE, type Lines, linesOf } from "../../../src/review/weave/lines";
@@ -36,15 +36,26 @@ const A = change("A", 1);
 const B = change("B", 2);
 
 describe("attribution", () => {
-  test("rows that the user wrote before Claude changed both sides part two hunks", () => {
-    const weave = Weave.of(lines("x u y"))
-      .to(lines("x U y"), "user")
-      .to(lines("X U y"), A)
-      .to(lines("X U Y"), B);
-    expect(hunks(weave)).toEqual(["x > X", "y > Y"]);
+  // Texts after each other, each by the user, or by Claude's session A or B, and the hunks.
+  test.each(
+    rows(`
+    parts two hunks by rows that the user wrote before | x u y; user x U y; A X U y; B X U Y | x > X; y > Y
+    takes the inserted one of equal lines for the one that is gone | } }; A } } }; user } } |
+    does not take the user's line for Claude's that is gone | } }; A } } }; user } }; user } } } |  > }`),
+  )("%s", (_what, texts = "", found = "") => {
+    const [first = "", ...steps] = texts.split("; ");
+    const weave = steps.reduce(
+      (last, step) => {
+        const [who = "", ...words] = step.split(" ");
+        const by = { A, B }[who] ?? "user";
+        return last.to(lines(words.join(" ")), by);
+      },
+      Weave.of(lines(first)),
+    );
+    expect(hunks(weave).join("; ")).toBe(found);
   });
 
-  test("what Claude writes again after the user removed it is a new change", () => {
+  test("takes for new what Claude writes again after the user removed it", () => {
     const weave = Weave.of(lines("a b"))
       .to(lines("a X b"), A)
       .to(lines("a b"), "user")
@@ -52,23 +63,17 @@ describe("attribution", () => {
     expect(hunksOf(weave, ALL)).toMatchObject([{ owners: [B], added: 1 }]);
     expect(hunks(weave, session("A"))).toEqual([]);
   });
-
-  test("of equal lines the one that Claude inserted is the one that goes", () => {
-    const weave = Weave.of(lines("} }")).to(lines("} } }"), A).to(lines("} }"), "user");
-    expect(hunks(weave)).toEqual([]);
-    expect(hunks(weave.to(lines("} } }"), "user"))).toEqual([" > }"]);
-  });
 });
 
 describe("decisions", () => {
-  test("a part of a hunk is kept, the rest waits", () => {
+  test("keep a part of a hunk, and leave the rest waiting", () => {
     const weave = Weave.of(lines("a b c")).to(lines("a B C D c"), A);
     const half = kept(weave, "1", { old: [[2, 1]], new: [[2, 1]] }, ALL);
     expect(hunks(half)).toEqual([" > C D"]);
     expect(hunks(takenBack(half, "1"))).toEqual(["b > B C D"]);
   });
 
-  test("a file that another session deleted and made again gets its lines back", () => {
+  test("give the lines back of a file that another session deleted and made again", () => {
     const weave = Weave.of(lines("a b")).to([], A).to(lines("X"), B).to(lines("a b"), "user");
     expect(hunksOf(weave, ALL)).toEqual([]);
     expect(undone(weave, "u", "all", session("A")).lines).toEqual(lines("a b"));
