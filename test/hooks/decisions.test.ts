@@ -1,5 +1,5 @@
 import { rmSync, symlinkSync } from "node:fs";
-import { claims, eventually, first, NEOVIMS, NEWEST, nightly } from "#test";
+import { claims, eventually, first, NEOVIMS, NEWEST, nightly, rows } from "#test";
 import { counted } from "../../src/lib/visible";
 import { Project } from "./project";
 
@@ -108,64 +108,24 @@ describe.each(NEOVIMS)("the Stop hook with $name", (version) => {
     expect(lines?.at(-1)).toBe("… and 35 more");
   });
 
-  type Ending = [input: object, blocks: boolean, edits?: boolean];
-  const active = { stop_hook_active: true };
-  const endings: [string, ...Ending[]][] = [
-    [
-      "once for a prompt, whatever is wrong still; the next prompt counts again",
-      [{ prompt_id: "p1" }, true],
-      [{ prompt_id: "p1", ...active }, false, false],
-      // Allowed: the tracking starts again.
-      [{ prompt_id: "p2" }, false, false],
-      [{ prompt_id: "p2" }, true],
-      [{ prompt_id: "p2", ...active }, false, false],
-      [{ prompt_id: "p2", ...active }, false],
-    ],
-    [
-      "prompts that take turns once each",
-      [{ prompt_id: "one" }, true],
-      [{ prompt_id: "two" }, true],
-      [{ prompt_id: "one" }, false],
-      [{ prompt_id: "three" }, true],
-      [{ prompt_id: "two" }, false],
-      [{ prompt_id: "one" }, false],
-    ],
-    [
-      "once more after another hook",
-      [{ prompt_id: "p", ...active }, true],
-      [{ prompt_id: "p", ...active }, false, false],
-    ],
-    ["by the flag where the prompt has no id", [active, false], [{}, true]],
-  ];
-  test.each(endings)("blocks %s", async (_name, ...all) => {
+  // A prompt, or none, ends ("again": after a Stop hook; "unedited": without an edit since), and is blocked or not.
+  test.each(
+    rows(`
+    once for a prompt, whatever is wrong still; the next prompt counts again | p1: yes; p1 again unedited: no; p2 unedited: no; p2: yes; p2 again unedited: no; p2 again: no
+    prompts that take turns once each | one: yes; two: yes; one: no; three: yes; two: no; one: no
+    once more after another hook | p again: yes; p again unedited: no
+    by the flag where the prompt has no id | none again: no; none: yes`),
+  )("blocks %s", async (_name, ends = "") => {
     claims("A held turn is let go");
-    for (const [input, blocks, edits = true] of all) {
-      if (edits) await edit("turns.txt", `ERROR ${Math.random()}\n`);
-      expect(await stop(input)).toEqual(blocks ? blocked(1, 0) : GO);
+    for (const end of ends.split("; ")) {
+      const [prompt = ""] = end.split(/[ :]/);
+      if (!end.includes("unedited")) await edit("turns.txt", `ERROR ${Math.random()}\n`);
+      const stopped = await stop({
+        ...(prompt !== "none" && { prompt_id: prompt }),
+        ...(end.includes("again") && { stop_hook_active: true }),
+      });
+      expect([end, stopped]).toEqual([end, end.endsWith("yes") ? blocked(1, 0) : GO]);
     }
-  });
-
-  test.each([
-    ["startup", GO],
-    ["clear", GO],
-    ["resume", blocked(1, 0)],
-    ["compact", blocked(1, 0)],
-  ])("starts the session by %s", async (source, decision) => {
-    await edit("start.txt", "ERROR\n");
-    const { stdout } = await project.hook("session-start", { ...session, source });
-    expect(stdout).toBe("");
-    expect(await stop()).toEqual(decision);
-  });
-
-  test("forgets a session at its end, and deletes hidden buffers", async () => {
-    await edit("end.txt", "ERROR\n");
-    const buffers = () =>
-      project.neovim.lua<number>("return vim.fn.bufexists(...)", project.path("end.txt"));
-    expect(await buffers()).toBe(1);
-    await project.hook("session-end", { ...session, reason: "other" });
-    // One after the other.
-    await eventually("its end", async () => (await buffers()) === 0);
-    expect(await stop()).toEqual(GO);
   });
 
   const path = (name: string) => project.path(name);
