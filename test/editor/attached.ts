@@ -319,14 +319,6 @@ export class Attached implements AsyncDisposable {
     await eventually(`${wanted} in the bar`, async () => expect(await this.bar()).toMatch(wanted));
   }
 
-  /** Types keys, and waits each time until the current window's bar shows this. */
-  async plays(rows: readonly (readonly [keys: string, bar: string | RegExp])[]): Promise<void> {
-    for (const [keys, bar] of rows) {
-      await this.nvim.type(keys);
-      await this.barShows(bar);
-    }
-  }
-
   /** Waits until keys decide the diff on screen, however long a pause is. */
   async decidable(): Promise<void> {
     await this.nvim.until("a diff that takes decisions", 'return require("port").diff_decidable()');

@@ -5,6 +5,7 @@ export * from "./client";
 export * from "./eventually";
 export * from "./neovim";
 export * from "./outcome";
+export { oneLine } from "./plays";
 export * from "./process";
 export * from "./rows";
 export * from "./session";

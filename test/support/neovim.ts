@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { attach, type NeovimClient } from "neovim";
 import type { LockContent } from "../../src/ide/lock-file";
 import { eventually } from "./eventually";
+import { type Played, plays } from "./plays";
 import { EXECUTABLE, NEOVIMS, NEWEST, type NeovimVersion, OLDEST, ROOT } from "./toolchain";
 
 export { ALL, BOTH_NEOVIMS, nightly } from "./toolchain";
@@ -248,6 +249,11 @@ export class TestNeovim implements AsyncDisposable {
   async type(keys: string): Promise<void> {
     await this.request("nvim_input", [keys]);
     await this.mode();
+  }
+
+  /** Types, and waits for what is seen: see plays.ts. */
+  plays(script: string, played: Played = {}): Promise<void> {
+    return plays(this, script, played);
   }
 
   get lockFolder(): string {

@@ -286,4 +286,99 @@ function M.language_server(capabilities, on)
   end
 end
 
+---The name by which users know a buffer.
+local function shown_name(buf)
+  local type, name = vim.bo[buf].buftype, vim.fs.basename(api.nvim_buf_get_name(buf))
+  return (type == "quickfix" or type == "terminal" or type == "help") and type
+    or name ~= "" and name
+    or "unnamed"
+end
+
+local function drawn_bar(win)
+  local options = { winid = win, use_winbar = true }
+  return api.nvim_eval_statusline(vim.wo[win].winbar, options).str
+end
+
+local function buffer_text(buf)
+  return table.concat(api.nvim_buf_get_lines(buf, 0, -1, false), "\n")
+end
+
+---What users see, by the words of plays.ts.
+local SEEN = {
+  place = function()
+    local row, column = unpack(api.nvim_win_get_cursor(0))
+    return ("%s:%d:%d"):format(shown_name(0), row, column + 1)
+  end,
+  bar = function()
+    return drawn_bar(0)
+  end,
+  bars = function()
+    return table.concat(vim.tbl_map(drawn_bar, api.nvim_tabpage_list_wins(0)), "\n")
+  end,
+  list = function()
+    return vim
+      .iter(vim.fn.getqflist())
+      :map(function(item)
+        local name = item.module ~= "" and item.module or vim.fn.bufname(item.bufnr)
+        return ("%s:%d"):format(vim.fs.basename(name), item.lnum)
+      end)
+      :join(" ")
+  end,
+  texts = function()
+    return vim
+      .iter(vim.fn.getqflist())
+      :map(function(item)
+        return item.text
+      end)
+      :join("\n")
+  end,
+  entry = function()
+    return vim.fn.getqflist({ idx = 0 }).idx
+  end,
+  windows = function()
+    return vim
+      .iter(api.nvim_tabpage_list_wins(0))
+      :map(function(win)
+        return shown_name(api.nvim_win_get_buf(win))
+      end)
+      :join(" ")
+  end,
+  mode = function()
+    return api.nvim_get_mode().mode
+  end,
+  says = function()
+    return vim.fn.execute("messages")
+  end,
+  line = api.nvim_get_current_line,
+  lines = function()
+    return buffer_text(0)
+  end,
+  screen = function()
+    vim.cmd.redraw()
+    return vim
+      .iter(vim.fn.range(1, vim.o.lines))
+      :map(function(row)
+        return vim
+          .iter(vim.fn.range(1, vim.o.columns))
+          :map(function(column)
+            return vim.fn.screenstring(row, column)
+          end)
+          :join("")
+      end)
+      :join("\n")
+  end,
+}
+
+---@param words string[] of SEEN, or Vim expressions in braces
+---@return table<string, string>
+function M.seen(words)
+  local seen = {}
+  for _, word in ipairs(words) do
+    local expression = word:match("^{(.*)}$")
+    local value = expression and api.nvim_eval(expression) or SEEN[word]()
+    seen[word] = type(value) == "string" and value or vim.fn.string(value)
+  end
+  return seen
+end
+
 return M

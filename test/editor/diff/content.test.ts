@@ -144,11 +144,11 @@ describe.each(NEOVIMS)("$name", (version) => {
         await a.nvim.type("x:e!<CR>uu");
         if (layout === "vertical") await a.nvim.type("<C-w>h:e!<CR>x<C-w>l");
         await eventually("the colours", async () => expect(await colours(a)).not.toContain(false));
-        await a.plays([
-          ["", "hunk 1/2  +2 −2"],
-          ["Gdd", "+1 −2"],
-          ["u", "+2 −2"],
-        ]);
+        await a.nvim.plays(`
+          <Ignore>   bar hunk 1/2 +2 −2
+          Gdd        bar +1 −2
+          u          bar +2 −2
+        `);
         await a.accepts(id);
       }
       expect(await a.nvim.lua("return TYPES")).toEqual([]);

@@ -104,14 +104,14 @@ describe.each(BOTH_NEOVIMS)("$name", (version) => {
     for (const layout of ["inline", "tab"]) {
       await a.diffLayout(layout);
       const first = await a.propose(a.main, NEW);
-      await a.plays([
-        ["gr", "hunk 1/2  +1 −1"],
-        ["gr", "hunk 1/1  +0 −1"],
-        ["u", "hunk 1/2"],
-        ["u", "+2 −2"],
-        ["ggga]cga", "accept 1 of 3 hunks"],
-        ["gg]cga", /<CR> accept$/],
-      ]);
+      await a.nvim.plays(`
+        gr         bar hunk 1/2 +1 −1
+        gr         bar hunk 1/1 +0 −1
+        u          bar hunk 1/2
+        u          bar +2 −2
+        ggga]cga   bar accept 1 of 3 hunks
+        gg]cga     bar /<CR> accept$/
+      `);
       await a.nvim.type("gggr<CR>");
       expect(await a.outcome(first)).toEqual({ id: first, outcome: "accepted" });
       await a.cleared();
@@ -224,18 +224,18 @@ describe.each(BOTH_NEOVIMS)("$name", (version) => {
     const ids: number[] = [];
     for (const [i, path] of paths.entries())
       ids.push(await a.propose(path, NEW, { client: i + 1 }));
-    await a.plays([
-      ["", "[1/3] a.txt"],
-      ["A mine<Esc>]f", "[2/3] b.txt"],
-      ["[f", "[1/3] a.txt"],
-      ["[f", "[3/3] c.txt"],
-      [":Claude diff<CR>", "[1/3] a.txt"],
-      ["[f", "[3/3] c.txt"],
-      ["q", "[1/3] a.txt"],
-    ]);
+    await a.nvim.plays(`
+      <Ignore>        bar [1/3] a.txt
+      A mine<Esc>]f   bar [2/3] b.txt
+      [f              bar [1/3] a.txt
+      [f              bar [3/3] c.txt
+      :Claude diff    bar [1/3] a.txt
+      [f              bar [3/3] c.txt
+      q               bar [1/3] a.txt
+    `);
     expect((await a.outcome(ids[2] as number)).outcome).toBe("rejected");
     expect(await a.nvim.lua("return require('port').diff_count()")).toBe(2);
-    await a.plays([["]f", "[2/3] b.txt"]]);
+    await a.nvim.plays("]f  bar [2/3] b.txt");
     // One that waits with the user's edits is accepted from outside with them.
     await a.nvim.lua("require('port').accept(...)", ids[0]);
     const end = await a.outcome(ids[0] as number);

@@ -1,5 +1,5 @@
 import { appendFileSync, readFileSync, statSync } from "node:fs";
-import { eventually, nightly, onEachNeovim } from "#test";
+import { eventually, nightly, onEachNeovim, oneLine } from "#test";
 import { journalPath } from "../../../src/review/journal/append";
 import { noteIncomplete } from "../../../src/review/journal/folder";
 import { compareInTurns, requestComparison } from "../../../src/review/record/comparison-request";
@@ -27,6 +27,7 @@ onEachNeovim((session) => {
   const five = TEN.replace("line 5\n", "five\n");
   const read = (name: string) => world.read(at(name));
   const nvim = () => session.neovim;
+  const plays = (script: string) => nvim().plays(script, { folder: world.path(at("")) });
   const lua = <T>(code: string, ...args: unknown[]) => nvim().lua<T>(code, ...args);
 
   // One that has read the journal of the tests before does not read it again.
@@ -38,8 +39,7 @@ onEachNeovim((session) => {
   beforeEach(async () => {
     tests += 1;
     await lua(`
-      _G.said = {}
-      vim.notify = function(text) table.insert(_G.said, text) end
+      vim.cmd.messages("clear")
       -- From 0.11 on Neovim waits so long for what may follow gr.
       vim.o.timeoutlen = 100
       vim.fn.setqflist({}, "f")`);
@@ -48,7 +48,7 @@ onEachNeovim((session) => {
     await lua(`
       pcall(vim.cmd, "silent! wall")
       pcall(vim.cmd, "silent! Claude review close")
-      _G.said = {}
+      vim.cmd.messages("clear")
       pcall(vim.cmd, "silent! Claude review done")
       _G.is_done = false
       require("claude-code.server.requests").request("review/last", {}, function() _G.is_done = true end)`);
@@ -81,13 +81,10 @@ onEachNeovim((session) => {
     });
   const lines = (buf = 0) =>
     lua<string[]>(`return vim.api.nvim_buf_get_lines(${buf}, 0, -1, false)`);
-  /** The text of the window that has such a part. */
-  const windowWith = (part: string) =>
-    eventually("the window", async () => {
-      const shown = (await lines()).join("\n");
-      return shown.includes(part) && shown;
-    });
-  const said = () => lua<string[]>("return _G.said");
+  const said = async () => {
+    const messages = await lua<string>("return vim.fn.execute('messages')");
+    return [...messages.matchAll(/^claude-code\.nvim: (.*)$/gm)].map(([, text]) => text as string);
+  };
   const says = (part: string) =>
     eventually(part, async () => expect((await said()).join("\n")).toContain(part));
   const counts = (count: number) =>
@@ -184,12 +181,11 @@ onEachNeovim((session) => {
     test("takes files and a turn, and leaves the user's own list behind it", async () => {
       await changed();
       await lua(`vim.fn.setqflist({ { filename = "x", lnum = 3, text = "mine" } })`);
-      await nvim().command(`Claude review! turn ${at("b")} ${at("c")}`);
-      expect((await listed(2)).map(({ name }) => name)).toEqual([at("b"), at("c")]);
-      await nvim().command("colder");
-      expect((await list()).map(({ text }) => text)).toEqual(["mine"]);
-      await nvim().command("cnewer");
-      expect(await list()).toHaveLength(2);
+      await plays(`
+        :Claude review! turn ${at("b")} ${at("c")}   list b:4 c:1
+        :colder                                      texts = mine
+        :cnewer                                      list 2
+      `);
     });
 
     test("says of a private file that it changed, and why it cannot be undone", async () => {
@@ -213,17 +209,16 @@ onEachNeovim((session) => {
       const ignore = `require("claude-code").setup({ review = { ignore = ... } })`;
       await lua(ignore, ["*.lock", "gen/**"]);
       await counts(5);
-      await inList();
-      const title = "Claude's changes, and 2 ignored files (review.ignore)";
-      expect(await lua("return vim.fn.getqflist({ title = 0 }).title")).toBe(title);
-      await nvim().command(`Claude review! ${at("gen")}`);
-      expect((await listed(1)).map(({ name }) => name)).toEqual([at("gen/y")]);
-      await nvim().command("Claude keep!");
-      await says("is left to review");
+      await plays(`
+        :Claude review!               list 5   {&buftype} quickfix
+                                      {getqflist({'title': 0}).title} Claude's changes, and 2 ignored files (review.ignore)
+        :Claude review! ${at("gen")}  list y:1
+        :Claude keep!                 says is left to review
+      `);
       await lua(ignore, ["*"]);
-      await nvim().command("Claude review!");
-      const rest = "that you have not reviewed, but 5 ignored files (review.ignore)";
-      await eventually(rest, async () => (await said()).at(-1)?.endsWith(rest) === true);
+      await plays(
+        ":Claude review!  says that you have not reviewed, but 5 ignored files (review.ignore)",
+      );
       await lua(ignore, []);
     });
 
@@ -231,220 +226,155 @@ onEachNeovim((session) => {
       const session = `S${tests}`;
       const prompt = world.prompt(session);
       world.record({ type: "begin", session, prompt, tool: "Bash", use: "runs" });
-      await eventually("the message", async () => {
-        await nvim().command("Claude review!");
-        return (await said()).at(-1)?.includes("it still works") === true;
-      });
+      const works = async (expected: boolean) =>
+        eventually(`that it works: ${expected}`, async () => {
+          await nvim().command("Claude review!");
+          return (await said()).at(-1)?.includes("it still works") === expected;
+        });
+      await works(true);
       world.stop(session);
-      await eventually("that it works no more", async () => {
-        await nvim().command("Claude review!");
-        return (await said()).at(-1)?.includes("it still works") === false;
-      });
+      await works(false);
     });
 
     test("of nothing, where hooks are off, names the setting", async () => {
       world.write(".claude/settings.json", '{ "disableAllHooks": true }');
-      await nvim().command("Claude review!");
-      await says("for its hooks are off: disableAllHooks is true in");
+      await plays(":Claude review!  says for its hooks are off: disableAllHooks is true in");
       world.write(".claude/settings.json", "{}");
     });
 
     test("of nothing says so, names what is not there, and maps nothing", async () => {
-      const nothing = "Claude changed nothing";
-      for (const [command, message] of [
-        ["Claude review!", `${nothing} that you have not reviewed`],
-        ["Claude review! turn", `${nothing} there that you have not reviewed`],
-        ["Claude review done", "there is nothing left to review"],
-        ["Claude review! trun", "there is no file, and no session, of the name trun"],
-      ] as const) {
-        await nvim().command(command);
-        await eventually(message, async () => (await said()).at(-1)?.endsWith(message) === true);
-        expect(await mapped()).toBe(false);
-      }
+      const nothing = "says Claude changed nothing";
+      const free = "{maparg('ga', 'n')} = ";
+      await plays(`
+        :Claude review!        ${nothing} that you have not reviewed        ${free}
+        :Claude review! turn   ${nothing} there that you have not reviewed  ${free}
+        :Claude review done    says there is nothing left to review         ${free}
+        :Claude review! trun   says there is no file, and no session, of the name trun   ${free}
+      `);
       await changed();
       write("own", "mine\n");
-      const message = `${nothing} there that you have not reviewed`;
-      await nvim().command(`Claude review! ${at("own")}`);
-      await says(message);
+      await plays(`:Claude review! ${at("own")}  ${nothing} there that you have not reviewed`);
     });
 
     test("keeps its cursor at its entry when a hunk is decided in another tab page, and closes from there", async () => {
       await changed();
-      await inList();
-      await nvim().command("3");
-      await nvim().command(`tabnew | edit ${at("a")} | 2`);
-      await nvim().command("Claude keep");
-      const items = await listed(4);
-      await nvim().command("tabclose");
-      expect(items[(await cursor())[0] - 1]?.name).toBe(at("b"));
-      const shown = `return #vim.tbl_filter(function(info)
-        return info.quickfix == 1
-      end, vim.fn.getwininfo())`;
-      expect(await lua(shown)).toBe(1);
-      await nvim().command("tabnew | Claude review close");
-      expect([await lua(shown), await lua("return vim.fn.tabpagenr('$')")]).toEqual([0, 2]);
-      await nvim().command("tabclose");
+      const lists = "{getwininfo()->filter('v:val.quickfix')->len()}";
+      await plays(`
+        :Claude review!                     list 5   {&buftype} quickfix
+        :3
+        :tabnew | edit ${at("a")} | 2
+        :Claude keep                        list 4
+        :tabclose                           quickfix:2   list a:8 b:4 c:1 d:1   ${lists} 1
+        :tabnew | Claude review close       ${lists} 0   {tabpagenr('$')} 2
+        :tabclose
+      `);
     });
+
+    const heights = "{nvim_list_wins()->map('nvim_win_get_height(v:val)')}";
 
     test("takes a quarter of a low screen at most, and gives it back", async () => {
       await changed();
-      await nvim().command(`set lines=16 columns=80 | edit ${at("a")}`);
-      const heights = () =>
-        lua<number[]>("return vim.tbl_map(vim.api.nvim_win_get_height, vim.api.nvim_list_wins())");
-      const before = await heights();
-      for (const end of ["Claude review close", "Claude review done"]) {
-        await review();
-        await eventually("the list", async () => expect((await heights()).at(-1)).toBe(4));
-        await nvim().command(end);
-        await eventually("all as before", async () => expect(await heights()).toEqual(before));
-      }
-      await nvim().command("set lines=24 | only");
+      await plays(`
+        :set lines=16 columns=80 | edit ${at("a")}   ${heights} [14]
+        :Claude review                               ${heights} /, 4]$/
+        :Claude review close                         ${heights} [14]
+        :Claude review                               ${heights} /, 4]$/
+        :Claude review done                          ${heights} [14]
+        :set lines=24 | only
+      `);
     });
 
     test("lets the file have half of the rows that Claude's terminal and it have, until it closes", async () => {
       await changed();
       await lua(`require("claude-code").setup({ terminal = { command = "cat" } })`);
       await nvim().command(`set lines=24 columns=80 | edit ${at("a")} | Claude`);
-      const heights = () =>
-        lua<number[]>("return vim.tbl_map(vim.api.nvim_win_get_height, vim.api.nvim_list_wins())");
       for (const end of ["Claude review close", "cclose"]) {
-        expect(await heights()).toEqual([9, 12]);
-        await nvim().command("wincmd t | Claude review");
-        await eventually("the list", async () => expect(await heights()).toEqual([8, 7, 5]));
-        await nvim().command(end);
-        await eventually("all as before", async () => expect(await heights()).toEqual([9, 12]));
-        await nvim().command("Claude toggle");
-        await nvim().command("Claude toggle | stopinsert");
+        await plays(`
+          <Ignore>                      ${heights} [9, 12]
+          :wincmd t | Claude review     ${heights} [8, 7, 5]
+          :${end}                       ${heights} [9, 12]
+          :Claude toggle
+          :Claude toggle | stopinsert
+        `);
       }
       await lua(`require("port").terminal.close_all()`);
     });
   });
 
   describe("in a file", () => {
-    test("! goes to the first hunk; ga keeps it, gr removes a new file, and both move on through the files", async () => {
+    test("! goes to the first hunk; ga keeps it, gr removes a new file, and both move on", async () => {
       await changed();
-      await review(5, 2);
-      await eventually("the bar", async () => (await bar()).includes("hunk 1/2"));
-      expect(await bar()).toContain("file 1/4");
-      // The list follows.
-      for (const [keys, row, entry] of [
-        ["]c", 8, 2],
-        ["]f[f", 8, 2],
-        ["[c", 2, 1],
-      ] as const) {
-        await nvim().type(keys);
-        await eventually(`the place of ${keys}`, async () => {
-          const index = await lua<number>("return vim.fn.getqflist({ idx = 0 }).idx");
-          expect([(await cursor())[0], index]).toEqual([row, entry]);
-        });
-      }
-      await nvim().type("ga");
-      await eventually("the second hunk", async () => (await cursor())[0] === 8);
-      await nvim().type("ga");
-      await inFile("b");
-      expect((await world.list()).files.map(({ path }) => path.split("/").at(-1))).toEqual([
-        "b",
-        "c",
-        "d",
-      ]);
-      expect(read("a")).toContain("LINE 8\nand more\n");
-      await nvim().type("]f");
-      await inFile("c");
-      await nvim().type("gr");
-      await eventually("the new file gone", () => read("c") === undefined);
-      await inFile("d");
-      expect(await lua("return vim.bo.buftype")).toBe("nofile");
+      await plays(`
+        :Claude review   a:2   bar hunk 1/2   bar file 1/4   list 5
+        ]c               a:8   entry 2
+        ]f[f             a:8   entry 2
+        [c               a:2   entry 1
+        ga               a:8   list 4
+        ga               b:4   list b:4 c:1 d:1   disk a LINE 8|and more|
+        ]f               c:1
+        gr               d:1   disk c absent   {&buftype} nofile
+      `);
     });
 
     test("! leaves a terminal's window alone: the entry opens beside it", async () => {
       await changed();
-      await nvim().command(`edit ${at("b")} | vsplit | terminal cat`);
-      await review(5, 2);
-      expect(await lua(`return vim.fn.expand("%:t")`)).toBe("a");
-      const types = await lua<string[]>(`return vim.tbl_map(function(win)
-        return vim.bo[vim.api.nvim_win_get_buf(win)].buftype
-      end, vim.api.nvim_list_wins())`);
-      expect(types.toSorted()).toEqual(["", "quickfix", "terminal"]);
+      await plays(`
+        :edit ${at("b")} | vsplit | terminal cat   windows terminal b
+        :Claude review                             a:2   windows terminal a quickfix
+      `);
     });
 
     test("ga on a line without a change says so, and leads on", async () => {
       await changed();
-      await review();
-      await nvim().type("5GVga");
-      const none = `${at("a")} has nothing to review in these lines`;
-      await eventually(none, async () => expect(await said()).toContain(none));
-      await eventually("the next change", async () => expect(await cursor()).toEqual([8, 0]));
-      await nvim().type("5G");
-      await nvim().type("ga");
-      const nothing = "no change of Claude's waits for a review here";
-      await eventually(nothing, async () => expect(await said()).toContain(nothing));
-      await eventually("the next one", async () => expect(await cursor()).toEqual([8, 0]));
-      expect(read("a")).toContain("LINE 2");
-      await nvim().type("ga");
-      await listed(4);
+      await plays(`
+        :Claude review   a:2     list 5
+        5GVga            a:8:1   says ${at("a")} has nothing to review in these lines
+        5Gga             a:8:1   says no change of Claude's waits for a review here   disk a LINE 2
+        ga               list 4
+      `);
     });
 
     test("gB goes back to what it reopens, from another file and in the list", async () => {
       await changed();
-      await review(5, 2);
-      await nvim().type("gA");
-      await inFile("b");
-      await nvim().type("gB");
-      await inFile("a");
-      expect(await cursor()).toEqual([2, 0]);
-      await listed(5);
-      await nvim().type("gAgAga");
-      await listed(1);
-      await nvim().type("2gB");
-      await inFile("b");
-      await listed(3);
-      await nvim().command("Claude review!");
-      await nvim().until("the list", "return vim.bo.buftype == 'quickfix'");
-      await nvim().type("Gga");
-      await listed(2);
-      await nvim().type("gggB");
-      await eventually("its row", async () => expect(await cursor()).toEqual([3, 0]));
+      await plays(`
+        :Claude review    a:2     list 5
+        gA                b:4
+        gB                a:2:1   list 5
+        gAgAga            list 1
+        2gB               b:4     list 3
+        :Claude review!   {&buftype} quickfix
+        Gga               list 2
+        gggB              quickfix:3:1
+      `);
     });
 
     test("a count takes so many hunks of the file, moves so often, and is refused for whole files", async () => {
       const text = TEN.replace("line 2\n", "2\n")
         .replace("line 5\n", "5\n")
         .replace("line 8\n", "");
+      const undone = text.replace("\n5\n", "\nline 5\n").replace("line 9", "line 8\nline 9");
       edited("a", TEN, text);
       edited("b", TEN, five);
-      await review(4, 2);
-      await nvim().type("2gA");
-      await says("a count is about the changes of one file");
-      await nvim().type("2]c");
-      await eventually("the third", async () => expect(await cursor()).toEqual([7, 0]));
       // Its hunks are known before they are drawn.
-      await nvim().type("]c2[c2gr");
-      await listed(2);
-      expect(read("a")).toBe(
-        text.replace("\n5\n", "\nline 5\n").replace("line 9", "line 8\nline 9"),
-      );
-      await nvim().type("9ga");
-      await listed(1);
+      await plays(`
+        :Claude review   a:2    list 4
+        2gA              says a count is about the changes of one file
+        2]c              a:7:1
+        ]c2[c2gr         list 2   disk a = ${oneLine(undone)}
+        9ga              list 1
+      `);
     });
 
     test("gr brings the old lines back, writes the clean buffer, and u takes that back", async () => {
       await changed();
-      await review(5, 2);
-      await nvim().type("gr");
-      await eventually("the old line on disk", () => read("a")?.includes("line 2\n") === true);
-      expect(read("a")).toBe(TEN.replace("line 8\n", "LINE 8\nand more\n"));
-      expect(await lua("return vim.bo.modified")).toBe(false);
-      await listed(4);
-      await eventually("the second hunk", async () => (await cursor())[0] === 8);
-      await nvim().command("silent undo");
-      expect((await lines())[1]).toBe("LINE 2");
-      await listed(5);
-      expect(await lua("return vim.bo.modified")).toBe(true);
-      await nvim().command("silent redo");
-      await listed(4);
-      await nvim().command("silent undo | silent write");
-      await listed(5);
-      expect(read("a")).toContain("LINE 2\n");
+      const undone = TEN.replace("line 8\n", "LINE 8\nand more\n");
+      await plays(`
+        :Claude review                a:2      list 5
+        gr                            a:8      list 4   disk a = ${oneLine(undone)}   {&modified} 0
+        :silent undo                  list 5   lines line 1|LINE 2|   {&modified} 1
+        :silent redo                  list 4
+        :silent undo | silent write   list 5   disk a LINE 2|
+      `);
     });
 
     test("u in the file to which gr led on says that it took Claude's change out, and the end that it waits", async () => {
@@ -454,43 +384,33 @@ onEachNeovim((session) => {
       claude({ a: five, b: five, c: five });
       const reload = "require('claude-code.editor.documents.reload').now({ path = ... })";
       for (const name of ["b", "c"]) await lua(reload, world.path(at(name)));
-      await review(3, 5);
-      await nvim().type("gr");
-      await inFile("b");
-      await nvim().type("u");
-      await says(`u took what Claude wrote to ${at("b")} out of its buffer; <C-r> brings it back`);
-      await listed(1);
-      await nvim().type("<C-r>");
-      await listed(2);
-      await nvim().type("u");
-      await listed(1);
-      await nvim().command(`edit ${at("c")}`);
-      // Nobody had it open when Claude wrote.
-      await nvim().type("u");
-      expect((await lines())[4]).toBe("five");
-      for (const command of ["5 | Claude undo", "Claude review", "Claude review done"]) {
-        await lua("_G.said = {}");
-        await nvim().command(command);
-        const waits = "what is left to review (1 change) is undone in unsaved buffers only";
-        await eventually(waits, async () =>
-          expect(await said()).toEqual([`${waits}; :wa undoes it on disk`]),
-        );
-      }
+      const waits =
+        "says what is left to review (1 change) is undone in unsaved buffers only; :wa undoes it on disk";
+      // Nobody had c open when Claude wrote.
+      await plays(`
+        :Claude review        a:5      list 3
+        gr                    b:*      list 2
+        u                     list 1   says u took what Claude wrote to ${at("b")} out of its buffer; <C-r> brings it back
+        <C-r>                 list 2
+        u                     list 1
+        :edit ${at("c")}      c:*
+        u                     {getline(5)} five
+        :5 | Claude undo      ${waits}
+        :Claude review        ${waits}
+        :Claude review done   ${waits}
+      `);
       await counts(1);
     });
 
     test("u after the last undo of a file brings it back to the review once it is written", async () => {
-      write("a", TEN);
-      write("b", TEN);
+      for (const name of ["a", "b"]) write(name, TEN);
       claude({ a: five, b: five });
-      await review(2, 5);
-      await nvim().type("gr");
-      await listed(1);
-      await inFile("b");
-      await nvim().command(`edit ${at("a")} | silent undo`);
-      expect((await lines())[4]).toBe("five");
-      await nvim().command("silent write");
-      await listed(2);
+      await plays(`
+        :Claude review                   a:5   list 2
+        gr                               b:5   list 1
+        :edit ${at("a")} | silent undo   lines line 4|five|
+        :silent write                    list 2
+      `);
     });
 
     test("what a running command changed in a file that is saved then is listed, without the user's", async () => {
@@ -504,81 +424,53 @@ onEachNeovim((session) => {
       world.record({ type: "begin", session, prompt, tool: "Bash", use: "u" });
       await eventually("the news", async () => (await news("runs")) === true);
       write("a", `${TEN}claude\n`.replace("line 2\n", "TWO\n"));
-      await nvim().command("silent edit! | call append(8, 'mine') | silent write");
-      const [entry] = await inList(1);
-      expect(entry).toMatchObject({ lnum: 2, text: expect.stringContaining("+1 -1") });
+      await plays(`
+        :silent edit! | call append(8, 'mine') | silent write
+        :Claude review!   list a:2   texts +1 -1
+      `);
       world.stop(session);
       await eventually("the end", async () => (await news("runs")) === false);
     });
 
     test("an undo leaves a buffer with unsaved changes unwritten, and says so", async () => {
       await changed();
-      await nvim().command(`edit ${at("a")}`);
-      await lua(`vim.api.nvim_buf_set_lines(0, -2, -1, false, { "mine" })`);
-      await review(5, 2);
-      await nvim().type("gr");
-      await eventually("the old line", async () => (await lines())[1] === "line 2");
-      expect((await lines()).at(-1)).toBe("mine");
-      expect(read("a")).toContain("LINE 2");
-      expect(await lua("return vim.bo.modified")).toBe(true);
-      await says("unsaved changes");
+      await plays(`
+        :edit ${at("a")} | call append('$', 'mine')
+        :Claude review   a:2   list 5
+        gr               lines /^line 1\\|line 2\\|.*mine$/   disk a LINE 2|   {&modified} 1   says unsaved changes
+      `);
     });
 
     test("the user's edits inside of a hunk stay, those beside it are not shown", async () => {
       edited("a", TEN, TEN.replace("line 5\n", "five\nmore\n"));
-      await nvim().command(`edit ${at("a")}`);
-      await lua(
-        `vim.api.nvim_buf_set_lines(0, 5, 5, false, { "mine" }); vim.api.nvim_buf_set_lines(0, 0, 1, false, { "top" }); vim.cmd("silent write")`,
-      );
-      const items = await review(1);
-      expect(items[0]?.text).toContain("[with your edits]");
-      await eventually("the hunk", async () => (await cursor())[0] === 5);
-      await nvim().type("gr");
-      await eventually("the old line", () => read("a")?.includes("line 5") === true);
-      expect(read("a")).toContain("mine\n");
-      expect(read("a")).toStartWith("top\n");
+      await plays(`
+        :edit ${at("a")} | call append(5, 'mine') | call setline(1, 'top') | silent write
+        :Claude review   a:5   texts [with your edits]
+        gr               disk a /^top.*line 5.*mine/
+      `);
     });
 
     test("a conflict is shown with its texts; gr there undoes it and keeps the user's line", async () => {
       edited("a", TEN, TEN.replace("line 5\n", "five\nand more\n"));
-      await nvim().command(`edit ${at("a")}`);
+      const texts = [
+        "Now| five| and mine|As Claude wrote it| five| and more|Undone, with your lines| line 5| and mine||",
+        "Nothing was undone here: you have edited these lines.|gr undoes it and keeps your lines, q leaves it.",
+      ].join("");
       // Where the user folds by indent, the texts are not folded.
-      await nvim().command("setglobal foldmethod=indent foldlevel=0 shiftwidth=2");
-      await lua(`vim.fn.setline(6, "and mine") vim.cmd("silent write")`);
-      expect((await review(1))[0]?.text).toContain("[your edits conflict]");
-      await eventually("the hunk", async () => (await cursor())[0] === 5);
+      await plays(`
+        :setglobal foldmethod=indent foldlevel=0 shiftwidth=2
+        :edit ${at("a")} | call setline(6, 'and mine') | silent write
+        :Claude review   a:5   texts [your edits conflict]
+      `);
       // The user's line is Claude's neither on this side nor on that.
-      await eventually("the old lines", async () => {
-        expect(await virtual()).toEqual(["line 5"]);
-      });
-      await nvim().type("gr");
-      await eventually("the texts", async () => {
-        expect(await lines()).toEqual([
-          "Now",
-          "    five",
-          "    and mine",
-          "As Claude wrote it",
-          "    five",
-          "    and more",
-          "Undone, with your lines",
-          "    line 5",
-          "    and mine",
-          "",
-          "Nothing was undone here: you have edited these lines.",
-          "gr undoes it and keeps your lines, q leaves it.",
-        ]);
-      });
-      expect(await lua("return vim.fn.foldclosed(2)")).toBe(-1);
-      await nvim().command("setglobal foldmethod& foldlevel& shiftwidth&");
-      await nvim().type("q");
-      expect(read("a")).toContain("five\nand mine\n");
-      await nvim().type("gr");
-      await eventually("the texts", async () => (await lines())[0] === "Now");
-      await nvim().type("gr");
-      await eventually(
-        "the old line",
-        () => read("a")?.includes("line 5\nand mine\nline 6\n") === true,
-      );
+      await eventually("the old lines", async () => expect(await virtual()).toEqual(["line 5"]));
+      await plays(`
+        gr   lines = ${texts}   {foldclosed(2)} -1
+        :setglobal foldmethod& foldlevel& shiftwidth&
+        q    a:5   disk a five|and mine|
+        gr   lines Now|
+        gr   disk a line 5|and mine|line 6|
+      `);
       await eventually("nothing left", async () => (await world.list()).files.length === 0);
     });
 
@@ -602,56 +494,48 @@ onEachNeovim((session) => {
 
     test("a buffer with unsaved edits of the same line: its file is listed, and decided on disk", async () => {
       write("a", TEN);
-      await nvim().command(`edit ${at("a")}`);
-      await lua(`vim.api.nvim_buf_set_lines(0, 4, 5, false, { "mine" })`);
+      await nvim().command(`edit ${at("a")} | call setline(5, 'mine')`);
       claude({ a: five });
-      await says("which conflict with what was written to it");
-      const items = await review(1);
-      expect(items[0]?.text).toContain("[not in your buffer, which has unsaved edits]");
-      await eventually("the bar", async () => (await bar()).includes("not in this buffer"));
+      await plays(`
+        <Ignore>         says which conflict with what was written to it
+        :Claude review   list 1   texts [not in your buffer, which has unsaved edits]   bar not in this buffer
+      `);
       // Neovim reports a write that its question (W12) ended, and one of a copy, as any other.
       await nvim().type(":w<CR>");
       // Neovim 0.10 drops what was typed in the same breath as the answer.
       await eventually("its question", () => nvim().asks());
       await nvim().type("n");
       await eventually("no question", async () => !(await nvim().asks()));
-      await nvim().type(`:w ${at("copy")}<CR>gr`);
-      await says("decide in the quickfix window");
-      await nvim().command("copen");
-      await nvim().type("gr");
-      await eventually("the old text on disk", () => read("a") === TEN);
-      expect((await lines(await lua(`return vim.fn.bufnr("${at("a")}")`)))[4]).toBe("mine");
-      await nvim().command("silent! cclose");
-      await nvim().command(`edit! ${at("a")}`);
+      await plays(`
+        :w ${at("copy")}<CR>gr   says decide in the quickfix window
+        :copen                   quickfix:*
+        gr                       disk a = ${oneLine(TEN)}
+                                 {getbufline('${at("a")}', 5)} ['mine']
+        :silent! cclose | edit! ${at("a")}
+      `);
     });
 
     test("an edit that was merged beside unsaved ones is undone beside them", async () => {
       write("a", TEN);
-      await nvim().command(`edit ${at("a")}`);
-      await lua(`vim.api.nvim_buf_set_lines(0, 0, 1, false, { "mine" })`);
+      await nvim().command(`edit ${at("a")} | call setline(1, 'mine')`);
       claude({ a: five });
-      await eventually("both texts", async () => (await lines())[4] === "five");
-      await review(1);
-      await eventually("the hunk", async () => (await cursor())[0] === 5);
-      await nvim().type("gr");
-      await eventually("the old line", async () => (await lines())[4] === "line 5");
-      expect([(await lines())[0], await lua("return vim.bo.modified")]).toEqual(["mine", true]);
-      await nvim().type(":write<CR>");
-      expect(read("a")).toBe(TEN.replace("line 1\n", "mine\n"));
+      await plays(`
+        <Ignore>         lines line 4|five|
+        :Claude review   a:5   list 1
+        gr               lines = ${oneLine(TEN).slice(0, -1).replace("line 1|", "mine|")}   {&modified} 1
+        :write<CR>       disk a = ${oneLine(TEN).replace("line 1|", "mine|")}
+      `);
     });
 
     test("line ends that .editorconfig changes stay until the user writes the file", async () => {
       const text = TEN.replaceAll("\n", "\r\n");
       write(".editorconfig", "root = true\n[*]\nend_of_line = lf\n");
       edited("a", text, text.replace("line 5", "five").replace("line 8", "eight"));
-      const items = await review(2);
-      expect(items[0]?.text).not.toContain("conflict");
-      await eventually("the hunk", async () => (await cursor())[0] === 5);
-      expect(await lua("return vim.bo.fileformat")).toBe("unix");
-      await nvim().type("gr");
-      await eventually("the old line", () => read("a") === text.replace("line 8", "eight"));
-      await eventually("in the buffer", async () => (await lines())[4] === "line 5");
-      await listed(1);
+      await plays(`
+        :Claude review   a:5      list 2   texts ! conflict   {&fileformat} unix
+        gr               list 1   lines line 4|line 5|
+      `);
+      expect(read("a")).toBe(text.replace("line 8", "eight"));
       write(".editorconfig", "");
     });
   });
@@ -678,7 +562,7 @@ onEachNeovim((session) => {
       const files = [{ path: world.path(at("a")), edits: [edit], eol: true }];
       await lua('require("claude-code.editor.review.outcome").run(...)', { files });
       expect(await said()).toEqual([expect.stringContaining("its text has changed")]);
-      await lua("_G.said = {}");
+      await nvim().command("messages clear");
     }
     expect(read("a")).toBe("one\ntwo\n");
   });
@@ -710,32 +594,27 @@ onEachNeovim((session) => {
     await changed();
     await nvim().command(`edit ${at("a")}`);
     await endTurn();
-    await nvim().command("Claude review!");
-    await listed(5);
-    expect(await lua("return vim.fn.maparg('gr', 'n', false, true).buffer == 1")).toBe(false);
-    await eventually("the keys", () => mapped("gz"));
-    await nvim().type("gz");
-    await listed(4);
-    await nvim().command("Claude review close | cclose");
+    await plays(`
+      :Claude review!                list 5   {maparg('gz', 'n', 0, 1)->get('buffer')} 1
+                                     {maparg('gr', 'n', 0, 1)->get('buffer')} 0
+      gz                             list 4   says =
+      :Claude review close | cclose  {exists('b:claude_code_review')} 0   says =
+    `);
     await eventually("no signs", async () => (await marks()).count === 0);
-    expect(await lua("return vim.b.claude_code_review")).toBeNull();
-    expect(await said()).toEqual([]);
     await option(`review.signs, review.message, review.keys = "always", true, BEFORE`);
   });
 
   test(":bdelete takes the keys with it, and they come back with the file: by ]f and from the list", async () => {
     await changed();
-    await review(5, 2);
+    await plays(":Claude review  a:2  list 5");
     for (const back of ["[f", "<C-w>b1G<CR>"]) {
-      await nvim().type("]f");
-      await inFile("b");
-      await nvim().command(`bdelete ${at("a")}`);
-      await nvim().type(back);
-      await inFile("a");
-      await eventually("its keys", () => mapped("gr"));
+      await plays(`
+        ]f                   b:*
+        :bdelete ${at("a")}  b:*
+        ${back}              a:*   {maparg('gr', 'n', 0, 1)->get('buffer')} 1
+      `);
     }
-    await nvim().type("gr");
-    await eventually("the hunk undone", () => !read("a")?.includes("LINE 2"));
+    await plays("gr  disk a ! LINE 2|");
   });
 
   test("a longer mapping than a key of the review is not cut short, as Neovim's grn by gr", async () => {
@@ -772,11 +651,10 @@ onEachNeovim((session) => {
 
   test("old lines above the first line are in sight", async () => {
     edited("a", TEN, TEN.replace("line 1\nline 2\n", "one\n"));
-    await review(1);
-    const fill = () => lua<number>("return vim.fn.winsaveview().topfill");
-    await eventually("both old lines", async () => expect(await fill()).toBe(2));
-    await nvim().type("<C-e><C-e>jj[c");
-    await eventually("both old lines again", async () => expect(await fill()).toBe(2));
+    await plays(`
+      :Claude review   list 1   {winsaveview().topfill} 2
+      <C-e><C-e>jj[c   {winsaveview().topfill} 2
+    `);
   });
 
   test("a change far to the right is in sight, in each file and hunk after hunk", async () => {
@@ -820,17 +698,14 @@ onEachNeovim((session) => {
 
     test("is never the quickfix window's, and goes with the review from split windows and files", async () => {
       await changed();
-      await review();
-      await eventually("the bar", async () => (await bar()).includes("hunk 1/2"));
-      await nvim().command("cclose | copen");
-      expect(await bar()).toBe("");
-      await nvim().command("wincmd p | split");
-      await nvim().type("]f");
-      await eventually("the next file's bar", async () => (await bars()).join().includes("/b"));
-      await nvim().command("Claude review close");
-      await nvim().command("cclose");
-      await nvim().command(`edit ${at("a")}`);
-      expect(await bars()).toEqual(["", ""]);
+      await plays(`
+        :Claude review                  bar hunk 1/2
+        :cclose | copen                 bar =
+        :wincmd p | split               list 5
+        ]f                              bars /b
+        :Claude review close | cclose   list 5
+        :edit ${at("a")}                bars = |
+      `);
     });
 
     test("says, as does the list, that only line ends changed, the last newline or a byte order mark", async () => {
@@ -844,16 +719,14 @@ onEachNeovim((session) => {
         ["byte order mark removed", mark + lf, lf],
       ] as const) {
         edited("a", before, after);
-        const items = await review(1);
-        expect(items[0]?.text).toContain(`[${words}]`);
-        await eventually(words, async () => (await bars()).join().includes(words));
-        await nvim().type("gr");
-        await eventually("the bytes of before", () => read("a") === before);
-        await says("is left to review");
-        await lua("_G.said = {}");
+        await plays(`
+          :Claude review   texts [${words}]   bar ${words}
+          gr               says is left to review
+        `);
+        expect(read("a")).toBe(before);
       }
       edited("a", lf, "1\r\ntwo\r\n");
-      expect((await review(1))[0]?.text).not.toContain("[");
+      await plays(":Claude review  list 1  texts ! [");
     });
 
     test("has as many keys as there is room for, and the end of a long path", async () => {
@@ -903,143 +776,105 @@ onEachNeovim((session) => {
     test("the cursor stays at its entry when others come", async () => {
       for (const name of ["a", "b", "c"]) write(name, TEN);
       claude({ b: five, c: five });
-      await inList(2);
-      await nvim().type("G");
+      await plays(`
+        :Claude review!   list 2   {&buftype} quickfix
+        G                 :2
+      `);
       claude({ a: five });
-      await listed(3);
-      expect(await cursor()).toEqual([3, 0]);
-      await nvim().type("gr");
-      await eventually("the entry undone", () => read("c") === TEN);
+      await plays(`
+        <Ignore>   list a:5 b:5 c:5   :3:1
+        gr         disk c = ${oneLine(TEN)}
+      `);
     });
 
     test("the last decision closes it, and the cursor is in the user's file, not in a deleted one's text or a terminal", async () => {
-      await nvim().command(`edit ${at("mine")} | botright 8new | terminal`);
-      await nvim().command("wincmd p");
       edited("d", TEN, undefined);
-      await inList(1);
-      await nvim().type("ga");
-      await nvim().until("no list", `return vim.fn.getqflist({ winid = 0 }).winid == 0`);
-      expect(await lua("return vim.fn.expand('%:t')")).toBe("mine");
-      await nvim().command("only");
+      await plays(`
+        :edit ${at("mine")} | botright 8new | terminal
+        :wincmd p
+        :Claude review!   list 1      {&buftype} quickfix
+        ga                mine:*      {getqflist({'winid': 0}).winid} 0
+        :only
+      `);
     });
 
     test("keys act on entries; a range on several", async () => {
       await changed();
-      await inList();
-      await nvim().type("ggga");
-      await listed(4);
-      await nvim().type("ggVjgr");
-      await eventually("files as they were", () => read("b") === TEN);
-      await listed(2);
-      expect(read("a")).toBe(TEN.replace("line 2\n", "LINE 2\n"));
+      await plays(`
+        :Claude review!   list 5   {&buftype} quickfix
+        ggga              list 4
+        ggVjgr            list 2   disk b = ${oneLine(TEN)}   disk a = ${oneLine(TEN.replace("line 2", "LINE 2"))}
+      `);
     });
 
     test("]c and ]f show the next entry beside it, gC comments on the lines of one", async () => {
       await changed();
-      await inList();
-      await nvim().type("GgC");
-      expect(await said()).toEqual(["show the deleted file to comment on its lines"]);
-      await nvim().type("gg");
-      const beside = () =>
-        lua<[string, number]>(`
-          local win = vim.fn.win_getid(1)
-          local name = vim.fn.bufname(vim.api.nvim_win_get_buf(win))
-          return { vim.fs.basename(name), vim.api.nvim_win_get_cursor(win)[1] }`);
-      for (const [keys, row, name, line] of [
-        ["]c", 2, "a", 8],
-        ["]f", 3, "b", 4],
-        ["[f", 2, "a", 8],
-        ["[c", 1, "a", 2],
-        ["[c", 5, "d", 1],
-        ["]c", 1, "a", 2],
-        ["]f]f]f", 5, "d", 1],
-      ] as const) {
-        await nvim().type(keys);
-        await eventually(`the entry of ${keys}`, async () => {
-          expect([...(await cursor()), ...(await beside())]).toEqual([row, 0, name, line]);
-          expect(await lua("return vim.bo.buftype")).toBe("quickfix");
-        });
-      }
-      await nvim().until(
-        "the deleted file's text",
-        `
-          local buf = vim.api.nvim_win_get_buf(vim.fn.win_getid(1))
-          local first = vim.api.nvim_buf_get_lines(buf, 0, 1, false)[1]
-          return first == "line 1" and not vim.bo[buf].modifiable`,
-      );
+      const beside = "bufname(winbufnr(1))->fnamemodify(':t') .. ':' .. line('.', win_getid(1))";
       await lua(`vim.ui.input = function(_, done) done("because") end`);
-      await nvim().type("2gggCGgC");
-      await eventually("the comments", async () => {
-        const places = await lua(`return vim.tbl_map(function(comment)
-          return { vim.fs.basename(comment.path), comment.rows, comment.lines }
-        end, require("claude-code.editor.review.comments.store").waiting())`);
-        expect(places).toEqual([
-          ["a", [8, 2], ["LINE 8", "and more"]],
-          ["d", [1, 1], ["line 1"]],
-        ]);
-      });
+      await plays(`
+        :Claude review!   list 5   {&buftype} quickfix
+        GgC               says show the deleted file to comment on its lines
+        gg                quickfix:1
+        ]c                quickfix:2:1   {${beside}} a:8
+        ]f                quickfix:3:1   {${beside}} b:4
+        [f                quickfix:2:1   {${beside}} a:8
+        [c                quickfix:1:1   {${beside}} a:2
+        [c                quickfix:5:1   {${beside}} d:1
+        ]c                quickfix:1:1   {${beside}} a:2
+        ]f]f]f            quickfix:5:1   {${beside}} d:1   {getbufline(winbufnr(1), 1)} ['line 1']
+                          {getbufvar(winbufnr(1), '&modifiable')} 0
+        2gggCGgC          says 2 comments wait
+      `);
+      const places = await lua(`return vim.tbl_map(function(comment)
+        return { vim.fs.basename(comment.path), comment.rows, comment.lines }
+      end, require("claude-code.editor.review.comments.store").waiting())`);
+      expect(places).toEqual([
+        ["a", [8, 2], ["LINE 8", "and more"]],
+        ["d", [1, 1], ["line 1"]],
+      ]);
     });
 
     test("]c opens the fold that holds the next entry", async () => {
-      const folds = "set foldmethod=expr foldlevel=0 foldexpr=v:lnum%5==1?'>1':1";
-      await nvim().command(`edit ${at("mine")} | ${folds}`);
       await changed();
-      await inList();
-      const closed = (row: number) =>
-        lua<number>(`return vim.api.nvim_win_call(vim.fn.win_getid(1), function()
-          return vim.fn.foldclosed(${row})
-        end)`);
-      await eventually("the first", async () => expect(await closed(2)).toBe(-1));
-      expect(await closed(8)).toBe(6);
-      await nvim().type("]c");
-      expect(await closed(8)).toBe(-1);
-      await nvim().command("set foldmethod& foldlevel& foldexpr&");
+      const closed = (row: number) => `win_execute(win_getid(1), 'echon foldclosed(${row})')`;
+      await plays(`
+        :edit ${at("mine")} | set foldmethod=expr foldlevel=0 foldexpr=v:lnum%5==1?'>1':1
+        :Claude review!   list 5   {&buftype} quickfix   {${closed(2)}} -1   {${closed(8)}} 6
+        ]c                {${closed(8)}} -1
+        :set foldmethod& foldlevel& foldexpr&
+      `);
     });
 
     test("keys and counts act in a list that :Cfilter has filtered, and in the whole one behind it", async () => {
       for (const name of ["a", "b", "c"]) write(name, TEN);
       const two = five.replace("line 9\n", "nine\n");
       claude({ a: two, b: two, c: two });
-      await inList(6);
-      await nvim().command("packadd cfilter | Cfilter /nine/");
-      await listed(3);
-      expect(await mapped()).toBe(true);
-      await nvim().type("gg2gr");
-      await listed(1);
-      expect([read("a"), read("b"), read("c")]).toEqual([five, five, two]);
-      expect(await lua("return vim.fn.getqflist({ title = 0 }).title")).toContain(":Cfilter");
-      await nvim().command("colder");
-      await listed(4);
-      await nvim().command("cnewer");
-      await listed(1);
-      await nvim().type("ga");
-      // Nothing is left of it: the whole list comes back.
-      await listed(3);
-      await nvim().type("ggVGga");
-      await says("is left to review");
+      await plays(`
+        :Claude review!   list 6   {&buftype} quickfix
+        :packadd cfilter
+        :Cfilter /nine/   list 3   {maparg('ga', 'n', 0, 1).buffer} 1
+        gg2gr             list 1   disk a = ${oneLine(five)}   disk b = ${oneLine(five)}   disk c = ${oneLine(two)}
+                          {getqflist({'title': 0}).title} /:Cfilter/
+        :colder           list 4
+        :cnewer           list 1
+        ga                list 3
+        ggVGga            says is left to review
+      `);
     });
 
     test("a changed mode is an entry beside the hunks, undone and taken back by itself", async () => {
       edited("a", TEN, five);
       world.claudeChmod(at("a"), 0o644, 0o755, `S${tests}`);
       const mode = () => statSync(world.path(at("a"))).mode & 0o777;
-      const items = await review(2);
-      expect(items.map(({ text }) => text)).toEqual([
-        "mode 755, was 644  Bash",
-        "+1 -1  five  Edit",
-      ]);
-      await eventually("the bar", async () => (await bar()).includes("mode 755, was 644"));
-      await nvim().command("copen | cfirst | wincmd j");
-      await eventually("keys", () => mapped());
-      await nvim().type("gggr");
-      await listed(1);
+      await plays(`
+        :Claude review   texts = mode 755, was 644 Bash|+1 -1 five Edit   bar mode 755, was 644
+        :copen | cfirst | wincmd j   {maparg('ga', 'n', 0, 1).buffer} 1
+        gggr             list 1   disk a five|
+      `);
       expect(mode()).toBe(0o644);
-      expect(read("a")).toContain("five\n");
-      await nvim().command("Claude back");
-      await listed(2);
+      await plays(":Claude back  list 2");
       expect(mode()).toBe(0o755);
-      await nvim().type("ggga");
-      await listed(1);
+      await plays("ggga  list 1");
       expect(mode()).toBe(0o755);
     });
 
@@ -1062,12 +897,12 @@ onEachNeovim((session) => {
       write("d", TEN);
       await nvim().command(`edit ${at("d")}`);
       claude({ d: undefined }, { tool: "Bash" });
-      await inList(1);
-      await nvim().command("wincmd k");
-      await eventually("the bar", async () => (await bar()).includes("deleted"));
-      expect([await virtual(), await lua("return vim.b.claude_code_review")]).toEqual([[], null]);
-      await nvim().type("gr");
-      await eventually("the file", () => read("d") === TEN);
+      await plays(`
+        :Claude review!   list 1    {&buftype} quickfix
+        :wincmd k         bar deleted   {exists('b:claude_code_review')} 0
+      `);
+      expect(await virtual()).toEqual([]);
+      await plays(`gr  disk d = ${oneLine(TEN)}`);
     });
 
     test("draws of a renamed file only what was edited since, and takes it back", async () => {
@@ -1091,27 +926,14 @@ onEachNeovim((session) => {
       write("old.png", "\0one");
       const bytes = `\0${"\x01".repeat(2_999)}`;
       claude({ "new.png": bytes, "old.png": bytes });
-      expect((await review(2)).map(({ text }) => text.split("  ")[0])).toEqual([
-        "new file, binary file, 3.0 kB",
-        "binary file, 3.0 kB",
-      ]);
-      const words = () =>
-        eventually("words", async () => expect(await lines()).toEqual(["binary file, 3.0 kB"]));
-      await words();
-      await nvim().type("ga");
-      await listed(1);
-      await eventually("the next file", async () => (await bar()).includes("old.png"));
-      await words();
-      await nvim().type("gr");
-      await says("is left to review");
-      expect(read("old.png")).toBe("\0one");
+      await plays(`
+        :Claude review   texts /^new file, binary file, 3.0 kB .*\\|binary file, 3.0 kB/   lines = binary file, 3.0 kB
+        ga               list 1   bar old.png   lines = binary file, 3.0 kB
+        gr               says is left to review   disk old.png = \0one
+      `);
       write("gone.png", bytes);
       claude({ "gone.png": undefined });
-      await nvim().command("Claude review");
-      await eventually("its entry", async () =>
-        expect((await list())[0]?.text).toStartWith("deleted, binary file"),
-      );
-      await eventually("words", async () => expect(await lines()).toEqual(["binary file"]));
+      await plays(":Claude review  texts /^deleted, binary file/  lines = binary file");
     });
   });
 
@@ -1149,36 +971,31 @@ onEachNeovim((session) => {
 
   test("says where a line is from, also one that is kept, and one that is not Claude's", async () => {
     await changed();
-    await nvim().command(`edit ${at("a")} | 1`);
-    await nvim().command("Claude why");
-    await says("Claude changed nothing in this line");
-    await nvim().command("8 | Claude keep");
+    // In the list it is the entry under the cursor, which is another file's.
+    await plays(`
+      :edit ${at("a")} | 1
+      :Claude why         says Claude changed nothing in this line
+      :8 | Claude keep    says =
+    `);
     await counts(4);
-    await nvim().command("Claude why");
-    const text = await windowWith("prompt");
-    expect(text).toMatch(/^Edit, \d{4}-/);
-    expect(text).toContain("prompt   rename\n");
-    expect(text).toContain(`session  S${tests}, turn 1`);
-    await nvim().type("q");
-    // The entry under the cursor, which is another file's.
-    await inList(4);
-    await nvim().command("2 | Claude why");
-    await eventually("the entry's", async () => expect((await lines())[0]).toStartWith("Bash, "));
-    await nvim().type("q");
+    await plays(`
+      :Claude why         lines /^Edit, \\d{4}-/   lines prompt rename|   lines session S${tests}, turn 1
+      q                   a:8
+      :Claude review!     list 4   {&buftype} quickfix
+      :2 | Claude why     lines /^Bash, /
+      q
+    `);
   });
 
   test("what nobody sees in a prompt, a tool or a name is shown as codes", async () => {
     const name = "a\u202ecod.txt";
     claude({ [name]: "x\n" }, { prompt: world.prompt(`S${tests}`, "do\0it"), tool: "a\u001bb" });
     world.stop(`S${tests}`);
-    const [found] = await review(1);
-    expect(found?.text).toContain("‹do^@it›");
-    expect(await lua<string>("return vim.fn.getqflist()[1].module")).toEndWith("a<202e>cod.txt");
-    await nvim().command("Claude why");
-    const text = await windowWith("session");
-    expect(text).toStartWith("a^[b, ");
-    expect(text).toContain("prompt   do^@it\n");
-    await nvim().type("q");
+    await plays(`
+      :Claude review   texts ‹do^@it›   list a<202e>cod.txt:1
+      :Claude why      lines /^a\\^\\[b, .*prompt +do\\^@it/
+      q
+    `);
   });
 
   test("of several sessions each change has its own, and one may be chosen", async () => {
@@ -1195,70 +1012,48 @@ onEachNeovim((session) => {
     await claude({ a: TEN.replace("line 8", "eight") });
     await claude({ b: "" }, { session: "of-another" });
     await claude({ c: "made before\n" }, { session: "0123456789-gone" });
-    await inList(3);
-    expect((await list()).map(({ name, text }) => `${name} ${text.split("  ")[1]}`)).toEqual([
-      `${at("a")} Claude 2 (docs)`,
-      `${at("b")} Claude 1`,
-      `${at("c")} 01234567`,
-    ]);
-    expect((await list())[1]?.text).toStartWith("new empty file");
-    await nvim().command(`wincmd p | edit ${at("a")}`);
-    await nvim().command("8 | Claude why");
-    await windowWith("session  Claude 2 (docs)");
-    await nvim().type("q");
-    for (const [words, name] of [
-      ["session", "a"],
-      ["session 1", "b"],
-      ["turn docs", "a"],
-    ]) {
-      await nvim().command(`Claude review! ${words}`);
-      await eventually(words as string, async () =>
-        expect((await list()).map((item) => item.name)).toEqual([at(name as string)]),
-      );
-    }
-    const title = await lua<string>("return vim.fn.getqflist({ title = 0 }).title");
-    expect(title).toBe("Claude's changes of its last turn: Claude 2 (docs)");
+    const list = ["Claude 2 (docs)", "Claude 1", "01234567"].join(".*");
+    await plays(`
+      :Claude review!                   list a:1 b:1 c:1   texts /${list.replaceAll(/[()]/g, "\\$&")}/
+                                        texts new empty file
+      :wincmd p | edit ${at("a")}
+      :8 | Claude why                   lines session Claude 2 (docs)
+      q                                 a:8
+      :Claude review! session           list a:1
+      :Claude review! session 1         list b:1
+      :Claude review! turn docs         list a:1
+                                        {getqflist({'title': 0}).title} Claude's changes of its last turn: Claude 2 (docs)
+    `);
     await lua("for n = 1, 2 do ROWS.remove(n) end");
   });
 
   test("lines of the journal that could not be read are told once", async () => {
     await changed();
     appendFileSync(journalPath(world.folder), "damaged\n");
-    await review();
-    await says("1 line of the journal could not be read");
-    await lua("_G.said = {}");
-    await nvim().command("Claude review close");
-    await review();
-    expect((await said()).join()).not.toContain("could not be read");
+    await plays(`
+      :Claude review         list 5   says 1 line of the journal could not be read
+      :Claude review close
+      :Claude review         list 5   says ! could not be read
+    `);
   });
 
   test("a change that could not be recorded is on the status line until the rest is kept", async () => {
-    const status = () => lua<string>(`return require("claude-code").statusline()`);
+    const status = "{v:lua.require('claude-code').statusline()}";
     await changed();
-    await eventually("the count", async () => expect(await status()).toEndWith(", 5 to review"));
+    await plays(`<Ignore>  ${status} /, 5 to review$/`);
     noteIncomplete(world.folder);
-    await eventually("a word", async () =>
-      (await status()).endsWith(", 5 to review, review incomplete"),
-    );
-    await nvim().command("Claude review!");
-    await says("could not be recorded");
-    await nvim().command("Claude review done");
-    await eventually("neither", async () => !(await status()).includes("review"));
-    await says("is left to review");
+    await plays(`
+      <Ignore>              ${status} /, 5 to review, review incomplete$/
+      :Claude review!       says could not be recorded
+      :Claude review done   ${status} ! review   says is left to review
+    `);
     // Nobody says that nothing changed if nothing could be recorded.
-    await lua("_G.said = {}");
     noteIncomplete(world.folder);
-    await nvim().command("Claude review!");
-    const sentence =
-      /could not be recorded, or its record was removed \(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\): see the disk/;
-    await eventually("a sentence", async () =>
-      expect(await said()).toEqual([expect.stringMatching(sentence)]),
-    );
-    await nvim().command("Claude review done");
-    await eventually("the end", async () =>
-      expect((await said()).at(-1)).toContain("nothing left to review"),
-    );
-    expect((await said()).join()).not.toContain("changed nothing");
+    await plays(`
+      :Claude review!       says /could not be recorded, or its record was removed .20[0-9: -]+.: see the disk/
+                            says ! changed nothing
+      :Claude review done   says nothing left to review   says ! changed nothing
+    `);
   });
 
   test("outside of git, what a command changed in a file that is open is listed", async () => {
