@@ -325,8 +325,8 @@ describe.each(NEOVIMS)("big changes, in $name", (version) => {
     await using a = await Attached.attached({ version, ui: UI });
     await a.propose(a.file("tabs.txt", `${"\t".repeat(200_000)}\n`), "x\n");
     await a.barShows("hunk 1/1");
-    const [line = []] = (await a.marks("diff.inline")).flatMap((mark) => mark.virt_lines ?? []);
-    const shown = line.map(([text]) => text).join("");
+    const rows = (await a.marks("diff.inline")).flatMap((mark) => mark.virt_lines ?? []);
+    const shown = rows.flatMap((row) => row.map(([text]) => text)).join("");
     expect(shown).toContain("… and 198000 more bytes");
   });
 });

@@ -224,26 +224,55 @@ describe.each(NEOVIMS)("$name", (version) => {
     expect((await a.outcome(id)).text).toBe(text);
   });
 
-  test("inline: in a changed hunk, a line that shares nothing with an old one is an added one", async () => {
-    await using a = await inline("");
-    await a.propose(a.file("a.lua", "  f(x)\n  g(x)\n"), "  -- First.\n  g(x, 1)\n  return x, y\n");
-    expect(await drawnIn(a)).toEqual([
-      "0 ClaudeCodeAdd",
-      "0 deleted 2",
-      "1 ClaudeCodeAdd",
-      "1 ClaudeCodeAddText 5-8",
-      "2 ClaudeCodeAdd",
-    ]);
+  /** As diff mode of 0.12 shows them with `inline:word` in 'diffopt'. */
+  const CHANGED = ["a order needs a name", 'an order needs a name", { field: "name" }'];
+  test("marks words of lines that are alike, and none where more than half of a line changed", async () => {
+    const old = ["  id: next++,", "  name,", `  fail("${CHANGED[0]}")`];
+    const now = ["  id: text(next++),", "  name: name.trim(),", `  fail("${CHANGED[1]})`, "  x()"];
+    for (const [layout, namespace] of [
+      ["inline", "diff.inline"],
+      ["vertical", "diff.words"],
+    ] as const) {
+      await using a = await Attached.attached({ version, ui: WIDE });
+      await a.diffLayout(layout);
+      await a.proposeAndShow(a.file("a.txt", `${old.join("\n")}\n`), `${now.join("\n")}\n`);
+      await a.barShows("hunk 1/1");
+      const words = (await a.marks(namespace)).filter(isOf("ClaudeCodeAddText"));
+      const ranges = words.map(({ row, column, end_col }) => [row, column, end_col]);
+      expect([layout, ranges]).toEqual([
+        layout,
+        [
+          [0, 6, 11],
+          [0, 17, 18],
+          [2, 8, 10],
+          [2, 30, 49],
+        ],
+      ]);
+    }
   });
 
   test("inline: an edited line that begins with half a character", async () => {
     await using a = await inline("");
-    await a.propose(a.file("a.txt", "one\ntwo\n"), "one\nTWO\n");
-    await a.nvim.lua("vim.api.nvim_buf_set_lines(0, 0, 1, false, { '\\129ne' })");
+    await a.propose(a.file("a.txt", "one two three\nfour\n"), "one two three\nFOUR\n");
+    await a.nvim.lua("vim.api.nvim_buf_set_lines(0, 0, 1, false, { '\\129ne two three' })");
     await a.barShows("+2 −2");
-    // That byte is new in the line, and no more.
     const text = (await a.marks("diff.inline")).find(isOf("ClaudeCodeAddText"));
-    expect(text).toMatchObject({ column: 0, end_col: 1 });
+    expect(text).toMatchObject({ column: 0, end_col: 3 });
+  });
+
+  test("clears an inline drawing before the diff is shown side by side", async () => {
+    await using a = await Attached.attached({ version, ui: WIDE });
+    await a.diffLayout("inline");
+    await a.proposeAndShow(a.file("a.txt", "one\ntwo\n"), "one\nTWO\n");
+    await a.barShows("+1 −1");
+    expect(await a.marks("diff.inline")).not.toEqual([]);
+    await a.diffLayout("vertical");
+    await a.nvim.command("edit other.txt");
+    await eventually("it is aside", () => a.nvim.lua<boolean>("return require('port').no_diff()"));
+    await a.nvim.command("Claude diff");
+    await a.shown();
+    expect(await a.nvim.lua("return #require('port').diff_windows()")).toBe(2);
+    expect(await a.marks("diff.inline")).toEqual([]);
   });
 
   test("highlight groups: what is deleted has a background; colour schemes and users have others", async () => {

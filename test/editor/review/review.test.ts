@@ -95,7 +95,7 @@ onEachNeovim((session) => {
   const bar = () => lua<string>("return vim.wo.winbar");
   /** The drawing: the rows that have a sign (from 1), and old lines, each with its margin. */
   const marks = async () => {
-    const found = await lua<{ row: number; sign: boolean; lines: [string, string][] }[]>(`
+    const found = await lua<{ row: number; signs: number; lines: [string, string][] }[]>(`
       local space = vim.api.nvim_create_namespace("claude-code.review")
       local all = vim.api.nvim_buf_get_extmarks(0, space, 0, -1, { details = true })
       return vim.tbl_map(function(mark)
@@ -103,9 +103,12 @@ onEachNeovim((session) => {
           local texts = vim.tbl_map(function(chunk) return chunk[1] end, vim.list_slice(line, 2))
           return { line[1][1], (table.concat(texts):gsub(" +$", "")) }
         end, mark[4].virt_lines or {})
-        return { row = mark[2] + 1, sign = mark[4].sign_text ~= nil, lines = lines }
+        local signs = mark[4].sign_text and mark[4].end_row - mark[2] + 1 or 0
+        return { row = mark[2] + 1, signs = signs, lines = lines }
       end, all)`);
-    const signs = found.flatMap(({ row, sign }) => (sign ? [row] : []));
+    const signs = found.flatMap(({ row, signs }) =>
+      Array.from({ length: signs }, (_, i) => row + i),
+    );
     const lines = found.flatMap((mark) => [...mark.lines]);
     return { count: found.length, signs, lines };
   };

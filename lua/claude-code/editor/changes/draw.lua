@@ -1,7 +1,9 @@
 --- Draws hunks in a buffer that holds the new text: colours, signs, and the old lines as virtual lines. Neovim cuts
 --- virtual lines at the window's edge: where 'wrap' breaks the lines of the buffer, they are broken here.
 local api, fn = vim.api, vim.fn
-local file_lines = require("claude-code.editor.documents.lines")
+local hunks = require("claude-code.editor.changes.hunks")
+local pairs_of_lines = require("claude-code.editor.changes.pairs")
+local parsing = require("claude-code.editor.documents.parsing")
 require("claude-code.lib.highlights")
 
 ---Below tree-sitter's (100): its foreground goes on our background.
@@ -10,18 +12,18 @@ local LINE_PRIORITY, TEXT_PRIORITY = 50, 60
 ---Above those of other plugins, which know nothing of the change.
 local SIGN_PRIORITY = 100
 
----Lines of one hunk that have a sign each.
-local MAX_SIGNS = 2000
-
 ---Nobody scrolls through more virtual lines than this; Neovim draws them all each time.
 local MAX_OLD_LINES = 500
 
----In bigger hunks what changed within a line is not marked.
-local MAX_MARKED_LINES = 200
-
----Bytes of a line that are shown, and in which a change is marked; and fewer once the lines above it have LONG_LINES
----bytes, all together. Nobody sees more, and Neovim takes some 10 ms for 100 KB.
+---Bytes of a line that are shown; and fewer once the lines above it have LONG_LINES bytes, all together. Nobody sees
+---more, and Neovim takes some 10 ms for 100 KB.
 local MAX_LINE, SHORTER_LINE, LONG_LINES = 2000, 100, 20000
+
+---Bytes of a hunk's old lines that have the colours of their syntax.
+local MAX_PARSED = 20000
+
+---Captures of tree-sitter's that say something else.
+local NO_COLOURS = { conceal = true, none = true, nospell = true, spell = true }
 
 ---Rows that one line may take where lines are wrapped.
 local MAX_ROWS = 30
@@ -30,7 +32,7 @@ local CAN_SCROLL = fn.has("nvim-0.11") == 1
 
 local M = {}
 
----@alias claude-code.Chunk { [1]: string, [2]: string } text and highlight group
+---@alias claude-code.Chunk { [1]: string, [2]: string|string[] } text and highlight groups
 
 ---@alias claude-code.Pen fun(row: integer, column: integer, options: vim.api.keyset.set_extmark) sets an
 --- extmark; both 0-based
@@ -40,69 +42,10 @@ local M = {}
 ---@field new_count integer
 ---@field old_lines string[]
 
----The part of a line between the beginning and the end that it shares with its other form.
----@return integer? first 0-based byte in `line`; nil if there is none, or the lines are too long
----@return integer? last 0-based, not included; 0 as `first` if they share no more than white space
-local function changed_part(line, other)
-  if math.max(#line, #other) <= MAX_LINE then
-    local head, tail = file_lines.common(line, other)
-    if head < #line - tail then
-      local is_alike = (line:sub(1, head) .. line:sub(#line - tail + 1)):find("%S")
-      return is_alike and head or 0, is_alike and #line - tail or 0
-    end
-  end
-end
-
-local function mark_lines(pen, row, count, name)
-  pen(row, 0, {
-    end_row = row + count,
-    end_col = 0,
-    hl_group = name,
-    hl_eol = true,
-    priority = LINE_PRIORITY,
-    strict = false,
-  })
-end
-
----@param old string line in whose place this one stands
-local function mark_pair(buf, pen, row, old)
-  local new = api.nvim_buf_get_lines(buf, row, row + 1, false)[1]
-  local first, last = changed_part(new, old)
-  mark_lines(pen, row, 1, "ClaudeCodeAdd")
-  if first and last > 0 then
-    pen(row, first, {
-      end_col = last,
-      hl_group = "ClaudeCodeAddText",
-      priority = TEXT_PRIORITY,
-    })
-  end
-end
-
----The new lines, with signs.
----@param buf integer
----@param pen claude-code.Pen
----@param hunk claude-code.DrawnHunk
-function M.new_lines(buf, pen, hunk)
-  if hunk.new_count == 0 then
-    return
-  end
-  local row = hunk.new - 1
-  local pairs_of_lines = math.min(#hunk.old_lines, hunk.new_count, MAX_MARKED_LINES)
-  if pairs_of_lines < hunk.new_count then
-    mark_lines(pen, row + pairs_of_lines, hunk.new_count - pairs_of_lines, "ClaudeCodeAdd")
-  end
-  for i = 1, math.min(hunk.new_count, MAX_SIGNS) do
-    pen(row + i - 1, 0, {
-      sign_text = "+",
-      sign_hl_group = "ClaudeCodeAddSign",
-      priority = SIGN_PRIORITY,
-      strict = false,
-    })
-    if i <= pairs_of_lines then
-      mark_pair(buf, pen, row + i - 1, hunk.old_lines[i])
-    end
-  end
-end
+---@class claude-code.LineStyle what old lines look like in a window
+---@field margin claude-code.Chunk in front of old lines
+---@field wrap_width integer cells in which the window wraps lines; 0 if it does not
+---@field language? string by which tree-sitter colours the buffer
 
 ---@param column integer where it begins, in cells
 ---@return string text that shows as the same text does in a buffer
@@ -134,36 +77,63 @@ local function cut(line, most)
   return line:sub(1, last), (" … and %d more bytes"):format(#line - last)
 end
 
----@param most integer bytes that are shown
----@param new? string the line in its place, if what changed is to be marked
----@return claude-code.Chunk[]
----@return integer bytes of its text
-local function chunks(line, most, new, tabstop)
-  local first, last, note
-  if new then
-    first, last = changed_part(line, new)
+---@param lines string[]
+---@param language? string
+---@return table<integer, string>[] groups of each line, by bytes from 1
+local function colours_of(lines, language)
+  local found = vim.tbl_map(function()
+    return {}
+  end, lines)
+  local text = table.concat(lines, "\n") .. "\n"
+  if not language or #text > MAX_PARSED or parsing.is_deep(lines) then
+    return found
   end
-  line, note = cut(line, most)
-  local parts = {
-    { line:sub(1, first or #line), "ClaudeCodeDelete" },
-    { first and line:sub(first + 1, last) or "", "ClaudeCodeDeleteText" },
-    { first and line:sub(last + 1) or "", "ClaudeCodeDelete" },
-  }
-  local found, column, bytes = {}, 0, 0
-  for _, part in ipairs(parts) do
-    local text, last_column = visible(part[1], tabstop, column)
-    column, bytes = last_column, bytes + #text
-    if text ~= "" then
-      found[#found + 1] = { text, part[2] }
+  local parser = vim.treesitter.get_string_parser(text, language)
+  parser:parse(true)
+  parser:for_each_tree(function(tree, part)
+    local query = vim.treesitter.query.get(part:lang(), "highlights")
+    for id, node in query and query:iter_captures(tree:root(), text) or function() end do
+      local name, first_row, first, last_row, last = query.captures[id], node:range()
+      local has_colour = not NO_COLOURS[name] and not vim.startswith(name, "_")
+      for row = first_row, has_colour and math.min(last_row, #lines - 1) or -1 do
+        local from = row == first_row and first + 1 or 1
+        for byte = from, row == last_row and last or #lines[row + 1] do
+          found[row + 1][byte] = ("@%s.%s"):format(name, part:lang())
+        end
+      end
     end
+  end)
+  return found
+end
+
+---@param most integer bytes that are shown
+---@param ranges claude-code.ByteRange[] what changed
+---@param colours table<integer, string>
+---@return claude-code.Chunk[]
+local function chunks(whole, most, ranges, colours, tabstop)
+  local found, column, at, marked = {}, 0, 1, {}
+  local line, note = cut(whole, most)
+  for _, range in ipairs(ranges) do
+    for byte = range[1] + 1, range[2] do
+      marked[byte] = true
+    end
+  end
+  while at <= #line do
+    local last = at
+    while last < #line and marked[last + 1] == marked[at] and colours[last + 1] == colours[at] do
+      last = last + 1
+    end
+    local text, next_column = visible(line:sub(at, last), tabstop, column)
+    local group = marked[at] and "ClaudeCodeDeleteText" or "ClaudeCodeDelete"
+    found[#found + 1] = { text, colours[at] and { group, colours[at] } or group }
+    at, column = last + 1, next_column
   end
   if note then
     found[#found + 1] = { note, "ClaudeCodeNote" }
   end
   -- To the window's edge, as with lines of the buffer.
-  local rest = (" "):rep(math.max(1, vim.o.columns - column))
-  found[#found + 1] = { rest, "ClaudeCodeDelete" }
-  return found, bytes
+  found[#found + 1] = { (" "):rep(math.max(1, vim.o.columns - column)), "ClaudeCodeDelete" }
+  return found
 end
 
 ---@return string head that fits, at least one character
@@ -178,7 +148,7 @@ local function rows_of(line, width)
   local rows, left = { { line[1] } }, width - margin
   for i = 2, #line - 1 do
     local text, group = line[i][1], line[i][2]
-    while text ~= "" and #rows <= MAX_ROWS do
+    while text ~= "" and (#rows <= MAX_ROWS or group == "ClaudeCodeNote") do
       if left <= 0 then
         rows[#rows + 1] = { { (" "):rep(margin), line[1][2] } }
         left = width - margin
@@ -204,53 +174,194 @@ local function wrapped(lines, width)
   end)
 end
 
+---@param changes table<integer, claude-code.ByteRange[]>
+---@param style claude-code.LineStyle
 ---@return claude-code.Chunk[][]
-local function virtual_lines(buf, hunk, margin, wrap_width)
-  local tabstop, first = vim.bo[buf].tabstop, hunk.new - 1
-  local replaced = math.min(#hunk.old_lines, hunk.new_count, MAX_MARKED_LINES)
-  local new = replaced > 0 and api.nvim_buf_get_lines(buf, first, first + replaced, false) or {}
-  local lines, above = {}, 0
-  for i = 1, math.min(#hunk.old_lines, MAX_OLD_LINES) do
+local function virtual_lines(buf, old_lines, changes, style)
+  local shown, lines, above = vim.list_slice(old_lines, 1, MAX_OLD_LINES), {}, 0
+  local parsed, colours = pcall(colours_of, shown, style.language)
+  for i, text in ipairs(shown) do
     local most = above < LONG_LINES and MAX_LINE or SHORTER_LINE
-    local line, bytes = chunks(hunk.old_lines[i], most, new[i], tabstop)
-    above = above + bytes
-    table.insert(line, 1, margin)
-    lines[#lines + 1] = line
+    local line =
+      chunks(text, most, changes[i] or {}, parsed and colours[i] or {}, vim.bo[buf].tabstop)
+    table.insert(line, 1, style.margin)
+    lines[i], above = line, above + math.min(#text, most)
   end
-  local more = #hunk.old_lines - #lines
-  if more > 0 then
-    local text = (" … and %d more deleted lines"):format(more)
+  if #old_lines > #shown then
+    local text = (" … and %d more deleted lines"):format(#old_lines - #shown)
     lines[#lines + 1] = { { text, "ClaudeCodeNote" } }
   end
-  return (wrap_width or 0) > 0 and wrapped(lines, wrap_width) or lines
+  return style.wrap_width > 0 and wrapped(lines, style.wrap_width) or lines
 end
 
----The old lines, above the new ones.
+---Marks what changed within lines.
+---@param pen claude-code.Pen
+---@param first integer 0-based row of the first line
+---@param changes table<integer, claude-code.ByteRange[]> by the index of a line
+---@param group "ClaudeCodeAddText"|"ClaudeCodeDeleteText"
+function M.words(pen, first, changes, group)
+  for index, ranges in pairs(changes) do
+    for _, range in ipairs(ranges) do
+      pen(first + index - 1, range[1], {
+        end_col = range[2],
+        hl_group = group,
+        priority = TEXT_PRIORITY,
+        strict = false,
+      })
+    end
+  end
+end
+
+---The new lines with signs, and the old ones above them.
 ---@param buf integer
 ---@param pen claude-code.Pen
 ---@param hunk claude-code.DrawnHunk
----@param margin claude-code.Chunk in front of them
----@param wrap_width? integer cells in which the window wraps lines; 0 if it does not
-function M.old_lines(buf, pen, hunk, margin, wrap_width)
-  if #hunk.old_lines == 0 then
-    return
+---@param style claude-code.LineStyle
+function M.inline(buf, pen, hunk, style)
+  local count, line_count = hunk.new_count, api.nvim_buf_line_count(buf)
+  local first = count > 0 and hunk.new - 1 or hunk.new
+  local new = api.nvim_buf_get_lines(buf, first, first + count, false)
+  local in_old, in_new = pairs_of_lines.changes(hunk.old_lines, new)
+  if #hunk.old_lines > 0 then
+    pen(math.min(first, line_count - 1), 0, {
+      virt_lines = virtual_lines(buf, hunk.old_lines, in_old, style),
+      virt_lines_leftcol = true,
+      virt_lines_above = first < line_count,
+      virt_lines_overflow = CAN_SCROLL and "scroll" or nil,
+    })
   end
-  local row = hunk.new_count > 0 and hunk.new - 1 or hunk.new
-  local count = api.nvim_buf_line_count(buf)
-  pen(math.min(row, count - 1), 0, {
-    virt_lines = virtual_lines(buf, hunk, margin, wrap_width),
-    virt_lines_leftcol = true,
-    virt_lines_above = row < count,
-    virt_lines_overflow = CAN_SCROLL and "scroll" or nil,
+  if count > 0 then
+    M.sign(pen, first, count, "+", "ClaudeCodeAddSign", SIGN_PRIORITY)
+    pen(first, 0, {
+      end_row = first + count,
+      end_col = 0,
+      hl_group = "ClaudeCodeAdd",
+      hl_eol = true,
+      priority = LINE_PRIORITY,
+      strict = false,
+    })
+    M.words(pen, first, in_new, "ClaudeCodeAddText")
+  end
+end
+
+---One sign for each of some lines.
+---@param pen claude-code.Pen
+---@param first integer 0-based row
+---@param count integer
+function M.sign(pen, first, count, text, group, priority)
+  pen(first, 0, {
+    end_row = first + count - 1,
+    end_col = 0,
+    sign_text = text,
+    sign_hl_group = group,
+    priority = priority,
+    strict = false,
   })
 end
 
----A sign, and room up to where the lines of the buffer begin.
----@param win integer
----@return claude-code.Chunk
-function M.margin(win)
-  local cells = math.max(2, fn.getwininfo(win)[1].textoff)
-  return { "-" .. (" "):rep(cells - 1), "ClaudeCodeDeleteSign" }
+---@class claude-code.Drawing hunks of a buffer, drawn once a window comes near them
+---@field buf integer
+---@field private namespace integer
+---@field private list { new: integer, new_count: integer }[]
+---@field private paint fun(pen: claude-code.Pen, hunk: table, style: claude-code.LineStyle)
+---@field private side "old"|"new" which lines of the hunks the buffer has
+---@field private tick integer changedtick of the text that the hunks are of
+---@field private style? claude-code.LineStyle
+---@field private painted? table<integer, true> by index
+local Drawing = {}
+Drawing.__index = Drawing
+
+local drawings = setmetatable({}, { __mode = "k" }) ---@type table<claude-code.Drawing, true>
+
+---Draws hunks in place of those that were drawn in that namespace before.
+---@param buf integer
+---@param namespace integer
+---@param list { new: integer, new_count: integer }[] of the text that the buffer has now
+---@param paint fun(pen: claude-code.Pen, hunk: table, style: claude-code.LineStyle)
+---@param side? "old"|"new"
+---@return claude-code.Drawing
+function M.start(buf, namespace, list, paint, side)
+  local drawing = setmetatable({
+    buf = buf,
+    namespace = namespace,
+    list = list,
+    paint = paint,
+    side = side or "new",
+    tick = api.nvim_buf_get_changedtick(buf),
+  }, Drawing)
+  drawings[drawing] = true
+  drawing:show()
+  return drawing
 end
+
+---@param win? integer
+---@return claude-code.LineStyle
+local function style_in(buf, win)
+  local active = vim.treesitter.highlighter.active[buf]
+  -- A sign, and room up to where the lines of the buffer begin.
+  local cells = win and math.max(2, fn.getwininfo(win)[1].textoff) or 2
+  return {
+    margin = { "-" .. (" "):rep(cells - 1), "ClaudeCodeDeleteSign" },
+    wrap_width = win and vim.wo[win].wrap and api.nvim_win_get_width(win) or 0,
+    language = active and active.tree:lang(),
+  }
+end
+
+---Rows on screen, and a screen above and below it.
+local function range_in(win)
+  local rows = api.nvim_win_get_height(win)
+  return { fn.line("w0", win) - rows, fn.line("w$", win) + rows }
+end
+
+---@private
+function Drawing:paint_range(first, last)
+  local function pen(row, column, options)
+    api.nvim_buf_set_extmark(self.buf, self.namespace, row, column, options)
+  end
+  for index = math.max(hunks.before(self.list, self.side, first), 1), #self.list do
+    local hunk = self.list[index]
+    if hunk[self.side] > last then
+      break
+    elseif not self.painted[index] then
+      self.painted[index] = true
+      self.paint(pen, hunk, self.style)
+    end
+  end
+end
+
+---Draws what windows show or are near to: all of 10,000 hunks would take half a second. Hunks that were drawn before
+---stay, unless the columns in front of the lines have changed.
+function Drawing:show()
+  if not api.nvim_buf_is_loaded(self.buf) then
+    return self:stop()
+  elseif self.tick ~= api.nvim_buf_get_changedtick(self.buf) then
+    return -- its owner will start another one
+  end
+  local wins = fn.win_findbuf(self.buf)
+  -- Before all is cleared: Neovim scrolls old lines at the top of a window away if it is asked when there are none.
+  local style, ranges = style_in(self.buf, wins[1]), vim.tbl_map(range_in, wins)
+  if not vim.deep_equal(style, self.style) then
+    self.style, self.painted = style, {}
+    api.nvim_buf_clear_namespace(self.buf, self.namespace, 0, -1)
+  end
+  for _, range in ipairs(ranges) do
+    self:paint_range(range[1], range[2])
+  end
+end
+
+function Drawing:stop()
+  drawings[self] = nil
+  if api.nvim_buf_is_valid(self.buf) then
+    api.nvim_buf_clear_namespace(self.buf, self.namespace, 0, -1)
+  end
+end
+
+require("claude-code.lib.autocommands")
+  .new("changes")
+  :on({ "BufWinEnter", "WinScrolled" }, function()
+    for drawing in pairs(drawings) do
+      drawing:show()
+    end
+  end)
 
 return M

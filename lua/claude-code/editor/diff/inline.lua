@@ -1,5 +1,5 @@
 --- One window in the file's place with the proposal; what it deletes shows as virtual lines.
-local api, fn = vim.api, vim.fn
+local api = vim.api
 local draw = require("claude-code.editor.changes.draw")
 local hunks = require("claude-code.editor.changes.hunks")
 local reveal = require("claude-code.editor.changes.reveal")
@@ -13,9 +13,8 @@ local OPTIONS = { "conceallevel", "foldenable", "signcolumn", "winbar" }
 ---@class claude-code.Inline : claude-code.Layout
 ---@field private proposal claude-code.Proposal
 ---@field private place claude-code.DiffPlace
----@field private drawn? claude-code.HunkList what is shown
----@field private margin? string in front of the deleted lines
----@field private marked table<integer, true> the hunks of `drawn` that are marked, by index
+---@field private shown? claude-code.HunkList what is drawn
+---@field private drawing? claude-code.Drawing
 ---@field private borrowed? claude-code.Borrowed
 local Inline = {}
 Inline.__index = Inline
@@ -60,33 +59,17 @@ local function drawn(proposal, hunk)
   return { new = hunk.new, new_count = hunk.new_count, old_lines = lines }
 end
 
----Draws the hunks on screen, and a screen above and below it: all of 10,000 would take half a second. What was drawn
----before stays, unless the proposal was edited, or the columns in front of its lines have changed.
+---What was drawn before stays, unless the proposal was edited.
 function Inline:refresh()
-  local proposal, now, margin = self.proposal, self.proposal:hunks(), draw.margin(self.win)
+  local proposal, now = self.proposal, self.proposal:hunks()
   local buf = proposal.new_buf --[[@as integer]]
-  if self.drawn ~= now or self.margin ~= margin[1] then
-    self.drawn, self.margin, self.marked = now, margin[1], {}
-    api.nvim_buf_clear_namespace(buf, NAMESPACE, 0, -1)
+  if self.shown == now then
+    return self.drawing:show()
   end
-  local function pen(...)
-    return api.nvim_buf_set_extmark(buf, NAMESPACE, ...)
-  end
-  for _, win in ipairs(fn.win_findbuf(buf)) do
-    local rows = api.nvim_win_get_height(win)
-    local top, bottom = fn.line("w0", win) - rows, fn.line("w$", win) + rows
-    for index = math.max(hunks.before(now.list, "new", top), 1), #now.list do
-      local hunk = now.list[index]
-      if hunk.new > bottom then
-        break
-      elseif not self.marked[index] then
-        self.marked[index] = true
-        local part = drawn(proposal, hunk)
-        draw.old_lines(buf, pen, part, margin)
-        draw.new_lines(buf, pen, part)
-      end
-    end
-  end
+  self.shown = now
+  self.drawing = draw.start(buf, NAMESPACE, now.list, function(pen, hunk, style)
+    draw.inline(buf, pen, drawn(proposal, hunk), style)
+  end)
 end
 
 ---@param hunk? claude-code.Hunk whose first line has the cursor
@@ -106,6 +89,9 @@ end
 ---@return integer? gone
 ---@return integer? instead
 function Inline:close()
+  if self.drawing then
+    self.drawing:stop()
+  end
   local instead = self.borrowed and self.borrowed:finish(OPTIONS)
   return instead and self.win, instead
 end

@@ -1,8 +1,9 @@
 --- Two windows in diff mode: the file on disk, and beside or below it the proposal; in the place of
 --- the file's window, which is borrowed for that, or on a tab page of their own.
 local api = vim.api
-require("claude-code.lib.highlights")
+local draw = require("claude-code.editor.changes.draw")
 local hunks = require("claude-code.editor.changes.hunks")
+local pairs_of_lines = require("claude-code.editor.changes.pairs")
 local reveal = require("claude-code.editor.changes.reveal")
 local windows = require("claude-code.editor.windows")
 
@@ -21,19 +22,26 @@ local DIFF_OPTIONS = {
   "wrap",
 }
 
----The groups of Neovim's diff mode, and ours in their place.
+---The groups of diff mode, and ours in their place. It marks the changed part of a line by other rules in each version
+---of Neovim, so that we mark the words.
 local SIDES = {
-  old = "DiffAdd:ClaudeCodeDelete,DiffChange:ClaudeCodeDelete,"
-    .. "DiffText:ClaudeCodeDeleteText,DiffTextAdd:ClaudeCodeDeleteText,DiffDelete:ClaudeCodeFiller",
-  new = "DiffAdd:ClaudeCodeAdd,DiffChange:ClaudeCodeAdd,"
-    .. "DiffText:ClaudeCodeAddText,DiffTextAdd:ClaudeCodeAddText,DiffDelete:ClaudeCodeFiller",
+  old = "DiffAdd:ClaudeCodeDelete,DiffChange:ClaudeCodeDelete,DiffText:ClaudeCodeDelete,"
+    .. "DiffTextAdd:ClaudeCodeDelete,DiffDelete:ClaudeCodeFiller",
+  new = "DiffAdd:ClaudeCodeAdd,DiffChange:ClaudeCodeAdd,DiffText:ClaudeCodeAdd,"
+    .. "DiffTextAdd:ClaudeCodeAdd,DiffDelete:ClaudeCodeFiller",
 }
+local WORDS = { old = "ClaudeCodeDeleteText", new = "ClaudeCodeAddText" }
+local LINEMATCH = "linematch:40"
+local NAMESPACE = api.nvim_create_namespace("claude-code.diff.words")
 
 ---@class claude-code.Sides : claude-code.Layout
 ---@field private proposal claude-code.Proposal
 ---@field private place claude-code.DiffPlace
 ---@field private old_win? integer
 ---@field private borrowed? claude-code.Borrowed `old_win`
+---@field private shown? claude-code.HunkList whose words are marked
+---@field private drawings? table<"old"|"new", claude-code.Drawing>
+---@field private adds_linematch? boolean
 ---@field private scrollopt? string as :diffthis, which changes it for all windows, found it
 local Sides = {}
 Sides.__index = Sides
@@ -45,6 +53,11 @@ local M = {}
 ---@return claude-code.Sides
 function M.new(proposal, place)
   return setmetatable({ proposal = proposal, place = place, windows = {} }, Sides)
+end
+
+---@param first integer 1-based
+local function lines_of(buf, first, count)
+  return api.nvim_buf_get_lines(buf, math.max(first - 1, 0), first - 1 + count, false)
 end
 
 ---The proposal's side: a size of its own keeps 'equalalways' from resizing all windows.
@@ -66,6 +79,11 @@ function Sides:open()
   self.old_win = self.borrowed.win
   self.windows = { self.old_win }
   self.scrollopt = vim.go.scrollopt
+  -- TODO(0.10): without it, it pairs lines by their place.
+  self.adds_linematch = not vim.go.diffopt:find("linematch", 1, true)
+  if self.adds_linematch then
+    vim.opt.diffopt:append(LINEMATCH)
+  end
   -- First with the other side: the proposal would put that into the jump list.
   self.win = api.nvim_open_win(self.proposal.old_buf, false, self:split())
   windows.show(self.win, self.proposal.new_buf)
@@ -133,8 +151,22 @@ function Sides:is_cramped()
   return self:is_intact() and self.place:is_cramped(width(self.old_win) + width(self.win) + 1)
 end
 
----Diff mode finds the changes by itself.
-function Sides.refresh() end
+---Diff mode finds the lines that changed; the words are marked here, unless the proposal is as before.
+function Sides:refresh()
+  local proposal, now = self.proposal, self.proposal:hunks()
+  if self.shown == now then
+    return
+  end
+  self.shown, self.drawings = now, {}
+  for side, buf in pairs({ old = proposal.old_buf, new = proposal.new_buf }) do
+    self.drawings[side] = draw.start(buf, NAMESPACE, now.list, function(pen, hunk)
+      local old = lines_of(proposal.old_buf, hunk.old, hunk.old_count)
+      local new = lines_of(proposal.new_buf, hunk.new, hunk.new_count)
+      local in_old, in_new = pairs_of_lines.changes(old, new)
+      draw.words(pen, hunk[side] - 1, side == "old" and in_old or in_new, WORDS[side])
+    end, side)
+  end
+end
 
 ---@param hunk? claude-code.Hunk
 function Sides:reveal(hunk)
@@ -155,6 +187,9 @@ function Sides:end_diff_mode()
     end
   end
   vim.go.scrollopt = self.scrollopt or vim.go.scrollopt
+  if self.adds_linematch then
+    vim.opt.diffopt:remove(LINEMATCH)
+  end
 end
 
 ---@private
@@ -194,6 +229,9 @@ function Sides:close()
   local old_is_ours, new_is_ours = self:has_side(self.old_win), self:has_side(self.win)
   local is_replaced = self:is_replaced(old_is_ours, new_is_ours)
   self:end_diff_mode()
+  for _, drawing in pairs(self.drawings or {}) do
+    drawing:stop()
+  end
   self:release(old_is_ours, new_is_ours)
   if is_replaced and new_is_ours then
     self.borrowed:give_back(self.win)

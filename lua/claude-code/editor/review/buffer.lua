@@ -18,7 +18,7 @@ local M = {}
 ---@field version? string of its file, with these hunks
 ---@field is_attached boolean
 ---@field missed? integer tick of the text because of whose hunks the list was last asked for
----@field marks? "signs"|"review" what shows them
+---@field marks? claude-code.ReviewMarks what shows them
 ---@field on_lines? fun() after each change of its text
 ---@field comment_marks table<string, integer> extmarks by the ids of the comments
 local Buffer = {}

@@ -12,9 +12,6 @@ local NAMESPACE = api.nvim_create_namespace("claude-code.review")
 ---Below gitsigns (6), mini.diff and diagnostics (10).
 local SIGN_PRIORITY = 5
 
----Signs of one hunk.
-local MAX_SIGNS = 2000
-
 local M = {}
 
 local function joined(lines)
@@ -45,49 +42,8 @@ local function mark_signs(pen, part)
   local group = count == 0 and "ClaudeCodeDeleteSign"
     or #part.old_lines == 0 and "ClaudeCodeAddSign"
     or "ClaudeCodeChangeSign"
-  local first = math.max(part.new - 1, 0)
-  for row = first, first + math.min(math.max(count, 1), MAX_SIGNS) - 1 do
-    pen(row, 0, {
-      sign_text = count == 0 and "▁" or "▎",
-      sign_hl_group = group,
-      priority = SIGN_PRIORITY,
-      strict = false,
-    })
-  end
-end
-
----The margin in front of old lines, whose signs are drawn already.
----@param win integer that shows them, or -1
----@param are_first boolean the buffer had no signs of the review
----@return claude-code.Chunk
-local function margin_in(win, are_first)
-  if win == -1 then
-    return { "- ", "ClaudeCodeDeleteSign" }
-  end
-  -- The first signs move the text where 'signcolumn' is "auto", which Neovim knows once it has drawn them.
-  local is_auto = vim.startswith(vim.wo[win].signcolumn, "auto")
-  if are_first and is_auto and api.nvim_get_mode().mode == "n" then
-    require("claude-code.messages.notify").redraw()
-  end
-  return draw.margin(win)
-end
-
-local function draw_review(buf, pen, hunks, are_first)
-  local lines_of, parts = text.reader(buf), {}
-  for _, hunk in ipairs(hunks) do
-    local old_lines = lines_of(hunk.old_lines or {}, hunk.old[1])
-    vim.list_extend(parts, drawn(hunk, hunk.mixed or hunk.in_parts, old_lines))
-  end
-  for _, part in ipairs(parts) do
-    draw.new_lines(buf, pen, part)
-  end
-  hidden.show(buf, parts)
-  local win = fn.bufwinid(buf)
-  local wrap_width = win ~= -1 and vim.wo[win].wrap and api.nvim_win_get_width(win) or 0
-  local margin = margin_in(win, are_first)
-  for _, part in ipairs(parts) do
-    draw.old_lines(buf, pen, part, margin, wrap_width)
-  end
+  local first, sign = math.max(part.new - 1, 0), count == 0 and "▁" or "▎"
+  draw.sign(pen, first, math.max(count, 1), sign, group, SIGN_PRIORITY)
 end
 
 ---Scrolls to all of the hunk whose beginning has the cursor, and to the old lines above it.
@@ -104,34 +60,54 @@ function M.reveal(win, hunks)
   reveal.old_lines_on_top(win, NAMESPACE)
 end
 
+---The first signs move the text where 'signcolumn' is "auto", which Neovim knows once it has drawn them.
+local function redraw_first_signs(win)
+  local is_auto = win ~= -1 and vim.startswith(vim.wo[win].signcolumn, "auto")
+  if is_auto and api.nvim_get_mode().mode == "n" then
+    require("claude-code.messages.notify").redraw()
+  end
+end
+
+---@class claude-code.ReviewMarks
+---@field drawing claude-code.Drawing
+---@field is_review boolean colours and old lines, too, not signs alone
+
 ---Draws the hunks, in the place of what was drawn before.
 ---@param buf integer
----@param before "signs"|"review"|nil what it returned last
+---@param before? claude-code.ReviewMarks what it returned last
 ---@param hunks claude-code.ReviewHunk[] of the text that the buffer has now
----@param is_review boolean colours and old lines, too, not signs alone
----@return "signs"|"review"|nil what is drawn
+---@param is_review boolean
+---@return claude-code.ReviewMarks? nil: nothing is drawn
 function M.show(buf, before, hunks, is_review)
-  api.nvim_buf_clear_namespace(buf, NAMESPACE, 0, -1)
-  hidden.show(buf, {})
-  ---@type claude-code.Pen
-  local function pen(row, column, options)
-    api.nvim_buf_set_extmark(buf, NAMESPACE, row, column, options)
+  local lines_of, list = text.reader(buf), {}
+  for i, hunk in ipairs(hunks) do
+    list[i] = { new = hunk.new[1], new_count = hunk.new[2], hunk = hunk }
   end
-  if is_review and #hunks > 0 then
-    draw_review(buf, pen, hunks, before == nil)
-  elseif not is_review then
-    for _, hunk in ipairs(hunks) do
-      for _, part in ipairs(drawn(hunk, hunk.in_parts, hunk.old_lines or {})) do
+  local drawing = draw.start(buf, NAMESPACE, list, function(pen, item, style)
+    local hunk = item.hunk
+    local in_parts = hunk.in_parts or is_review and hunk.mixed
+    local old_lines = is_review and lines_of(hunk.old_lines or {}, hunk.old[1]) or hunk.old_lines
+    for _, part in ipairs(drawn(hunk, in_parts, old_lines or {})) do
+      if is_review then
+        draw.inline(buf, pen, part, style)
+      else
         mark_signs(pen, part)
       end
     end
+  end)
+  hidden.show(buf, is_review and list or {})
+  if #hunks == 0 then
+    return drawing:stop()
+  elseif is_review and not before then
+    redraw_first_signs(fn.bufwinid(buf))
+    drawing:show()
   end
-  if is_review and before ~= "review" then
+  if is_review and not (before and before.is_review) then
     for _, win in ipairs(fn.win_findbuf(buf)) do
       M.reveal(win, hunks)
     end
   end
-  return #hunks > 0 and (is_review and "review" or "signs") or nil
+  return { drawing = drawing, is_review = is_review }
 end
 
 return M
