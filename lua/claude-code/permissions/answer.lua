@@ -4,6 +4,7 @@ local label = require("claude-code.sessions.label")
 local notify = require("claude-code.messages.notify")
 local requests = require("claude-code.sessions.requests")
 local sessions = require("claude-code.sessions")
+local task = require("claude-code.lib.task")
 local winbar = require("claude-code.editor.windows.winbar")
 
 local M = {}
@@ -13,81 +14,66 @@ local MAX_LINE = 1000
 
 ---@class claude-code.AnswerChoice
 ---@field text string
----@field run fun()
+---@field answer? claude-code.PermissionAnswer
+---@field needs_reason? boolean it denies
+---@field row? claude-code.SessionRow whose terminal it shows
+---@field option? integer of a question
+---@field is_reply? boolean of the user's own words, or of the options that they have chosen
+---@field is_last? boolean without words
 
 local function row_of(request)
   return sessions.get({ n = request.session, pid = request.pid })
 end
 
-local function send(request, answer)
-  local ok, problem = requests.answer(request.id, answer)
-  if not ok then
-    notify.warn(problem --[[@as string]])
-  end
-end
-
----@return claude-code.AnswerChoice
-local function choice(text, run)
-  return { text = text, run = run }
-end
-
----@return claude-code.AnswerChoice
-local function choice_of(request, text, answer)
-  return choice(text, function()
-    send(request, answer)
+---@return string? text nil if the user leaves it empty
+local function input(prompt)
+  local text = task.await(function(done)
+    vim.ui.input({ prompt = prompt }, done)
   end)
+  return text and vim.trim(text) ~= "" and text or nil
 end
 
---- Asks for a text, unless the user leaves it empty.
-local function input(prompt, done)
-  vim.ui.input({ prompt = prompt }, function(text)
-    if text and vim.trim(text) ~= "" then
-      done(text)
-    end
-  end)
-end
-
---- What can be done with any request.
+---@return claude-code.AnswerChoice[] of any request
 local function other_choices(request)
   local row = row_of(request)
   local deny = request.questions and "Decline" or "Deny"
   local choices = {
-    choice_of(request, deny, { allow = false }),
-    choice(deny .. " with a reason…", function()
-      input("Reason for Claude: ", function(reason)
-        send(request, { allow = false, reason = reason })
-      end)
-    end),
+    { text = deny, answer = { allow = false } },
+    { text = deny .. " with a reason…", needs_reason = true },
   }
   if row and (row.n or row.buf) then
-    choices[3] = choice("Show it in its terminal", function()
-      require("claude-code.terminal.go_to").session(row)
-    end)
+    table.insert(choices, { text = "Show it in its terminal", row = row })
   end
   return choices
 end
 
-local function permission_choices(request)
-  local choices = { choice_of(request, "Allow", { allow = true }) }
-  for number, text in ipairs(request.suggestions) do
-    table.insert(choices, choice_of(request, text, { allow = true, suggestion = number }))
+---@param chosen? claude-code.AnswerChoice
+---@return claude-code.PermissionAnswer? answer nil: the user has left it undecided
+local function answer_of(chosen)
+  if chosen and chosen.row then
+    require("claude-code.terminal.go_to").session(chosen.row)
+  elseif chosen and chosen.needs_reason then
+    local reason = input("Reason for Claude: ")
+    return reason and { allow = false, reason = reason }
   end
-  return choices
+  return chosen and chosen.answer
 end
 
 local function heading(request)
   return request.questions and "Question" or request.tool
 end
 
---- In a window with a cursor; closing it goes back to the choice.
-local function show_whole(request, lines, back)
+--- In a window with a cursor, until that is closed.
+local function show_whole(request, lines)
   local buf = float.open(heading(request), lines)
   vim.bo[buf].syntax = request.syntax or ""
-  local callback = vim.schedule_wrap(back)
-  vim.api.nvim_create_autocmd("BufWipeout", { buffer = buf, once = true, callback = callback })
+  task.await(function(done)
+    local callback = vim.schedule_wrap(done)
+    vim.api.nvim_create_autocmd("BufWipeout", { buffer = buf, once = true, callback = callback })
+  end)
 end
 
---- In one line: the whole is above. Of several questions it is the one that is shown.
+--- In one line, as the whole is above: of several questions the one that is shown.
 local function prompt_of(request, lines)
   local title = request.questions and lines[1] or request.title
   local name = label.of({ n = request.session, pid = request.pid })
@@ -113,37 +99,45 @@ local function in_rows(lines)
 end
 
 --- Shows the lines above the choices.
+---@param own claude-code.AnswerChoice[] of this request
+---@return claude-code.AnswerChoice? chosen nil: the user has left it undecided
 local function choose(request, lines, own)
   lines = in_rows(lines)
-  local choices = vim.list_extend(vim.list_slice(own), other_choices(request))
+  local choices, whole =
+    vim.list_extend(own, other_choices(request)), { text = "Show the whole request" }
   -- A picker may cover what is above it.
-  choices[#choices + 1] = choice("Show the whole request", function()
-    show_whole(request, lines, function()
-      choose(request, lines, own)
+  table.insert(choices, whole)
+  while true do
+    local look = { syntax = request.syntax, choices = #choices }
+    local close_preview = float.preview(heading(request), lines, look)
+    requests.on_end(request.id, close_preview)
+    local ok, chosen = pcall(task.await, function(done)
+      vim.ui.select(choices, {
+        prompt = prompt_of(request, lines),
+        kind = "claude-code.answer",
+        format_item = function(one)
+          return one.text
+        end,
+      }, done)
     end)
-  end)
-  local look = { syntax = request.syntax, choices = #choices }
-  local close_preview = float.preview(heading(request), lines, look)
-  requests.on_end(request.id, close_preview)
-  local ok, message = pcall(vim.ui.select, choices, {
-    prompt = prompt_of(request, lines),
-    kind = "claude-code.answer",
-    format_item = function(one)
-      return one.text
-    end,
-  }, function(chosen)
-    close_preview()
-    if chosen then
-      chosen.run()
-    end
-  end)
-  if not ok then
     close_preview()
     -- CTRL-C in Neovim's own list.
-    if not tostring(message):find("Keyboard interrupt", 1, true) then
-      error(message, 0)
+    if not ok and not tostring(chosen):find("Keyboard interrupt", 1, true) then
+      error(chosen, 0)
+    elseif not ok or chosen ~= whole then
+      return ok and chosen or nil
     end
+    show_whole(request, lines)
   end
+end
+
+---@return claude-code.PermissionAnswer?
+local function ask_permission(request)
+  local choices = { { text = "Allow", answer = { allow = true } } }
+  for number, text in ipairs(request.suggestions) do
+    choices[number + 1] = { text = text, answer = { allow = true, suggestion = number } }
+  end
+  return answer_of(choose(request, request.lines, choices))
 end
 
 local function lines_of(question, index, count)
@@ -158,50 +152,69 @@ local function lines_of(question, index, count)
   return lines
 end
 
----@param chosen table<integer, true>
-local function reply_of(chosen, text)
-  local options = vim.tbl_keys(chosen)
-  table.sort(options)
-  return { options = options, text = text }
-end
-
----@param chosen table<integer, true> of a question with several options
-local function ask_one(request, question, lines, chosen, done)
+---@param picked table<integer, true> options so far, of a question with several
+---@return claude-code.AnswerChoice[]
+local function choices_of(question, picked)
   local choices = {}
   for number, option in ipairs(question.options) do
-    local mark = question.multiple and (chosen[number] and "[x] " or "[ ] ") or ""
-    choices[number] = choice(mark .. option.label, function()
-      if not question.multiple then
-        return done({ options = { number } })
-      end
-      chosen[number] = not chosen[number] or nil
-      ask_one(request, question, lines, chosen, done)
-    end)
+    local mark = question.multiple and (picked[number] and "[x] " or "[ ] ") or ""
+    choices[number] = { text = mark .. option.label, option = number }
   end
-  choices[#choices + 1] = choice("Type an answer…", function()
-    input("Your answer: ", function(text)
-      done(reply_of(chosen, text))
-    end)
-  end)
-  choices[#choices + 1] = next(chosen)
-    and choice("Done", function()
-      done(reply_of(chosen))
-    end)
-  choose(request, lines, choices)
+  table.insert(choices, { text = "Type an answer…", is_reply = true })
+  if next(picked) then
+    table.insert(choices, { text = "Done", is_reply = true, is_last = true })
+  end
+  return choices
+end
+
+---@return claude-code.PermissionReply?
+---@return claude-code.AnswerChoice? other one that answers the whole request
+local function ask_question(request, question, lines)
+  local picked = {}
+  while true do
+    local chosen = choose(request, lines, choices_of(question, picked))
+    local option = chosen and chosen.option
+    if option and question.multiple then
+      picked[option] = not picked[option] or nil
+    elseif option then
+      return { options = { option } }
+    elseif not chosen or not chosen.is_reply then
+      return nil, chosen
+    else
+      local text = not chosen.is_last and input("Your answer: ") or nil
+      local options = vim.tbl_keys(picked)
+      table.sort(options)
+      return (text or chosen.is_last) and { options = options, text = text } or nil
+    end
+  end
 end
 
 --- Asks Claude's own questions, one after the other. Nothing is answered if the user leaves one undecided.
----@param replies claude-code.PermissionReply[] those so far
-local function ask_questions(request, replies)
-  local index = #replies + 1
-  local question = request.questions[index]
-  if not question then
-    return send(request, { allow = true, replies = replies })
+---@return claude-code.PermissionAnswer?
+local function ask_questions(request)
+  local replies = {} ---@type claude-code.PermissionReply[]
+  for index, question in ipairs(request.questions) do
+    local lines = lines_of(question, index, #request.questions)
+    local reply, other = ask_question(request, question, lines)
+    if not reply then
+      return answer_of(other)
+    end
+    replies[index] = reply
   end
-  local lines = lines_of(question, index, #request.questions)
-  ask_one(request, question, lines, {}, function(reply)
-    ask_questions(request, vim.list_extend(vim.list_slice(replies), { reply }))
-  end)
+  return { allow = true, replies = replies }
+end
+
+--- Runs in a task.
+local function ask(request)
+  local ask_by = request.questions and ask_questions or ask_permission
+  local answer = ask_by(request)
+  if not answer then
+    return
+  end
+  local ok, problem = requests.answer(request.id, answer)
+  if not ok then
+    notify.warn(problem --[[@as string]])
+  end
 end
 
 --- An edit with a diff is answered there, where the user may have changed it.
@@ -241,7 +254,7 @@ local function find_blocked(n)
     or nil
 end
 
---- There is no request that can be answered here.
+--- No request can be answered here.
 local function explain(n)
   local row = find_blocked(n)
   local is_on = require("claude-code.config").get().permissions.answer
@@ -264,10 +277,10 @@ function M.run(n)
     show_diff(request)
   elseif request.plan and require("claude-code.config").get().permissions.plan then
     require("claude-code.permissions.plan").show(request)
-  elseif request.questions then
-    ask_questions(request, {})
   else
-    choose(request, request.lines, permission_choices(request))
+    task.run(function()
+      ask(request)
+    end)
   end
 end
 

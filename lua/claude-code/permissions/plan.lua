@@ -4,10 +4,10 @@ local api = vim.api
 local borrowing = require("claude-code.editor.windows.borrowed")
 local buffers = require("claude-code.editor.diff.buffers")
 local focus = require("claude-code.editor.windows.focus")
+local keyboard = require("claude-code.editor.input.keyboard")
 local notify = require("claude-code.messages.notify")
 local requests = require("claude-code.sessions.requests")
 local terminal = require("claude-code.terminal.providers.window")
-local guards = require("claude-code.editor.input.guard")
 local winbar = require("claude-code.editor.windows.winbar")
 local windows = require("claude-code.editor.windows")
 
@@ -184,7 +184,7 @@ end
 
 local function new(request)
   local buf = api.nvim_create_buf(false, true)
-  local plan = { request = request, buf = buf, comments = {}, guard = guards.new("the plan") }
+  local plan = { request = request, buf = buf, comments = {}, guard = keyboard.guard("the plan") }
   fill(plan)
   local name = "claude-code://plan/" .. request.id
   api.nvim_buf_set_name(buf, name)

@@ -4,7 +4,6 @@ local accepted = require("claude-code.editor.diff.accepted")
 local bars = require("claude-code.editor.diff.bars")
 local blocked = require("claude-code.editor.input.blocked")
 local focus = require("claude-code.editor.windows.focus")
-local guards = require("claude-code.editor.input.guard")
 local keyboard = require("claude-code.editor.input.keyboard")
 local layouts = require("claude-code.editor.diff.layout")
 local notify = require("claude-code.messages.notify")
@@ -54,7 +53,7 @@ function M.open(diff)
     layout = layout,
     saved = saved,
     origin = origin,
-    guard = guards.new("the change of " .. proposal:title(), diff.asked_for),
+    guard = keyboard.guard("the change of " .. proposal:title(), diff.asked_for),
     is_outside = proposal:is_outside(),
   }, View)
   if proposal.cursor then

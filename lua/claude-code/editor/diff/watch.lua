@@ -6,7 +6,7 @@
 local api = vim.api
 local autocommands = require("claude-code.lib.autocommands")
 local channel = require("claude-code.server.channel")
-local commands = require("claude-code.editor.input.commands")
+local keyboard = require("claude-code.editor.input.keyboard")
 local keys = require("claude-code.editor.diff.keys")
 local notify = require("claude-code.messages.notify")
 local original = require("claude-code.editor.diff.original")
@@ -32,8 +32,6 @@ local CLOSING = { close = true, quit = true }
 local CTRL_W, CTRL_Q = "\23", "\17"
 local CLOSING_KEYS =
   { [CTRL_W .. "c"] = true, [CTRL_W .. "q"] = true, [CTRL_W .. CTRL_Q] = true, ZQ = true }
-
-local NAMESPACE = api.nvim_create_namespace("claude-code.diff.typed")
 
 ---@class claude-code.Watch
 ---@field private view claude-code.View
@@ -244,8 +242,7 @@ end
 ---@return fun() stop
 function Watch:follow_typing(events)
   local previous, is_early = "", false
-  return commands.follow(events, {
-    namespace = NAMESPACE,
+  return keyboard.follow_commands(events, {
     begin = function()
       self.is_early = self.guard:is_active()
     end,

@@ -1,7 +1,14 @@
---- When the user typed last, in any mode and window. The mouse, and programs that feed keys, do not count.
-local uv = vim.uv
+--- What the user types: when, which commands, and whether a key may decide about something that has just appeared. The
+--- mouse, and programs that feed keys, do not count.
+local api, fn, uv = vim.api, vim.fn, vim.uv
+local notify = require("claude-code.messages.notify")
 
-local NAMESPACE = vim.api.nvim_create_namespace("claude-code.keyboard")
+local NAMESPACE = api.nvim_create_namespace("claude-code.keyboard")
+
+---How many pauses in typing a user needs to see what has appeared: two seconds.
+local SEEN_PAUSES = 5
+
+local CMD = vim.keycode("<Cmd>")
 
 ---The names of the mouse's "keys" contain these.
 local POINTER = { "Mouse", "ScrollWheel", "Drag", "Release" }
@@ -37,7 +44,7 @@ local function is_pointer(typed)
   if typed:byte() ~= 0x80 then
     return false
   end
-  local name = vim.fn.keytrans(typed)
+  local name = fn.keytrans(typed)
   return vim.iter(POINTER):any(function(part)
     return name:find(part, 1, true) ~= nil
   end)
@@ -109,6 +116,129 @@ function M.after_idle(ms, callback)
   cancel = M.after(ms, check)
   return function()
     cancel()
+  end
+end
+
+---@class claude-code.CommandWatch
+---@field run fun(command: string, bang: boolean) by its full name; "" is one that Neovim does not know
+---@field begin? fun() its first key was typed
+---@field key? fun(key: string) any other key was typed, or executed by a mapping
+
+---The command of a mapping is about to be executed. Neovim has no event for that.
+---@return string? line
+local function of_mapping(typed)
+  local mode = api.nvim_get_mode().mode:sub(1, 1)
+  return fn.maparg(fn.keytrans(typed or ""), mode):match("^<[Cc][Mm][Dd]>(.-)<[Cc][Rr]>")
+end
+
+---Reports commands in the moment before they are executed: those that the user types, and those with which a mapping
+---begins (`<Cmd>w<CR>`), but none that a plugin executes.
+---@param events claude-code.Autocommands
+---@param watch claude-code.CommandWatch
+---@return fun() unfollow but for the events
+function M.follow_commands(events, watch)
+  local begin, namespace = watch.begin or function() end, api.nvim_create_namespace("")
+  local function report(line)
+    local ok, parsed = pcall(api.nvim_parse_cmd, line, {})
+    watch.run(ok and parsed.cmd or "", ok and parsed.bang or false)
+  end
+  events:on({ "CmdlineEnter", "CmdlineLeave" }, function(_, args)
+    if args.event == "CmdlineEnter" then
+      begin()
+    elseif not vim.v.event.abort then
+      report(fn.getcmdline())
+    end
+  end, { pattern = ":" })
+  vim.on_key(function(key, typed)
+    local line = key == CMD and of_mapping(typed)
+    if line then
+      begin()
+      report(line)
+    elseif key ~= CMD and watch.key then
+      watch.key(key)
+    end
+  end, namespace)
+  return function()
+    vim.on_key(nil, namespace)
+  end
+end
+
+---@alias claude-code.GuardEvent "appeared"|"was updated"|"got the cursor"
+
+---@class claude-code.DecisionGuard
+---@field private title string such as "the change of main.lua"
+---@field private since number by `M.now`
+---@field private event claude-code.GuardEvent what happened then
+---@field private is_expected? boolean the user has asked for it
+---@field private reported? string the last message, and when the keys that it was about began
+local Guard = {}
+Guard.__index = Guard
+
+---Keeps keys that were typed for something else from deciding a diff or a plan that has just appeared: the user must
+---have had time to see it before they began to type, or have typed something else in it.
+---@param title string
+---@param asked? boolean the user has asked for it
+---@return claude-code.DecisionGuard
+function M.guard(title, asked)
+  local guard = setmetatable({ title = title }, Guard)
+  guard:restart("appeared", asked)
+  return guard
+end
+
+---@param event claude-code.GuardEvent
+---@param asked? boolean
+function Guard:restart(event, asked)
+  self.since, self.event, self.is_expected = M.now(), event, asked
+end
+
+---Restarts when the cursor comes into it because the window that had it was closed.
+---@param events claude-code.Autocommands
+---@param is_inside fun(): boolean
+function Guard:follow(events, is_inside)
+  local closed = -math.huge
+  events:on({ "WinClosed", "WinEnter" }, function(_, args)
+    if args.event == "WinEnter" then
+      local was_typed = M.now() - closed > M.idle_ms()
+      if not was_typed and is_inside() then
+        self:restart("got the cursor")
+      end
+    elseif tonumber(args.match) == api.nvim_get_current_win() then
+      closed = M.now()
+    end
+  end)
+end
+
+---Must keys not decide yet? The guard takes keys without a pause between them as one.
+---@return boolean
+function Guard:is_active()
+  if self.is_expected then
+    return M.now() - self.since < M.QUIET_MS
+  end
+  local began, before = M.last_burst()
+  local pauses = before > self.since and 2 or SEEN_PAUSES
+  return began - self.since < pauses * M.QUIET_MS
+end
+
+---Says why nothing was decided, once for keys that are typed without a pause.
+---@param again string what to do then
+function Guard:report(again)
+  local reported = again .. M.last_burst()
+  if self.reported ~= reported then
+    self.reported = reported
+    notify.info(("%s: %s %s just now"):format(again, self.title, self.event), "diff")
+  end
+end
+
+---@param key string
+---@param decide fun() called unless the key may have been typed for something else
+function Guard:decide(key, decide)
+  if self:is_active() then
+    self:report(("press %s again, it decided nothing"):format(key))
+  else
+    if self.reported then
+      api.nvim_echo({}, false, {})
+    end
+    decide()
   end
 end
 

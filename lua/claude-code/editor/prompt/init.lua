@@ -1,7 +1,7 @@
 --- A prompt for Claude in a Markdown buffer: `:wq` sends it, and what closes its window in another way keeps it as a
 --- draft. The buffer is modified only where that cannot be kept as it is typed.
 local api, uv = vim.api, vim.uv
-local commands = require("claude-code.editor.input.commands")
+local keyboard = require("claude-code.editor.input.keyboard")
 local notify = require("claude-code.messages.notify")
 local winbar = require("claude-code.editor.windows.winbar")
 local windows = require("claude-code.editor.windows")
@@ -191,7 +191,7 @@ local function on_close(prompt)
 end
 
 local function follow_commands(prompt, events)
-  local watch = { namespace = api.nvim_create_namespace("claude-code.prompt." .. prompt.buf) }
+  local watch = {}
   function watch.run(command)
     if SENDING[command] and api.nvim_get_current_buf() == prompt.buf then
       prompt.is_sending = true
@@ -200,7 +200,7 @@ local function follow_commands(prompt, events)
       end)
     end
   end
-  local unfollow = commands.follow(events, watch)
+  local unfollow = keyboard.follow_commands(events, watch)
   events:on("BufWipeout", function()
     unfollow()
     events:stop()
