@@ -131,9 +131,7 @@ export class ReviewService {
     // In the order in which the texts came.
     const params = this.#text.resolve(given);
     await this.#projects.catchUp();
-    const method = own<Answer>(this.methods, name);
-    if (!method) throw new Failure(`the executable has no method review/${name}: update it`);
-    return method(params);
+    return own<Answer>(this.methods, name)?.(params);
   }
 
   async #list(request: Request<typeof requests.List>): Promise<Listed | { unchanged: true }> {

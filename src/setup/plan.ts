@@ -243,22 +243,10 @@ const END = "<!-- claude-code.nvim: LSP diagnostics (end) -->";
 const SECTION = `${BEGIN}
 ## LSP Diagnostics
 
-When you edit files, the system will check for lint errors and warnings before allowing you to complete.
-If any issues are found, you'll be asked to fix them. You get one retry attempt - if you still can't fix them,
-you'll be allowed to complete.
-
-Use the nvim-lsp MCP server to get diagnostics:
-- \`get_diagnostics()\` - Get all diagnostics across all open buffers
-- \`get_diagnostics("src/main.lua")\` - Get diagnostics for a single file
-- \`get_diagnostics(["src/main.lua", "src/utils.lua"])\` - Get diagnostics for multiple files
-- \`get_session_diagnostics()\` - Get diagnostics only for files you edited in this session
-- \`get_diagnostic_context(file_path, line)\` - Get code context around a specific diagnostic
-- \`get_diagnostic_summary()\` - Get a summary of all errors/warnings with file counts
-
-Best practices:
-1. Always fix errors before warnings
-2. Check diagnostics proactively after making changes
-3. If you can't fix an issue on the second attempt, add a comment explaining why
+When you edit files, the system checks for errors and warnings before you may end your turn, and asks you to fix them.
+Ask the nvim-lsp MCP server yourself after an edit: \`get_session_diagnostics\` lists what is wrong in the files that you
+edited, \`get_diagnostics\` what is wrong in any others. Fix errors before warnings. If you cannot fix an issue, add a
+comment that explains why.
 ${END}
 `;
 
