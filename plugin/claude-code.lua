@@ -113,7 +113,7 @@ api.nvim_create_autocmd("BufReadCmd", {
   pattern = "claude-code://*",
   callback = function(event)
     if vim.startswith(event.match, "claude-code://base/") then
-      require("claude-code.editor.review.listing").load_base(event.buf)
+      require("claude-code.editor.review.review").load_base(event.buf)
     elseif vim.startswith(event.match, "claude-code://terminal") then
       vim.cmd(
         "setlocal noswapfile nobuflisted bufhidden=wipe | noautocmd call nvim_open_term(0, {})"
@@ -126,14 +126,14 @@ api.nvim_create_autocmd("BufReadCmd", {
 })
 
 -- Another one in a session file is an empty buffer that has its name, and a file of a review has the review's bar
--- where 'sessionoptions' has "localoptions". The bar begins with MARK of editor/review/view.lua; a review that is open
+-- where 'sessionoptions' has "localoptions". The bar begins with MARK of editor/review/bar.lua; a review that is open
 -- sees to its own.
 api.nvim_create_autocmd("SessionLoadPost", {
   group = buffers,
   callback = function(event)
     local is_ours = event.match:find("^claude%-code://") and not event.match:find("//terminal")
-    local listing = package.loaded["claude-code.editor.review.listing"]
-    local is_reviewing = listing and listing.review ~= nil
+    local review = package.loaded["claude-code.editor.review"]
+    local is_reviewing = review and review.is_open()
     local is_left = is_ours and not vim.b[event.buf].claude_code_file and not refill(event.buf)
     for _, win in ipairs(vim.fn.win_findbuf(event.buf)) do
       local has_bar = not is_reviewing and vim.startswith(vim.wo[win].winbar, "%(%)")

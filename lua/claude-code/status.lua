@@ -181,8 +181,8 @@ function M.findings(broken)
     add(server(status))
   end
   vim.list_extend(found, vim.iter(status.folders):map(hooks_off):totable())
-  local client = package.loaded["claude-code.editor.review.client"]
-  local summary = client and client.summary()
+  local review = package.loaded["claude-code.editor.review"]
+  local summary = review and review.summary()
   vim.list_extend(found, vim.tbl_map(reviewing, summary and summary.problems or {}))
   local folders = table.concat(status.folders, ", ")
   local nothing = "none, the home folder and those above are not published; :cd to a project"

@@ -8,7 +8,7 @@ import { ALL, type Change } from "./weave/row";
 
 /*
  * What Neovim receives of a review: the classes ReviewFile, ReviewHunk and ReviewOwner of
- * lua/claude-code/editor/review/listing.lua, Decision of outcome.lua. Lines are bytes (Lua strings)
+ * lua/claude-code/editor/review/buffer.lua, Decision of outcome.lua. Lines are bytes (Lua strings)
  * without "\n"; a "\r" before it is part of them.
  */
 

@@ -36,7 +36,7 @@ onEachNeovim((session) => {
   };
   const news = () =>
     session.neovim.lua<number | null>(
-      'return (require("port").review_client.summary() or { counts = {} }).counts.hunks',
+      'return (require("claude-code.editor.review").summary() or { counts = {} }).counts.hunks',
     );
 
   test("accepted: kept as soon as Claude has written it", async () => {

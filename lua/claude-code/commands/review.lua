@@ -65,7 +65,7 @@ return {
   },
 
   --- Leaves the review, and closes its list. What you have not decided still waits.
-  ["review close"] = { run = calls("review.view", "close") },
+  ["review close"] = { run = calls("review.review", "close") },
 
   --- Keeps all that is left, and ends the review.
   ["review done"] = { run = calls("review.decide", "done") },

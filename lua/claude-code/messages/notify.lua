@@ -199,6 +199,17 @@ M.error = notifier(levels.ERROR, "error", "ErrorMsg")
 M.warn = notifier(levels.WARN, "warn", "WarningMsg")
 M.info = notifier(levels.INFO, "info", "None")
 
+local warned = {} ---@type table<string, true>
+
+---@param text string stays true: it is said once
+---@param topic? string
+function M.warn_once(text, topic)
+  if not warned[text] then
+    warned[text] = true
+    M.warn(text, topic)
+  end
+end
+
 --- Shows how far something is, in a line that the next one replaces and neither `:messages` nor the
 --- log keeps.
 ---@param text string

@@ -174,7 +174,7 @@ onEachNeovim((session, version) => {
     await reviewed();
     await lua(`
       vim.cmd("doautocmd TextChanged")
-      require("claude-code.editor.review.view").update(vim.api.nvim_get_current_buf())
+      require("port").review.update(vim.api.nvim_get_current_buf())
       vim.cmd("file other")`);
     await Bun.sleep(400);
     await shows("nothing", NOTHING);

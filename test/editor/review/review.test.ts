@@ -273,6 +273,19 @@ onEachNeovim((session) => {
       `);
     });
 
+    test("closes in its tab page when the last hunk is decided in another", async () => {
+      write("a", TEN);
+      claude({ a: five });
+      const lists = "{getwininfo()->filter('v:val.quickfix')->len()}";
+      await plays(`
+        :Claude review!                 list 1   {&buftype} quickfix
+        :tabnew | edit ${at("a")} | 5   {maparg('ga', 'n', 0, 1)->empty()} 0   bar ga keep
+        ga                              says none of Claude's changes is left to review
+                                        ${lists} 0   {&winbar} =   {tabpagenr('$')} 2
+        :tabclose                       windows 1
+      `);
+    });
+
     const heights = "{nvim_list_wins()->map('nvim_win_get_height(v:val)')}";
 
     test("takes a quarter of a low screen at most, and gives it back", async () => {
@@ -419,7 +432,7 @@ onEachNeovim((session) => {
     test("what a running command changed in a file that is saved then is listed, without the user's", async () => {
       const session = `S${tests}`;
       const news = (field: string) =>
-        lua<unknown>(`return require("claude-code.editor.review.client").summary().${field}`);
+        lua<unknown>(`return require("claude-code.editor.review").summary().${field}`);
       edited("a", TEN, `${TEN}claude\n`);
       await world.keep([{ path: world.path(at("a")) }]);
       await nvim().command(`edit ${at("a")}`);
@@ -1095,7 +1108,7 @@ onEachNeovim((session) => {
   test("a turn that ends with changes says so, once", async () => {
     await nvim().until(
       "the executable's first report",
-      `return require("claude-code.editor.review.client").summary() ~= nil`,
+      `return require("claude-code.editor.review").summary() ~= nil`,
     );
     await changed();
     await counts(5);

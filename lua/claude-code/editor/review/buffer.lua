@@ -1,20 +1,68 @@
 --- A buffer under review: its hunks and what shows them, from the first look at it until it is unloaded or
 --- renamed. One object holds all that the review knows of a buffer.
 local api = vim.api
-local listing = require("claude-code.editor.review.listing")
+local file_lines = require("claude-code.editor.documents.lines")
 local marks = require("claude-code.editor.review.marks")
 local path = require("claude-code.editor.documents.path")
 local reload = require("claude-code.editor.documents.reload")
 local requests = require("claude-code.server.requests")
-local text = require("claude-code.editor.review.buffer_text")
+local text = require("claude-code.editor.review.text")
+local visible = require("claude-code.lib.text").visible
+
+--- The buffers with the base text of a file: what stood there before Claude's unreviewed changes. A deleted file
+--- is read there before it is brought back. One that is binary has words there.
+local SCHEME = "claude-code://base"
 
 local M = {}
+
+---@class claude-code.ReviewOwner a call of a tool that made a hunk
+---@field session string
+---@field turn? integer of the session, from 1
+---@field prompt? string
+---@field agent? string
+---@field tool string
+---@field command? string
+---@field at integer ms since the epoch
+
+---@class claude-code.ReviewHunk rows from 1; a side without rows has the row above
+---@field id string
+---@field old [integer, integer] first row and count in the base text
+---@field new [integer, integer] in the present text
+---@field added integer
+---@field removed integer
+---@field mixed boolean
+---@field conflict? "user"|"claude" whose later edits conflict: the user's, or Claude's outside of the scope
+---@field ends? string what differs where no character does: the last newline, line ends, a byte order mark
+---@field owners claude-code.ReviewOwner[]
+---@field in_parts? boolean all lines of a file that was moved: only those that differ are drawn
+---@field code? string bytes of its first line that is not blank; only in the list
+---@field old_lines? string[] bytes; only of a file that was asked for by itself
+---@field new_lines? string[]
+
+---@class claude-code.ReviewMode permission bits that Claude changed
+---@field before integer
+---@field after integer
+---@field owners claude-code.ReviewOwner[]
+
+---@class claude-code.ReviewFile
+---@field path string absolute
+---@field kind "changed"|"created"|"deleted"|"renamed"|"binary"|"mode"|"symlink"|"unseen"
+---@field binary? boolean its bytes are no text, or it is a symlink
+---@field from? string
+---@field same_text? boolean a renamed file has the text of the other one
+---@field hunk_count integer
+---@field hunks claude-code.ReviewHunk[] the first one alone where the list would be too long
+---@field mode? claude-code.ReviewMode in a "changed" file it is decided beside the hunks
+---@field owners claude-code.ReviewOwner[]
+---@field cannot_undo? string why the whole file cannot be undone
+---@field version string another one for another file, or other hunks
+---@field number? integer in the list
 
 ---@class claude-code.ReviewBuffer
 ---@field buf integer
 ---@field hunks claude-code.ReviewHunk[] of the text that it had at `tick`
 ---@field tick? integer
----@field scope? claude-code.ReviewScope that the hunks are of
+---@field review? claude-code.Review that the hunks are of
 ---@field version? string of its file, with these hunks
 ---@field is_attached boolean
 ---@field missed? integer tick of the text because of whose hunks the list was last asked for
@@ -81,17 +129,17 @@ local function summary(hunks)
   return { hunks = #hunks, added = added, removed = removed }
 end
 
+---@param review claude-code.Review
 ---@param file? claude-code.ReviewFile with the hunks of the text that it has now; nil: nothing to review
-function Buffer:show(file)
-  local is_open = listing.review ~= nil
-  if not is_open and require("claude-code.config").get().review.signs == "never" then
+function Buffer:show(review, file)
+  if not review.is_open and require("claude-code.config").get().review.signs == "never" then
     file = nil -- nothing keeps it up to date
   end
   local hunks = file and file.hunks or {}
-  self.hunks, self.version, self.scope = hunks, file and file.version, listing.scope()
+  self.hunks, self.version, self.review = hunks, file and file.version, review
   self.tick = api.nvim_buf_get_changedtick(self.buf)
   vim.b[self.buf].claude_code_review = summary(hunks)
-  self.marks = marks.show(self.buf, self.marks, hunks, is_open)
+  self.marks = marks.show(self.buf, self.marks, hunks, review.is_open)
 end
 
 ---@class claude-code.ReviewFetched
@@ -101,64 +149,150 @@ end
 ---@field is_old? boolean the buffer has another text since, or another name
 
 ---Asks for the hunks of its text, with their lines. Runs in a task.
+---@param review claude-code.Review
 ---@return claude-code.ReviewFetched
-function Buffer:fetch()
+function Buffer:fetch(review)
   local buf = self.buf
   local name, tick = path.of_buffer(buf), api.nvim_buf_get_changedtick(buf)
-  if not name or reload.is_stale(buf) or listing.without_hunks(buf) then
+  if not name or reload.is_stale(buf) or M.file_without_hunks(review, buf) then
     return {}
   end
   local params = { path = path.real(name), text = text.of(buf) }
-  params = vim.tbl_extend("force", params, listing.scope())
-  local value, problem = requests.await("review/file", params)
+  local value, problem =
+    requests.await("review/file", vim.tbl_extend("force", params, review.scope))
   local is_old = not self.is_attached
     or api.nvim_buf_get_changedtick(buf) ~= tick
     or path.of_buffer(buf) ~= name
   return { file = not is_old and value or nil, problem = problem, is_old = is_old }
 end
 
+---@param review claude-code.Review
 ---@return boolean are its hunks those of the text that it has now?
-function Buffer:is_current()
-  return self.tick == api.nvim_buf_get_changedtick(self.buf) and self.scope == listing.scope()
+function Buffer:is_current(review)
+  return self.tick == api.nvim_buf_get_changedtick(self.buf) and self.review == review
 end
 
 ---Are its hunks those of its text, and of the list? Then nothing has to be asked for.
+---@param review claude-code.Review
 ---@return boolean
-function Buffer:is_as_listed()
-  local file = listing.of_buffer(self.buf)
-  return self:is_current()
+function Buffer:is_as_listed(review)
+  local file = review:file_of(self.buf)
+  return self:is_current(review)
     and not reload.is_stale(self.buf)
     and self.version == (file and file.version)
+end
+
+---Has the list other hunks than the text, and was it not asked for because of this text? A list that has one entry
+---for the file says only how many there are.
+---@param review claude-code.Review
+---@return boolean
+function Buffer:is_missed(review)
+  local file = review:file_of(self.buf)
+  local is_listed = #self.hunks == (file and file.hunk_count or 0)
+  if is_listed and file and #file.hunks == file.hunk_count then
+    for i, hunk in ipairs(file.hunks) do
+      is_listed = is_listed and hunk.id == self.hunks[i].id
+    end
+  end
+  local is_new = not is_listed and self.tick ~= self.missed
+  self.missed = is_new and self.tick or self.missed
+  return is_new
+end
+
+---@param hunks claude-code.ReviewHunk[]
+---@param row integer
+---@return integer index of the first one that ends behind this row, or behind all
+function M.index_at(hunks, row)
+  local low, high = 1, #hunks + 1
+  while low < high do
+    local middle = math.floor((low + high) / 2)
+    local first, count = unpack(hunks[middle].new)
+    -- One without lines is between two.
+    if row < first + (count == 0 and 2 or count) then
+      high = middle
+    else
+      low = middle + 1
+    end
+  end
+  return low
 end
 
 ---@param hunks claude-code.ReviewHunk[]
 ---@param row integer
 ---@return claude-code.ReviewHunk? the one with this row
 function M.hunk_at(hunks, row)
-  return vim.iter(hunks):find(function(hunk)
-    local first, count = hunk.new[1], hunk.new[2]
-    -- One without lines is between two.
-    return row >= first and row < first + (count == 0 and 2 or count)
+  local hunk = hunks[M.index_at(hunks, row)]
+  return hunk and row >= hunk.new[1] and hunk or nil
+end
+
+---The buffer of a deleted file keeps its text, and a renamed one may have the text of before: nothing in
+---them is Claude's.
+---@param review claude-code.Review
+---@param buf integer
+---@return claude-code.ReviewFile? file of such a buffer
+function M.file_without_hunks(review, buf)
+  local file = review:file_of(buf)
+  return file and (file.kind == "deleted" or file.same_text) and file or nil
+end
+
+---@param file claude-code.ReviewFile
+---@return string
+function M.binary_words(file)
+  local target = vim.uv.fs_readlink(file.path)
+  if target then
+    return "symlink to " .. visible(target)
+  elseif file.kind == "symlink" then
+    return "was a symlink"
+  end
+  local stat = vim.uv.fs_stat(file.path)
+  return stat and ("binary file, %.1f kB"):format(stat.size / 1000) or "binary file"
+end
+
+---@param file claude-code.ReviewFile
+---@return string name of the buffer in which it is shown
+function M.shown_name(file)
+  return (file.kind == "deleted" or file.binary) and SCHEME .. file.path or file.path
+end
+
+local function fill_base(buf, bytes, problem)
+  if not api.nvim_buf_is_loaded(buf) then
+    return
+  end
+  local shown = bytes or problem or "there is nothing to review in this file"
+  -- While the cursor is in the list, too, it is nothing for a language server.
+  local buftype = vim.bo[buf].buftype
+  vim.bo[buf].buftype, vim.bo[buf].modifiable = "nofile", true
+  api.nvim_buf_set_lines(buf, 0, -1, false, file_lines.parse(shown).lines)
+  vim.bo[buf].modifiable, vim.bo[buf].modified = false, false
+  local filetype =
+    vim.filetype.match({ buf = buf, filename = api.nvim_buf_get_name(buf):sub(#SCHEME + 1) })
+  if filetype then
+    require("claude-code.editor.documents.parsing").set_filetype(buf, filetype)
+  end
+  vim.bo[buf].buftype = buftype
+end
+
+---Loads such a buffer.
+---@param buf integer
+---@param listed? claude-code.ReviewFile
+function M.load_base(buf, listed)
+  -- It is read again for another review.
+  local options = { buftype = "nofile", bufhidden = "unload", swapfile = false, modifiable = false }
+  for option, value in pairs(options) do
+    vim.bo[buf][option] = value
+  end
+  local file = api.nvim_buf_get_name(buf):sub(#SCHEME + 1)
+  requests.request("review/base", { path = file }, function(value, problem)
+    local words = listed and listed.binary and M.binary_words(listed) or nil
+    fill_base(buf, words or value and value.text, problem)
   end)
 end
 
-local function ids_of(hunks)
-  return vim.iter(hunks):fold("", function(ids, hunk)
-    return ids .. " " .. hunk.id
-  end)
-end
-
----Has the list other hunks than the text, and was it not asked for because of this text? A list that has one entry
----for the file says only how many there are.
----@return boolean
-function Buffer:is_missed()
-  local file = listing.of_buffer(self.buf)
-  local is_cut = file and #file.hunks < file.hunk_count
-  local ids = is_cut and tostring(#self.hunks) or ids_of(self.hunks)
-  local listed = is_cut and tostring(file.hunk_count) or ids_of(file and file.hunks or {})
-  local is_new = ids ~= listed and self.tick ~= self.missed
-  self.missed = is_new and self.tick or self.missed
-  return is_new
+---@param buf integer
+---@return string? file whose base text it holds
+function M.base_file(buf)
+  local name = api.nvim_buf_get_name(buf)
+  return vim.startswith(name, SCHEME .. "/") and name:sub(#SCHEME + 1) or nil
 end
 
 return M

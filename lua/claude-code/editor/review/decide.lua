@@ -1,18 +1,16 @@
 --- Keep and undo: what the user chose, sent to the executable, and carried out.
 local api = vim.api
 local buffers = require("claude-code.editor.review.buffer")
-local listing = require("claude-code.editor.review.listing")
 local counted = require("claude-code.lib.text").count
-local list = require("claude-code.editor.review.list")
-local move = require("claude-code.editor.review.move")
+local cursor = require("claude-code.editor.review.cursor")
+local lists = require("claude-code.editor.review.list")
 local notify = require("claude-code.messages.notify")
 local outcome = require("claude-code.editor.review.outcome")
 local path = require("claude-code.editor.documents.path")
-local queue = require("claude-code.editor.review.queue")
 local reload = require("claude-code.editor.documents.reload")
 local requests = require("claude-code.server.requests")
-local text = require("claude-code.editor.review.buffer_text")
-local view = require("claude-code.editor.review.view")
+local reviews = require("claude-code.editor.review.review")
+local text = require("claude-code.editor.review.text")
 
 local M = {}
 
@@ -48,9 +46,9 @@ local function choices_of(paths)
 end
 
 ---@param is_whole? boolean the files of these entries
-local function choices_in_list(first, last, is_whole)
+local function choices_in_list(list, first, last, is_whole)
   local choices, by_path = {}, {}
-  for _, entry in ipairs(list.entries(first, last)) do
+  for _, entry in ipairs(list:entries(first, last)) do
     local choice = by_path[entry.path]
     if not choice then
       choice = { path = entry.path, hunks = {} }
@@ -106,18 +104,19 @@ end
 
 ---@return claude-code.ReviewSubject? nil: a message says why
 local function subject_of(target)
+  local review = reviews.current()
   local buf, row = api.nvim_get_current_buf(), api.nvim_win_get_cursor(0)[1]
   ---@type claude-code.ReviewSubject
   local subject = { choices = {}, buf = buf, name = path.of_buffer(buf), count = target.count or 1 }
-  if list.has_cursor() then
+  if review.list:has_cursor() then
     local first, last = unpack(target.range or { row, row })
-    subject.first, subject.decided = first, list.keys(first, last)
-    subject.choices = choices_in_list(first, last, target.whole)
+    subject.first, subject.decided = first, review.list:keys(first, last)
+    subject.choices = choices_in_list(review.list, first, last, target.whole)
     return subject
   end
-  local plain = listing.without_hunks(buf)
-  local whole = plain and plain.path or listing.base_file(buf)
-  local name, entry = whole or subject.name, list.entry_here()
+  local plain = buffers.file_without_hunks(review, buf)
+  local whole = plain and plain.path or buffers.base_file(buf)
+  local name, entry = whole or subject.name, lists.entry_here()
   if not name then
     return subject
   elseif entry and vim.uv.fs_readlink(entry.path) then
@@ -142,8 +141,8 @@ local function subject_of(target)
     subject.ends = { follow_row(buf, target.range[1]), follow_row(buf, target.range[2]) }
     return subject
   end
-  local shown, listed = buffers.attach(buf), listing.of_buffer(buf)
-  local known = shown:is_current() and buffers.hunk_at(shown.hunks, row)
+  local shown, listed = buffers.attach(buf), review:file_of(buf)
+  local known = shown:is_current(review) and buffers.hunk_at(shown.hunks, row)
   if entry and entry.hunk == "mode" and listed and listed.mode then
     choice.hunks = { "mode" }
   elseif known then
@@ -164,7 +163,7 @@ local function find_hunk(subject)
       choice.hunks = entry and entry.hunk and { entry.hunk } or nil
       return entry and { choice } or {}
     end
-    fetched = buffers.attach(buf):fetch()
+    fetched = buffers.attach(buf):fetch(reviews.current())
     if not fetched.is_old then
       break
     end
@@ -192,24 +191,28 @@ local function choices_now(subject)
 end
 
 ---Lists again, and moves the cursor in an open review, unless the user is elsewhere by then.
----@param move_cursor fun()
+---@param move_cursor fun(review: claude-code.Review)
 local function move_on(move_cursor)
-  if queue.leads_on() then
-    view.refresh()
-    if listing.review and queue.is_here() then
-      queue.carry(move_cursor)
-    end
+  if not cursor.leads_on() then
+    return
+  end
+  reviews.current():refresh()
+  local review = reviews.current()
+  if review.is_open and cursor.is_here() then
+    cursor.carry(function()
+      move_cursor(review)
+    end)
   end
 end
 
 ---@param subject claude-code.ReviewSubject that was decided
 local function move_on_from(subject)
-  view.update(api.nvim_get_current_buf())
-  move_on(function()
+  reviews.update(api.nvim_get_current_buf())
+  move_on(function(review)
     if subject.decided then
-      return move.onward_in_list(subject.first, subject.decided)
+      return cursor.onward_in_list(review, subject.first, subject.decided)
     end
-    move.onward(not api.nvim_buf_is_loaded(subject.buf) and subject.name or nil)
+    cursor.onward(review, not api.nvim_buf_is_loaded(subject.buf) and subject.name or nil)
   end)
 end
 
@@ -225,12 +228,12 @@ local function send(method, params, subject)
     return outcome.show_conflict(conflict, function()
       params.files = { { path = decision.files[1].path, hunks = { conflict.hunk } } }
       params.keep_both = true
-      queue.add(function()
+      cursor.queue(function()
         send(method, params, subject)
       end)
     end)
   end
-  local is_done = queue.carry(function()
+  local is_done = cursor.carry(function()
     return outcome.run(decision)
   end)
   if is_done == false and decision.decision then
@@ -246,10 +249,10 @@ end
 ---@param target claude-code.ReviewTarget
 ---@param keep_both? boolean an undo leaves the lines that the user has edited, too
 local function decide(method, target, keep_both)
-  local scope, follows = listing.scope(), not target.range and queue.follows()
+  local scope, follows = reviews.current().scope, not target.range and cursor.follows()
   local subject = not follows and subject_of(target)
-  queue.add(function()
-    subject = subject or follows and queue.is_here() and subject_of(target)
+  cursor.queue(function()
+    subject = subject or follows and cursor.is_here() and subject_of(target)
     local choices = subject and choices_now(subject)
     if not choices then
       return
@@ -259,7 +262,8 @@ local function decide(method, target, keep_both)
     end
     notify.warn("no change of Claude's waits for a review here")
     -- From a file that is not in the review nothing leads on.
-    if list.has_cursor() or listing.of_buffer(api.nvim_get_current_buf()) then
+    local review = reviews.current()
+    if review.list:has_cursor() or review:file_of(api.nvim_get_current_buf()) then
       move_on_from(subject)
     end
   end, follows)
@@ -277,8 +281,8 @@ end
 
 ---Takes the last decision back.
 function M.back()
-  queue.add(function()
-    local before = list.keys(1, math.huge)
+  cursor.queue(function()
+    local before = reviews.current().list:keys(1, math.huge)
     local last, problem = requests.await("review/last", {})
     if not last then
       return notify.warn(problem or "there is no decision to take back")
@@ -293,29 +297,30 @@ function M.back()
       local where = #paths == 1 and path.title(paths[1]) or counted(#paths, "file")
       notify.info(("took back what was %s in %s"):format(words, where), "review")
     end
-    move_on(function()
-      move.to_reopened(is_done and last.paths or {}, before)
+    move_on(function(review)
+      cursor.to_reopened(review, is_done and last.paths or {}, before)
     end)
   end)
 end
 
 ---Keeps all that is left.
 function M.done()
-  local scope = listing.scope()
-  queue.add(function()
-    local params = vim.tbl_extend("force", { texts = listing.unsaved() }, scope)
+  local scope = reviews.current().scope
+  cursor.queue(function()
+    local params = vim.tbl_extend("force", { texts = text.unsaved() }, scope)
     local decision, problem = requests.await("review/done", params)
     if not decision then
       return notify.error(problem)
     end
     outcome.run(decision)
-    local was_open = listing.review ~= nil
-    view.refresh()
+    local review = reviews.current()
+    local was_open = review.is_open
+    review:refresh()
     if not was_open then
       local said = decision.decision
           and "all of Claude's changes are kept; :Claude back takes that back"
         or "there is nothing left to review"
-      notify.info(listing.unwritten() or said, "review")
+      notify.info(review:unwritten() or said, "review")
     end
   end)
 end
@@ -336,9 +341,9 @@ end
 ---Commits what the user has kept in the project of the current file, else in the first one.
 ---@param with_draft boolean the message begins with the prompts that made it
 function M.commit(with_draft)
-  local buf = list.lines()
-  local name = path.of_buffer(buf) or listing.base_file(buf)
-  local texts = listing.unsaved()
+  local buf = reviews.current().list:lines()
+  local name = path.of_buffer(buf) or buffers.base_file(buf)
+  local texts = text.unsaved()
   requests.ask("review/commit", { path = name, draft = with_draft, texts = texts }, report_commit)
 end
 

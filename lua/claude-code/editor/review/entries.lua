@@ -1,7 +1,7 @@
 --- The entries of a review's quickfix list: one for each hunk, one for each file that was created, deleted,
 --- renamed, or has no text, one for a changed mode beside hunks.
 local fn = vim.fn
-local listing = require("claude-code.editor.review.listing")
+local buffers = require("claude-code.editor.review.buffer")
 local path = require("claude-code.editor.documents.path")
 local reload = require("claude-code.editor.documents.reload")
 local visible = require("claude-code.lib.text").visible
@@ -20,7 +20,10 @@ local WORDS = {
   changed = "changed",
 }
 
-local M = {}
+local M = {
+  --- Whose edits conflict with a hunk.
+  WHOSE = { user = "your", claude = "Claude's later" },
+}
 
 ---@class claude-code.ReviewEntry user_data of a quickfix entry
 ---@field path string
@@ -46,7 +49,7 @@ function M.words(file)
   if file.kind == "renamed" then
     words = "renamed from " .. fn.fnamemodify(file.from or "?", ":.")
   elseif file.binary then
-    words = (words and words .. ", " or "") .. listing.binary_words(file)
+    words = (words and words .. ", " or "") .. buffers.binary_words(file)
   elseif file.kind == "created" and file.hunk_count == 0 then
     words = "new empty file"
   elseif file.kind == "changed" then
@@ -95,7 +98,7 @@ local function flags(hunk, is_stale)
   local found = { is_stale and "[not in your buffer, which has unsaved edits]" or nil }
   found[#found + 1] = hunk.ends and ("[%s]"):format(hunk.ends) or nil
   if hunk.conflict then
-    found[#found + 1] = ("[%s edits conflict]"):format(listing.WHOSE[hunk.conflict])
+    found[#found + 1] = ("[%s edits conflict]"):format(M.WHOSE[hunk.conflict])
   elseif hunk.mixed then
     found[#found + 1] = "[with your edits]"
   end
@@ -140,7 +143,7 @@ local function item(file, change, names, above)
   local words = { change.words }
   words[#words + 1] = change.code ~= "" and change.code or nil
   words[#words + 1] = change.flags
-  local name, short = listing.shown_name(file), fn.fnamemodify(file.path, ":.")
+  local name, short = buffers.shown_name(file), fn.fnamemodify(file.path, ":.")
   local shown = visible(short)
   return {
     filename = name,
@@ -152,11 +155,12 @@ local function item(file, change, names, above)
   }
 end
 
+---@param files claude-code.ReviewFile[]
 ---@param names? table<string, string> of sessions, by their ids; nil unless several run
 ---@return table[] items for setqflist()
-function M.all(names)
+function M.all(files, names)
   local items, above = {}, nil
-  for _, file in ipairs(listing.files) do
+  for _, file in ipairs(files) do
     for _, change in ipairs(changes_of(file)) do
       items[#items + 1] = item(file, change, names, above)
       above = change.owners[#change.owners]

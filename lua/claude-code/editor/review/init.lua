@@ -2,45 +2,62 @@
 --- decisions that can be taken back. The executable knows the changes (src/review); here is what the user
 --- does, and what the executable reports. The rest is loaded once there is something to review.
 local autocommands = require("claude-code.lib.autocommands")
-local client = require("claude-code.editor.review.client")
 local counted = require("claude-code.lib.text").count
 local notify = require("claude-code.messages.notify")
+local requests = require("claude-code.server.requests")
 
 ---Milliseconds from the end of a turn until the hooks have recorded it.
 local TURN_END_MS = 400
 
 local M = {}
 
+---@class claude-code.ReviewCounts
+---@field files integer
+---@field hunks integer
+---@field added integer
+---@field removed integer
+
+---@class claude-code.ReviewSummary
+---@field counts claude-code.ReviewCounts
+---@field incomplete boolean a change could not be recorded, and the user has not kept the rest since
+---@field problems string[] sentences on what keeps the review from knowing all at once
+---@field comments claude-code.ReviewComment[]
+---@field runs boolean something of Claude's may be changing files
+
+local last ---@type claude-code.ReviewSummary? what the executable reported last
 local reported ---@type claude-code.ReviewCounts? in the last message about a turn that ended
+
+---@return claude-code.ReviewSummary?
+function M.summary()
+  return last
+end
 
 ---@return integer hunks and whole files that wait for a review
 function M.count()
-  local summary = client.summary()
-  return summary and summary.counts.hunks or 0
+  return last and last.counts.hunks or 0
 end
 
 ---@return boolean could a change not be recorded?
 function M.is_incomplete()
-  local summary = client.summary()
-  return summary ~= nil and summary.incomplete
+  return last ~= nil and last.incomplete
 end
 
-local function open_review()
-  local listing = package.loaded["claude-code.editor.review.listing"]
-  return listing and listing.review
+---@return claude-code.Review? nil: nothing was listed yet
+local function review()
+  local reviews = package.loaded["claude-code.editor.review.review"]
+  return reviews and reviews.current()
 end
 
----@param scope claude-code.ReviewScope
----@param jumps boolean to the first entry as soon as there is one
-function M.open(scope, jumps)
-  local keys = require("claude-code.editor.review.keys").all()
-  require("claude-code.editor.review.view").open({ scope = scope, jumps = jumps, keys = keys })
+---@return boolean
+function M.is_open()
+  local shown = review()
+  return shown ~= nil and shown.is_open
 end
 
 ---Says what there is to review, unless its review is open.
 local function report_turn()
-  local counts = (client.summary() or {}).counts
-  local is_wanted = require("claude-code.config").get().review.message and not open_review()
+  local counts = last and last.counts
+  local is_wanted = require("claude-code.config").get().review.message and not M.is_open()
   if not counts or not is_wanted or vim.deep_equal(counts, reported) then
     return
   end
@@ -51,18 +68,45 @@ local function report_turn()
   end
 end
 
+local function send(method, params)
+  requests.request(method, params, function(_, problem)
+    if problem then
+      require("claude-code.messages.log").warn("%s failed: %s", method, problem)
+    end
+  end)
+end
+
+---The options `privacy.*`, for hooks, which run where no Neovim does, and `review.ignore`.
+local function send_options()
+  local options = require("claude-code.config").get()
+  local privacy = options.privacy
+  send("review/privacy", { defaults = privacy.defaults, patterns = privacy.patterns })
+  send("review/ignore", { patterns = options.review.ignore })
+end
+
+---@param scope claude-code.ReviewScope
+---@param jumps boolean to the first entry as soon as there is one
+function M.open(scope, jumps)
+  local keys, runs = require("claude-code.editor.review.keys").all(), last and last.runs
+  require("claude-code.editor.review.review").open(scope, jumps, keys, runs or false)
+end
+
 ---At every attach.
 function M.start()
   for _, options in ipairs({ "privacy", "review" }) do
-    require("claude-code.config").on_change(options, client.send_options)
+    require("claude-code.config").on_change(options, send_options)
   end
-  client.send_options()
+  send_options()
   local events = autocommands.new("review")
   events:on({ "BufWritePre", "BufWritePost" }, function(buf, event)
     local name = require("claude-code.editor.documents.path").of_buffer(buf)
     if name then
-      local text = require("claude-code.editor.review.buffer_text")
-      text[event.event == "BufWritePre" and "before_write" or "after_write"](name)
+      local text = require("claude-code.editor.review.text")
+      if event.event == "BufWritePre" then
+        text.before_write(name, last ~= nil and last.runs)
+      else
+        text.after_write(name)
+      end
     end
   end)
   events:on("User", function(_, event)
@@ -80,18 +124,23 @@ local function announce(summary, before)
   end
 end
 
+local function forget()
+  last = nil
+end
+
 ---The executable reports that something was recorded, decided, or has changed on disk.
 ---@param summary claude-code.ReviewSummary
 function M.on_changed(summary)
-  local before = client.summary()
-  client.on_changed(summary)
+  local before, shown = last, review()
+  require("claude-code.server.channel").on_detach(forget)
+  last = summary
   announce(summary, before)
-  client.warn_once(summary.problems)
-  local listing = package.loaded["claude-code.editor.review.listing"]
-  local is_wanted = require("claude-code.config").get().review.signs == "always"
-    or open_review() ~= nil
-  if is_wanted and (summary.counts.files > 0 or listing and #listing.files > 0) then
-    require("claude-code.lib.task").run(require("claude-code.editor.review.view").refresh)
+  for _, problem in ipairs(summary.problems) do
+    notify.warn_once(problem, "review.incomplete")
+  end
+  local is_wanted = M.is_open() or require("claude-code.config").get().review.signs == "always"
+  if is_wanted and (summary.counts.files > 0 or shown and #shown.files > 0) then
+    require("claude-code.editor.review.review").refresh()
   end
 end
 

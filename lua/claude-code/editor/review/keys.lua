@@ -1,15 +1,14 @@
 --- The keys of a review, in its files and in its quickfix window only. `review.keys` names them.
 local api, fn = vim.api, vim.fn
+local buffers = require("claude-code.editor.review.buffer")
+local cursor = require("claude-code.editor.review.cursor")
 local decide = require("claude-code.editor.review.decide")
 local hunk_keys = require("claude-code.editor.changes.keys")
-local list = require("claude-code.editor.review.list")
-local listing = require("claude-code.editor.review.listing")
-local move = require("claude-code.editor.review.move")
 local notify = require("claude-code.messages.notify")
 local path = require("claude-code.editor.documents.path")
 local requests = require("claude-code.server.requests")
-local text = require("claude-code.editor.review.buffer_text")
-local queue = require("claude-code.editor.review.queue")
+local reviews = require("claude-code.editor.review.review")
+local text = require("claude-code.editor.review.text")
 local visible = require("claude-code.lib.text").visible
 
 local M = {}
@@ -17,7 +16,7 @@ local M = {}
 ---@return claude-code.ReviewTarget
 local function target(mode)
   local row, count = fn.line("."), vim.v.count1
-  if mode ~= "x" and count > 1 and list.has_cursor() then
+  if mode ~= "x" and count > 1 and reviews.current().list:has_cursor() then
     return { range = { row, row + count - 1 } }
   elseif mode ~= "x" then
     return { count = count }
@@ -60,8 +59,8 @@ end
 
 ---Shows it for the line under the cursor, or the entry in the quickfix window.
 function M.why()
-  local buf, row = list.lines()
-  local file = path.of_buffer(buf) or listing.base_file(buf)
+  local buf, row = reviews.current().list:lines()
+  local file = path.of_buffer(buf) or buffers.base_file(buf)
   if not file then
     return notify.warn("this buffer shows no file")
   end
@@ -85,9 +84,9 @@ end
 local function moves(method, step)
   return function()
     local count = vim.v.count1
-    queue.move(function()
+    cursor.move(function()
       for _ = 1, count do
-        move[method](step)
+        cursor[method](reviews.current(), step)
       end
     end)
   end

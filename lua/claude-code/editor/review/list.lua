@@ -1,16 +1,14 @@
 --- The quickfix list of a review, and its window.
 local api, fn = vim.api, vim.fn
 local entries = require("claude-code.editor.review.entries")
-local listing = require("claude-code.editor.review.listing")
 local saved_layout = require("claude-code.editor.windows.layout")
 local terminal = require("claude-code.terminal.providers.window")
-local queue = require("claude-code.editor.review.queue")
 local windows = require("claude-code.editor.windows")
 
 ---Rows of the window.
-local LEAST, MOST = 3, 10
----It takes this part of the screen at most: the files are what is read, and the list scrolls.
-local PART = 0.25
+local MIN_ROWS, MAX_ROWS = 3, 10
+---The share of the screen that it takes at most: the files are what is read, and the list scrolls.
+local MAX_SHARE = 0.25
 
 local TITLES = {
   unreviewed = "Claude's changes",
@@ -19,16 +17,23 @@ local TITLES = {
   all = "All changes of Claude's",
 }
 
-local M = {}
-
----@class claude-code.ReviewQuickfix as this module filled the list last
+---@class claude-code.ReviewQuickfix as it was filled last
 ---@field id? integer of the list
 ---@field whole? integer id of the one with all entries
 ---@field only? table<string, true> keys of the entries that the user's filter has left, if they are in the list
 ---@field items table[]
+---@field rows table<string, integer> of its entries by their keys, and of the first one of a file by its path
 ---@field title string
 ---@field restore? fun() gives the windows their sizes from before the list's window
-local quickfix = { items = {}, title = "" }
+local List = {}
+List.__index = List
+
+local M = {}
+
+---@return claude-code.ReviewQuickfix
+function M.new()
+  return setmetatable({ items = {}, rows = {}, title = "" }, List)
+end
 
 ---@param entry claude-code.ReviewEntry
 ---@return string
@@ -41,55 +46,68 @@ local function entry_of(item)
   return item and type(item.user_data) == "table" and item.user_data.claude_code or nil
 end
 
----@return any of our list; 0 or nil if it is gone
-local function get(what)
-  return quickfix.id and fn.getqflist({ id = quickfix.id, [what] = 0 })[what]
+local function rows_of(items)
+  local rows = {}
+  for row, item in ipairs(items) do
+    local entry = item.user_data.claude_code
+    rows[M.key(entry)], rows[entry.path] = row, rows[entry.path] or row
+  end
+  return rows
 end
 
-local function set(action, what)
+---@return any of our list; 0 or nil if it is gone
+function List:get(what)
+  return self.id and fn.getqflist({ id = self.id, [what] = 0 })[what]
+end
+
+function List:set(action, what)
   fn.setqflist({}, action, what)
-  quickfix.id = what.id or fn.getqflist({ id = 0 }).id
-  quickfix.whole = quickfix.only and quickfix.whole or quickfix.id
-  quickfix.items, quickfix.title = what.items, what.title
+  self.id = what.id or fn.getqflist({ id = 0 }).id
+  self.whole = self.only and self.whole or self.id
+  self.items, self.title, self.rows = what.items, what.title, rows_of(what.items)
 end
 
 ---@return boolean is it the list that the quickfix window shows?
-function M.is_current()
-  return quickfix.id ~= nil and fn.getqflist({ id = 0 }).id == quickfix.id
+function List:is_current()
+  return self.id ~= nil and fn.getqflist({ id = 0 }).id == self.id
 end
 
 ---@return boolean is the current window the quickfix window, and shows this list?
-function M.has_cursor()
-  return vim.bo.buftype == "quickfix" and M.is_current()
+function List:has_cursor()
+  return vim.bo.buftype == "quickfix" and self:is_current()
 end
 
----Entries of the list, as `:Claude keep` and `:Claude undo` take them.
+---@param row integer
+---@return claude-code.ReviewEntry? nil: there is none, or something else has added it (|:grepadd|)
+function List:entry(row)
+  return self.id and entry_of(fn.getqflist({ id = self.id, idx = row, items = 0 }).items[1])
+end
+
 ---@param first integer
 ---@param last integer
----@return claude-code.ReviewEntry[] without those that something else has added (|:grepadd|)
-function M.entries(first, last)
-  local found = {}
-  local all = get("items") or {}
-  for index = first, math.min(last, #all) do
-    found[#found + 1] = entry_of(all[index])
+---@return claude-code.ReviewEntry[]
+function List:entries(first, last)
+  if first == last then
+    return { self:entry(first) }
   end
-  return found
+  local items = self:get("items") or {}
+  return vim.iter(vim.list_slice(items, first, math.min(last, #items))):map(entry_of):totable()
 end
 
 ---@param first integer
 ---@param last integer
 ---@return table<string, true> keys of these entries
-function M.keys(first, last)
+function List:keys(first, last)
   local keys = {}
-  for _, entry in ipairs(M.entries(first, last)) do
+  for _, entry in ipairs(self:entries(first, last)) do
     keys[M.key(entry)] = true
   end
   return keys
 end
 
 ---Makes ours the current list again, if another one was made or chosen since.
-local function choose()
-  local number, now = get("nr") or 0, fn.getqflist({ nr = 0 }).nr
+function List:choose()
+  local number, now = self:get("nr") or 0, fn.getqflist({ nr = 0 }).nr
   if number > 0 and number ~= now then
     local command = vim.cmd[number < now and "colder" or "cnewer"]
     command({ count = math.abs(number - now), mods = { silent = true } })
@@ -97,21 +115,21 @@ local function choose()
 end
 
 ---Goes on with the list of all entries.
-function M.unfilter()
-  if quickfix.only then
-    quickfix.id, quickfix.items, quickfix.only = quickfix.whole, {}, nil
+function List:unfilter()
+  if self.only then
+    self.id, self.items, self.only = self.whole, {}, nil
   end
 end
 
 ---Takes the list that the user has made of this one (|:Cfilter|) for the review's, or the whole one again that is
 ---behind it (|:colder|): the keys are about the entries that are on screen.
 ---@return boolean done
-function M.adopt()
-  if M.is_current() or not entry_of(fn.getqflist({ idx = 1, items = 0 }).items[1]) then
+function List:adopt()
+  if self:is_current() or not entry_of(fn.getqflist({ idx = 1, items = 0 }).items[1]) then
     return false
   end
-  quickfix.id, quickfix.items = fn.getqflist({ id = 0 }).id, {}
-  quickfix.only = quickfix.id ~= quickfix.whole and M.keys(1, math.huge) or nil
+  self.id, self.items = fn.getqflist({ id = 0 }).id, {}
+  self.only = self.id ~= self.whole and self:keys(1, math.huge) or nil
   return true
 end
 
@@ -128,10 +146,10 @@ end
 ---@return integer buf
 ---@return integer first
 ---@return integer last
-function M.lines(range)
+function List:lines(range)
   local row = api.nvim_win_get_cursor(0)[1]
   local first, last = unpack(range or { row, row })
-  local item = M.has_cursor() and fn.getqflist()[first]
+  local item = self:has_cursor() and fn.getqflist()[first]
   if not item then
     return api.nvim_get_current_buf(), first, last
   end
@@ -140,9 +158,9 @@ function M.lines(range)
 end
 
 ---@return integer[] wins that show this list, in all tab pages
-local function windows_of_list()
+function List:windows()
   return vim
-    .iter(M.is_current() and fn.getwininfo() or {})
+    .iter(self:is_current() and fn.getwininfo() or {})
     :map(function(info)
       return info.quickfix == 1 and info.loclist == 0 and info.winid or nil
     end)
@@ -151,53 +169,46 @@ end
 
 ---Fills the list again, and leaves the cursor of each of its windows at its entry, or at the row where it was:
 ---the next key must not decide about another one.
-local function fill_again(items, title)
-  local index = #items > 0 and math.min(math.max(get("idx"), 1), #items) or nil
-  local rows = {}
-  for row, item in ipairs(items) do
-    rows[M.key(item.user_data.claude_code)] = row
-  end
+function List:fill_again(items, title)
+  local index = #items > 0 and math.min(math.max(self:get("idx"), 1), #items) or nil
   local places = vim.tbl_map(function(win)
     local row, column = unpack(api.nvim_win_get_cursor(win))
-    local shown = M.entries(row, row)[1]
-    return { win = win, row = shown and rows[M.key(shown)] or row, column = column }
-  end, windows_of_list())
-  set("r", { id = quickfix.id, items = items, title = title, idx = index })
+    return { win = win, entry = self:entry(row), row = row, column = column }
+  end, self:windows())
+  self:set("r", { id = self.id, items = items, title = title, idx = index })
   for _, place in ipairs(places) do
-    local row = math.max(math.min(place.row, #items), 1)
-    api.nvim_win_set_cursor(place.win, { row, place.column })
+    local row = place.entry and self.rows[M.key(place.entry)] or place.row
+    api.nvim_win_set_cursor(place.win, { math.max(math.min(row, #items), 1), place.column })
   end
 end
 
 ---Fills the list; makes it if it is not there. The user's other lists stay behind it (|:colder|).
----@param scope claude-code.ReviewScope
+---@param review claude-code.Review
 ---@return integer count of entries, also of those that the user's filter leaves out
-function M.fill(scope)
+function List:fill(review)
   -- By the ids of the sessions; nil unless several run.
   local names = require("claude-code.sessions.label").by_conversation()
-  local items, name = entries.all(names), names and names[scope.session]
-  local unlisted = listing.unlisted()
+  local items, name = entries.all(review.files, names), names and names[review.scope.session]
+  local unlisted = review.answer.counts.files - #review.files
   local more = unlisted > 0
     and (" (%d more files follow once these are decided, or name a folder)"):format(unlisted)
-  local title = TITLES[scope.scope] .. (name and (": " .. name) or "") .. (more or "")
-  title = title .. listing.ignored(", and ")
-  local count, only = #items, quickfix.only
+  local title = TITLES[review.scope.scope] .. (name and (": " .. name) or "") .. (more or "")
+  title = title .. review:ignored(", and ")
+  local count, only = #items, self.only
   local left = vim.tbl_filter(function(one)
     return only and only[M.key(one.user_data.claude_code)]
   end, items)
-  if #left > 0 and get("nr") > 0 then
-    items, title = left, get("title")
+  if #left > 0 and self:get("nr") > 0 then
+    items, title = left, self:get("title")
   elseif only then
-    M.unfilter()
-    choose()
+    self:unfilter()
+    self:choose()
   end
-  local is_same = title == quickfix.title and vim.deep_equal(items, quickfix.items)
-  if (get("nr") or 0) == 0 then
-    set(" ", { items = items, title = title })
+  local is_same = title == self.title and vim.deep_equal(items, self.items)
+  if (self:get("nr") or 0) == 0 then
+    self:set(" ", { items = items, title = title })
   elseif not is_same then
-    queue.carry(function()
-      fill_again(items, title)
-    end)
+    self:fill_again(items, title)
   end
   return count
 end
@@ -205,29 +216,24 @@ end
 ---Makes the entry of a hunk, or the first one of its file, the current one, where |:cnext| goes on from.
 ---@param name string absolute
 ---@param hunk? string id
-function M.select(name, hunk)
-  local index
-  for i, entry in ipairs(M.entries(1, math.huge)) do
-    if entry.path == name and (not index or entry.hunk == hunk) then
-      index = i
-    end
-  end
-  if index then
-    fn.setqflist({}, "a", { id = quickfix.id, idx = index })
+function List:select(name, hunk)
+  local row = self.rows[M.key({ path = name, hunk = hunk })] or self.rows[name]
+  if row then
+    fn.setqflist({}, "a", { id = self.id, idx = row })
   end
 end
 
 ---Closes the quickfix window if it shows the list of the review, in other tab pages, too. Sizes come back unless the
 ---user closed it: what they made of the windows since then stays.
-function M.close()
-  local restore, closed = quickfix.restore, false
-  quickfix.restore = nil
+function List:close()
+  local restore, closed = self.restore, false
+  self.restore = nil
   -- Neovim might go on to Claude's terminal below.
-  local file = M.has_cursor() and windows.for_file()
+  local file = self:has_cursor() and windows.for_file()
   if file then
     api.nvim_set_current_win(file)
   end
-  for _, win in ipairs(windows_of_list()) do
+  for _, win in ipairs(self:windows()) do
     closed = pcall(api.nvim_win_close, win, false) or closed
   end
   if closed and restore then
@@ -236,12 +242,12 @@ function M.close()
 end
 
 ---Opens the quickfix window below all others.
-function M.open()
-  M.close()
-  choose()
-  quickfix.restore = saved_layout.keep_sizes()
-  local most = math.min(MOST, math.floor(vim.o.lines * PART))
-  local rows = math.max(LEAST, math.min(#quickfix.items, most))
+function List:open()
+  self:close()
+  self:choose()
+  self.restore = saved_layout.keep_sizes()
+  local most = math.min(MAX_ROWS, math.floor(vim.o.lines * MAX_SHARE))
+  local rows = math.max(MIN_ROWS, math.min(#self.items, most))
   vim.cmd.copen({ count = rows, mods = { split = "botright" } })
   terminal.yield_to(windows.for_file(), api.nvim_get_current_win())
 end

@@ -5,7 +5,7 @@ local differences = require("claude-code.editor.changes.hunks")
 local draw = require("claude-code.editor.changes.draw")
 local hidden = require("claude-code.editor.changes.hidden")
 local reveal = require("claude-code.editor.changes.reveal")
-local text = require("claude-code.editor.review.buffer_text")
+local text = require("claude-code.editor.review.text")
 
 local NAMESPACE = api.nvim_create_namespace("claude-code.review")
 

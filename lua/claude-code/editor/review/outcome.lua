@@ -9,7 +9,7 @@ local notify = require("claude-code.messages.notify")
 local patch = require("claude-code.editor.documents.patch")
 local path = require("claude-code.editor.documents.path")
 local reload = require("claude-code.editor.documents.reload")
-local text = require("claude-code.editor.review.buffer_text")
+local text = require("claude-code.editor.review.text")
 local windows = require("claude-code.editor.windows")
 
 local TOPIC = "review"

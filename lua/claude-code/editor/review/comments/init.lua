@@ -2,12 +2,12 @@
 --- of the user's own: pasted into its prompt in this Neovim, or, for a CLI elsewhere, as a mention of a resource
 --- that it reads when the user submits the prompt.
 local api = vim.api
-local listing = require("claude-code.editor.review.listing")
+local buffers = require("claude-code.editor.review.buffer")
 local columns = require("claude-code.editor.columns")
 local counted = require("claude-code.lib.text").count
-local list = require("claude-code.editor.review.list")
 local notify = require("claude-code.messages.notify")
 local path = require("claude-code.editor.documents.path")
+local reviews = require("claude-code.editor.review.review")
 local store = require("claude-code.editor.review.comments.store")
 
 ---As the CLI names the resource of src/ide/server.ts.
@@ -15,6 +15,8 @@ local RESOURCE = "ide:review:comments"
 ---More of a comment's lines are not quoted.
 local MAX_QUOTED = 10
 local MAX_CHARACTERS = 300
+
+local TITLE = "Your comments; :Claude comment delete takes a range"
 
 local M = {}
 
@@ -142,7 +144,7 @@ end
 ---@return claude-code.ReviewCommentChange? new one, still without text
 local function new_on(buf, first, last)
   -- A deleted file's text is in a buffer of its own.
-  local name = listing.base_file(buf) or path.of_buffer(buf)
+  local name = buffers.base_file(buf) or path.of_buffer(buf)
   if not name then
     notify.warn("this buffer is not a file; go to one to comment on its lines")
     return nil
@@ -175,17 +177,59 @@ local function comment_on(new, comment, args)
   vim.ui.input({ prompt = "Comment for Claude: ", default = default }, done)
 end
 
+---@return table of the quickfix list
+local function list_item(comment)
+  local place, state = store.place(comment), comment.is_sent and "sent" or "waits"
+  local lines = place.is_outdated and ", changed" or comment.is_sent and ", untouched" or ""
+  local text = require("claude-code.lib.text").visible((comment.text:gsub("%s+", " ")))
+  return {
+    filename = comment.path,
+    lnum = place.first,
+    end_lnum = place.last,
+    text = ("%s%s  %s"):format(state, lines, text),
+    user_data = { claude_code_comment = comment.id },
+  }
+end
+
+---Lists all comments in the quickfix window, in the order in which they were made.
+local function show()
+  local items, is_ours =
+    vim.tbl_map(list_item, store.all), vim.fn.getqflist({ title = 0 }).title == TITLE
+  if #items == 0 and not is_ours then
+    return notify.info("there is no comment; :Claude comment makes one", "send")
+  end
+  vim.fn.setqflist({}, is_ours and "r" or " ", { title = TITLE, items = items })
+  vim.cmd.copen({ mods = { split = "botright" } })
+end
+
+---Deletes the comments of some rows of the list.
+local function delete(first, last)
+  local ids = {}
+  for _, one in ipairs(vim.list_slice(vim.fn.getqflist(), first, last)) do
+    ids[type(one.user_data) == "table" and one.user_data.claude_code_comment or ""] = true
+  end
+  local changes = {}
+  for _, comment in ipairs(store.all) do
+    changes[#changes + 1] = ids[comment.id] and store.change(comment, "deleted") or nil
+  end
+  if #changes == 0 then
+    return notify.warn("go to the list to delete comments: :Claude comment list")
+  end
+  store.save(changes, show)
+end
+
 ---@param args claude-code.CommandArgs
 function M.command(args)
   if args.bang and args.args == "" and args.range == 0 then
     return send_all()
   elseif args.args == "list" and args.range == 0 then
-    return require("claude-code.editor.review.comments.list").show()
+    return show()
   elseif args.args == "delete" and vim.bo.buftype == "quickfix" then
-    return require("claude-code.editor.review.comments.list").delete(args.line1, args.line2)
+    return delete(args.line1, args.line2)
   end
-  local buf, first, last = list.lines(args.range > 0 and { args.line1, args.line2 } or nil)
-  if listing.base_file(buf) and not api.nvim_buf_is_loaded(buf) then
+  local buf, first, last =
+    reviews.current().list:lines(args.range > 0 and { args.line1, args.line2 } or nil)
+  if buffers.base_file(buf) and not api.nvim_buf_is_loaded(buf) then
     return notify.warn("show the deleted file to comment on its lines")
   end
   vim.fn.bufload(buf)

@@ -2,7 +2,6 @@
 --- bytes as lines; and what becomes of them there: Neovim's own undo, and writes.
 local api, uv = vim.api, vim.uv
 local channel = require("claude-code.server.channel")
-local client = require("claude-code.editor.review.client")
 local disk = require("claude-code.editor.documents.disk")
 local file_change = require("claude-code.editor.documents.file_change")
 local file_lines = require("claude-code.editor.documents.lines")
@@ -121,6 +120,20 @@ function M.of(buf)
   return { id = sent.id, bytes = vim.base64.encode(bytes) }
 end
 
+---Texts that the disk does not have.
+---@return { path: string, text: claude-code.ReviewText }[]
+function M.unsaved()
+  local texts = {}
+  for _, buf in ipairs(api.nvim_list_bufs()) do
+    local name = api.nvim_buf_is_loaded(buf) and vim.bo[buf].modified and path.of_buffer(buf)
+    local own = name and M.of(buf)
+    if own then
+      texts[#texts + 1] = { path = path.real(name), text = own }
+    end
+  end
+  return texts
+end
+
 ---@param buf integer
 ---@return fun(rows: string[], first: integer): string[] lines_of rows of a file (bytes; `first` is the
 --- row of the first one, from 1) as the buffer has them
@@ -154,12 +167,12 @@ end
 local writes = {}
 
 ---@param name string absolute
-function M.before_write(name)
-  local summary, write, stat = client.summary(), writes[name] or { at = 0 }, uv.fs_stat(name)
+---@param runs boolean something of Claude's may be changing files
+function M.before_write(name, runs)
+  local write, stat = writes[name] or { at = 0 }, uv.fs_stat(name)
   local changed_at = stat and stat.mtime.sec * 1000 + stat.mtime.nsec / 1e6 or 0
   local is_by_others = changed_at >= write.at + FORMATTED_MS
-  local is_wanted = summary and summary.runs and is_by_others
-  write.over = is_wanted and regular_file.read(name, MAX_BYTES) or nil
+  write.over = runs and is_by_others and regular_file.read(name, MAX_BYTES) or nil
   writes[name] = write
 end
 

@@ -1,0 +1,103 @@
+--- The bars ('winbar') of a review: which hunk of how many, which file, what to know about the hunk under the cursor,
+--- and the keys.
+local api = vim.api
+local buffers = require("claude-code.editor.review.buffer")
+local entries = require("claude-code.editor.review.entries")
+local hunk_keys = require("claude-code.editor.changes.keys")
+local reload = require("claude-code.editor.documents.reload")
+local winbar = require("claude-code.editor.windows.winbar")
+
+---Shows nothing, and begins each bar of a review.
+local MARK = "%(%)"
+
+local M = {}
+
+---The most important last.
+local HINTS = {
+  { "help", "help" },
+  { "next_hunk", "next" },
+  { "next_file", "file" },
+  { "comment", "comment" },
+  { "undo", "undo" },
+  { "keep", "keep" },
+}
+
+---@return claude-code.BarPart?
+local function warning(hunk)
+  if hunk.conflict then
+    return { (" %s edits conflict "):format(entries.WHOSE[hunk.conflict]), "ClaudeCodeWarning" }
+  elseif hunk.mixed then
+    return { " with your edits ", "ClaudeCodeNote" }
+  end
+end
+
+---@param whole? string what became of the file, if it is one entry
+---@return string words which hunk of the file it is, or the last one above the cursor, and which file
+local function counts(review, file, whole, hunks, row)
+  local number = buffers.index_at(hunks, row)
+  if number > 1 and (not hunks[number] or hunks[number].new[1] > row + 1) then
+    number = number - 1
+  end
+  local of_hunks = whole and "" or ("hunk %d/%d "):format(number, #hunks)
+  local of_files = ("file %d/%d "):format(file and file.number or 0, #review.files)
+  return of_hunks .. (#review.files > 1 and of_files or "")
+end
+
+---@return claude-code.BarPart[]? parts without the keys; nil if nothing is reviewed there
+local function parts_in(review, win)
+  local buf = api.nvim_win_get_buf(win)
+  local hunks = buffers.hunks(buf)
+  local file = review.by_path[buffers.base_file(buf) or ""] or review:file_of(buf)
+  local whole = file and entries.is_whole(file) and entries.words(file) or nil
+  if reload.is_stale(buf) then
+    whole, hunks = file and "not in this buffer, which has unsaved edits" or nil, {}
+  end
+  if #hunks == 0 and not whole then
+    return nil
+  end
+  local row = api.nvim_win_get_cursor(win)[1]
+  local at = buffers.hunk_at(hunks, row)
+  local mode = not whole and file and file.mode
+  local name = file and file.path or api.nvim_buf_get_name(buf)
+  -- In a narrow bar the beginning of the path gives way.
+  return winbar.parts(
+    " %<",
+    { vim.fn.fnamemodify(name, ":."), "ClaudeCodeBarFile" },
+    whole and { (" %s%s"):format(whole, #review.files > 1 and "," or ""), "ClaudeCodeNote" },
+    { " " .. counts(review, file, whole, hunks, row), "ClaudeCodeBarCount" },
+    at and { ("+%d "):format(at.added), "ClaudeCodeAddSign" },
+    at and { ("−%d "):format(at.removed), "ClaudeCodeDeleteSign" },
+    mode and { (" %s "):format(entries.mode_words(mode)), "ClaudeCodeNote" },
+    at and at.ends and { (" %s "):format(at.ends), "ClaudeCodeNote" },
+    at and warning(at)
+  )
+end
+
+local function with_keys(parts, width)
+  local options = require("claude-code.config").get().review.keys
+  local hints = {}
+  for _, hint in ipairs(HINTS) do
+    hints[#hints + 1] = { keys = { hunk_keys.of(options[hint[1]])[1] }, words = hint[2] }
+  end
+  local room = width - winbar.width(parts) - 1
+  table.insert(parts, "%=")
+  vim.list_extend(parts, winbar.hints(hints, room))
+  return winbar.render(parts) .. " "
+end
+
+---Brings the bars of the tab page up to date with the cursors of its windows; without an open review hides all.
+---@param review claude-code.Review
+function M.update(review)
+  local wins = review.is_open and api.nvim_tabpage_list_wins(0) or api.nvim_list_wins()
+  for _, win in ipairs(wins) do
+    local is_plain = api.nvim_win_get_config(win).relative == "" and not vim.wo[win].diff
+    local parts = review.is_open and is_plain and parts_in(review, win)
+    if parts then
+      winbar.show(win, MARK, with_keys(parts, api.nvim_win_get_width(win)))
+    else
+      winbar.hide(win, MARK)
+    end
+  end
+end
+
+return M

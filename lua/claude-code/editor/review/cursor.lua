@@ -1,0 +1,299 @@
+--- The cursor of a review: it goes from hunk to hunk and from file to file, also in the quickfix window, by keys and
+--- after decisions. Decisions wait in a queue: each is about the text that the one before it has left, also when one
+--- command asks for many (`:cdo`, `:g`), or keys come faster than answers.
+local api = vim.api
+local buffers = require("claude-code.editor.review.buffer")
+local lists = require("claude-code.editor.review.list")
+local loading = require("claude-code.editor.documents.load")
+local marks = require("claude-code.editor.review.marks")
+local notify = require("claude-code.messages.notify")
+local path = require("claude-code.editor.documents.path")
+local task = require("claude-code.lib.task")
+local windows = require("claude-code.editor.windows")
+
+local M = {}
+
+local waiting = {} ---@type { work: fun(), follows: boolean }[] the first one runs
+
+---@class claude-code.ReviewPlace
+---@field win integer
+---@field buf integer
+---@field row integer
+---@field entry integer the current one of the quickfix list: `:cdo` finds several in one row
+
+local place ---@type claude-code.ReviewPlace where the user last asked for something, or was led since
+
+---@return claude-code.ReviewPlace
+local function here()
+  local win = api.nvim_get_current_win()
+  local row, entry = api.nvim_win_get_cursor(win)[1], vim.fn.getqflist({ idx = 0 }).idx
+  return { win = win, buf = api.nvim_win_get_buf(win), row = row, entry = entry }
+end
+
+---@return boolean is the user still in the buffer of the last decision, or of what it has led on to?
+function M.is_here()
+  return api.nvim_get_current_win() == place.win and api.nvim_get_current_buf() == place.buf
+end
+
+---Is what the user asks for now about what the last decision leads on to? It is, unless the user has moved the cursor.
+---@return boolean
+function M.follows()
+  return #waiting > 0 and vim.deep_equal(place, here())
+end
+
+---Does the running decision move the cursor? Of many that one command asks for only the last one does.
+---@return boolean
+function M.leads_on()
+  return waiting[2] == nil or waiting[2].follows
+end
+
+local function run_next()
+  if not waiting[1] then
+    return
+  end
+  task.run(waiting[1].work, function(problem)
+    if problem then
+      notify.error(notify.refusal(problem) or problem)
+    end
+    table.remove(waiting, 1)
+    run_next()
+  end)
+end
+
+---Runs work in a task, once that before it is over.
+---@param work fun()
+---@param follows? boolean it is about what the work before leads on to
+function M.queue(work, follows)
+  place = here()
+  table.insert(waiting, { work = work, follows = follows or false })
+  if #waiting == 1 then
+    run_next()
+  end
+end
+
+---Moves the cursor for the user, or edits the text around it: what was asked for there is about the new place. An error
+---(of the user's autocommands, say) is a message: it must not hold up what waits.
+---@generic T
+---@param move fun(): T
+---@return T?
+function M.carry(move)
+  local from = here()
+  local ok, result = pcall(move)
+  local now = here()
+  local was_there = place and place.win == from.win and place.buf == from.buf
+  if was_there and (place.row == from.row or now.buf ~= from.buf) then
+    place = now
+  end
+  if not ok then
+    notify.error(tostring(result))
+    return nil
+  end
+  return result
+end
+
+---@param move fun() from where the last decision leads on to, or at once if none runs
+function M.move(move)
+  if not M.follows() then
+    return move()
+  end
+  M.queue(function()
+    if M.is_here() then
+      M.carry(move)
+    end
+  end, true)
+end
+
+local function reveal()
+  local win = api.nvim_get_current_win()
+  marks.reveal(win, buffers.hunks(api.nvim_win_get_buf(win)))
+end
+
+local function go(row)
+  vim.cmd("normal! m'")
+  local last = api.nvim_buf_line_count(0)
+  api.nvim_win_set_cursor(0, { math.min(math.max(row, 1), last), 0 })
+  vim.cmd("normal! zv")
+  reveal()
+end
+
+---@return any of those that are in order of their places the next one behind `from`, or before it
+local function next_from(all, step, from, place_of)
+  for i = step == 1 and 1 or #all, step == 1 and #all or 1, step do
+    local at = place_of(all[i])
+    if at ~= from and (at > from) == (step == 1) then
+      return all[i]
+    end
+  end
+end
+
+---@return integer row of the cursor at a hunk's beginning
+local function first_row(hunk)
+  return math.max(hunk.new[1], 1)
+end
+
+---@param from? string path; the current buffer's if left out
+---@return claude-code.ReviewFile? the next in order of the paths, also from a file that left the list
+local function next_file(review, step, from)
+  local all, buf = review.files, api.nvim_get_current_buf()
+  local shown = review:file_of(buf)
+  local now = from or shown and shown.path or buffers.base_file(buf) or path.of_buffer(buf) or ""
+  local found = next_from(all, step, now, function(file)
+    return file.path
+  end)
+  return found or (step == 1 and all[1] or all[#all])
+end
+
+---Shows a buffer without the question about a swap file (E325): keys that are typed next are about hunks.
+---@param win? integer nil: beside the special ones
+---@return boolean shown in the current window
+local function show(buf, win)
+  local ok, is_shown = pcall(notify.guard, function()
+    loading.load(buf)
+    vim.bo[buf].buflisted = true
+    loading.without_question(function()
+      api.nvim_set_current_win(windows.bring(buf, win))
+    end)
+  end)
+  if not ok then
+    notify.error(tostring(is_shown))
+  end
+  return ok and is_shown
+end
+
+local function open(review, file, hunk)
+  local name, win = buffers.shown_name(file), api.nvim_get_current_win()
+  win = buffers.base_file(api.nvim_win_get_buf(win)) and win or windows.for_file()
+  if api.nvim_buf_get_name(0) ~= name and not show(vim.fn.bufadd(name), win) then
+    return
+  end
+  go(hunk and hunk.new[1] or 1)
+  review.list:select(file.path, hunk and hunk.id)
+end
+
+---From the quickfix window to an entry.
+---@param _ claude-code.Review
+---@param row integer
+function M.entry(_, row)
+  local buf = vim.fn.getqflist()[row].bufnr
+  -- Neovim itself would take a terminal's.
+  if show(buf, windows.for_file(buf)) then
+    vim.cmd.cc({ count = row })
+    vim.cmd("normal! zv")
+    reveal()
+  end
+end
+
+---Shows an entry of the list in a window beside it; the list keeps the cursor.
+---@param review claude-code.Review
+---@param row integer
+function M.show_entry(review, row)
+  local win = api.nvim_get_current_win()
+  M.entry(review, row)
+  api.nvim_set_current_win(win)
+  api.nvim_win_set_cursor(win, { row, 0 })
+end
+
+---Shows the first entry of the list that is wanted, from a row on; behind the last one comes the first.
+---@param row integer
+---@param step 1|-1
+---@param is_wanted fun(entry: claude-code.ReviewEntry): boolean
+local function show_entry_from(review, row, step, is_wanted)
+  local list = review.list
+  local count = list:get("size") or 0
+  for i = 0, count - 1 do
+    local at = (row - 1 + step * i) % count + 1
+    local entry = list:entry(at)
+    if entry and is_wanted(entry) then
+      return M.show_entry(review, at)
+    end
+  end
+end
+
+---@param review claude-code.Review
+---@param step 1|-1
+---@param from? string path; the current buffer's if left out
+function M.file(review, step, from)
+  if review.list:has_cursor() then
+    local row = api.nvim_win_get_cursor(0)[1]
+    local left = review.list:entry(row)
+    return show_entry_from(review, row + step, step, function(entry)
+      return not left or entry.path ~= left.path
+    end)
+  end
+  local file = next_file(review, step, from)
+  if not file then
+    return notify.info("there is nothing left to review")
+  end
+  open(review, file, file.hunks[step == -1 and #file.hunks or 1])
+end
+
+---To the next hunk; after the last one of a file to the next file.
+---@param review claude-code.Review
+---@param step 1|-1
+function M.hunk(review, step)
+  local buf, row = api.nvim_get_current_buf(), api.nvim_win_get_cursor(0)[1]
+  if review.list:has_cursor() then
+    return show_entry_from(review, row + step, step, function()
+      return true
+    end)
+  end
+  local shown, file = buffers.get(buf), review:file_of(buf)
+  -- Those of a file that was opened just now are still to come.
+  local hunks = (not shown or not shown.tick) and file and file.hunks or buffers.hunks(buf)
+  local hunk = next_from(hunks, step, row, first_row)
+  if not hunk then
+    return M.file(review, step)
+  end
+  go(first_row(hunk))
+  if file then
+    review.list:select(file.path, hunk.id)
+  end
+end
+
+---After a decision in the list: its next entry that was not decided, shown beside it; behind the last one the first.
+---@param review claude-code.Review
+---@param first integer row of the first entry that was decided
+---@param decided table<string, true> keys of the entries
+function M.onward_in_list(review, first, decided)
+  if review.list:has_cursor() then
+    show_entry_from(review, first, 1, function(entry)
+      return not decided[lists.key(entry)]
+    end)
+  end
+end
+
+---After a decision was taken back: to the first entry that it has reopened.
+---@param review claude-code.Review
+---@param paths string[]
+---@param before table<string, true> keys of the entries that were there
+function M.to_reopened(review, paths, before)
+  for row, entry in ipairs(review.list:entries(1, math.huge)) do
+    if vim.list_contains(paths, entry.path) and not before[lists.key(entry)] then
+      if review.list:has_cursor() then
+        return M.show_entry(review, row)
+      end
+      local file = review.by_path[entry.path]
+      local hunk = vim.iter(file.hunks):find(function(one)
+        return one.id == entry.hunk
+      end)
+      return open(review, file, hunk)
+    end
+  end
+end
+
+---After a decision: the hunk that stands where the cursor is, or below it; else the next file.
+---@param review claude-code.Review
+---@param from? string path of a file that is gone, and its buffer
+function M.onward(review, from)
+  if #review.files == 0 then
+    return
+  elseif from then
+    return M.file(review, 1, from)
+  end
+  local buf, row = api.nvim_get_current_buf(), api.nvim_win_get_cursor(0)[1]
+  if not buffers.hunk_at(buffers.hunks(buf), row) then
+    M.hunk(review, 1)
+  end
+end
+
+return M

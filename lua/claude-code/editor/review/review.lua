@@ -1,0 +1,374 @@
+--- A review, from `open` to `close`: the files that the executable lists, and the list, bars, keys and marks that show
+--- them. While none is open, a review of all that waits keeps the signs up to date.
+local api = vim.api
+local autocommands = require("claude-code.lib.autocommands")
+local bar = require("claude-code.editor.review.bar")
+local buffers = require("claude-code.editor.review.buffer")
+local counted = require("claude-code.lib.text").count
+local cursor = require("claude-code.editor.review.cursor")
+local hunk_keys = require("claude-code.editor.changes.keys")
+local lists = require("claude-code.editor.review.list")
+local notify = require("claude-code.messages.notify")
+local path = require("claude-code.editor.documents.path")
+local reload = require("claude-code.editor.documents.reload")
+local requests = require("claude-code.server.requests")
+local task = require("claude-code.lib.task")
+local text = require("claude-code.editor.review.text")
+local timer = require("claude-code.lib.timer")
+local winbar = require("claude-code.editor.windows.winbar")
+local windows = require("claude-code.editor.windows")
+
+---Milliseconds after the last change of a text.
+local TYPED_MS = 200
+
+---After a decision has led on, |u| is about what Claude wrote to that file.
+local UNDONE = "u took what Claude wrote to %s out of its buffer; <C-r> brings it back, "
+  .. ":Claude back takes your last decision back"
+
+local M = {}
+
+---@class claude-code.ReviewScope
+---@field scope "turn"|"session"|"all"|"unreviewed"
+---@field session? string
+---@field paths? string[]
+
+---@class claude-code.ReviewAnswer
+---@field version string
+---@field files claude-code.ReviewFile[] in order of their paths
+---@field counts claude-code.ReviewCounts of all files
+---@field incomplete string[] sentences
+---@field damage string[] sentences on journals, to be said once
+---@field ignored integer files that the option `review.ignore` leaves out
+---@field unwritten integer changes that only unsaved text undoes, in projects without any other
+
+---@class claude-code.Review
+---@field scope claude-code.ReviewScope
+---@field list claude-code.ReviewQuickfix handed on from review to review
+---@field is_open boolean
+---@field jumps boolean to the first entry as soon as there is one
+---@field keys? claude-code.Key[] of its files and its list
+---@field runs? boolean something of Claude's may be changing files
+---@field events? claude-code.Autocommands while it is open
+---@field answer? claude-code.ReviewAnswer that was taken last
+---@field files claude-code.ReviewFile[]
+---@field by_path table<string, claude-code.ReviewFile> by absolute paths
+---@field by_buffer table<string, claude-code.ReviewFile|false> by 'buftype' and name: what was looked up
+---@field asked integer number of the last question
+---@field answered integer number of the question whose answer was taken last
+local Review = {}
+Review.__index = Review
+
+---@return claude-code.Review
+local function new(scope, list)
+  local self = { scope = scope, list = list, is_open = false, files = {}, asked = 0, answered = 0 }
+  self.by_path, self.by_buffer = {}, {}
+  return setmetatable(self, Review)
+end
+
+local current = new({ scope = "unreviewed" }, lists.new())
+
+---@return claude-code.Review the open one, or else that of all that waits
+function M.current()
+  return current
+end
+
+---@param buf integer
+---@return claude-code.ReviewFile?
+function Review:file_of(buf)
+  if #self.files == 0 then
+    return nil
+  end
+  -- This is asked for each move of the cursor, and a disk may be slow.
+  local key = vim.bo[buf].buftype .. ":" .. api.nvim_buf_get_name(buf)
+  local found = self.by_buffer[key]
+  if found == nil then
+    local name = path.of_buffer(buf)
+    found = name and (self.by_path[name] or self.by_path[path.real(name)]) or false
+    self.by_buffer[key] = found
+  end
+  return found or nil
+end
+
+---@param before string words
+---@return string words about the files that the option `review.ignore` leaves out; none without any
+function Review:ignored(before)
+  local count = self.answer and self.answer.ignored or 0
+  return count > 0 and before .. counted(count, "ignored file") .. " (review.ignore)" or ""
+end
+
+---@return string? sentence about changes that only unsaved buffers undo, where nothing else is listed
+function Review:unwritten()
+  local count = self.answer and self.answer.unwritten or 0
+  local words =
+    "what is left to review (%s) is undone in unsaved buffers only; :wa undoes it on disk"
+  return count > 0 and words:format(counted(count, "change")) or nil
+end
+
+---@return string why nothing is listed
+function Review:nothing()
+  local scope = self.scope
+  local missing = vim.iter(scope.paths or {}):find(function(name)
+    return not vim.uv.fs_lstat(name)
+  end)
+  if missing then
+    return ("there is no file, and no session, of the name %s"):format(path.title(missing))
+  end
+  local where = (scope.paths or scope.scope ~= "unreviewed") and " there" or ""
+  local but = self:ignored(", but ")
+  if self.runs then
+    but = but .. "; it still works, and what it changes is listed once that is recorded"
+  end
+  return self:unwritten()
+    or ("Claude changed nothing%s that you have not reviewed%s"):format(where, but)
+end
+
+---Asks for the list. An answer that comes behind that of a later question changes nothing.
+---@return claude-code.ReviewAnswer?
+---@return string? problem
+function Review:ask()
+  local known = self.answer
+  local params = { texts = text.unsaved(), known = known and known.version }
+  self.asked = self.asked + 1
+  local number = self.asked
+  local answer, problem = requests.await("review/list", vim.tbl_extend("force", params, self.scope))
+  if not answer then
+    return nil, problem
+  end
+  answer = answer.unchanged and known or answer
+  if number > self.answered then
+    self.answered, self.answer, self.files = number, answer, answer.files
+    self.by_path, self.by_buffer = {}, {}
+    for i, file in ipairs(answer.files) do
+      file.number = i
+      self.by_path[file.path] = file
+    end
+  end
+  return answer
+end
+
+---@return integer count of entries in the list
+function Review:fill()
+  return cursor.carry(function()
+    return self.list:fill(self)
+  end) or 0
+end
+
+---Shows the first answer.
+---@param answer claude-code.ReviewAnswer
+function Review:begin(answer)
+  for _, sentence in ipairs(answer.incomplete) do
+    notify.warn(sentence, "review.incomplete")
+  end
+  for _, sentence in ipairs(answer.damage) do
+    notify.warn_once(sentence, "review.incomplete")
+  end
+  self.list:unfilter()
+  if self:fill() > 0 then
+    self.is_listed = true
+    notify.guard(self.list.open, self.list)
+    local show = self.jumps and cursor.entry or cursor.show_entry
+    return show(self, 1)
+  end
+  self:close()
+  local folders = require("claude-code.lib.workspace").folders()
+  local off = vim.iter(folders):map(require("claude-code.claude.hooks").off):next()
+  if off then
+    notify.warn("Claude's changes are not recorded, for its hooks are off: " .. off, "review")
+  elseif #answer.incomplete == 0 then
+    notify.info(self:nothing(), "review")
+  end
+end
+
+---Keys in the buffers of the review, and in its quickfix window. Neovim's own keys and commands there (`<CR>`, |:cc|)
+---show an entry in no window but that of a normal buffer, and would split one else: so long a base text is in one.
+function Review:map_keys()
+  if self.list:adopt() then
+    vim.schedule(M.refresh)
+  end
+  local type_of_base = self.list:has_cursor() and "" or "nofile"
+  for _, win in ipairs(api.nvim_list_wins()) do
+    local buf = api.nvim_win_get_buf(win)
+    local is_list = vim.bo[buf].buftype == "quickfix" and self.list:is_current()
+    if buffers.base_file(buf) and vim.bo[buf].buftype ~= type_of_base then
+      vim.bo[buf].buftype = type_of_base
+    end
+    if is_list or buffers.base_file(buf) or self:file_of(buf) then
+      hunk_keys.map({ buf }, "review", self.keys)
+    else
+      hunk_keys.unmap(buf, "review")
+    end
+  end
+end
+
+---Brings the keys and the bars up to date with the windows.
+function Review:update_windows()
+  if self.is_open then
+    self:map_keys()
+  end
+  bar.update(self)
+end
+
+---Asks for what there is to review in a buffer, and shows it. What has changed in the meantime is asked for when that
+---is known. A list of the review that has other hunks is filled again. Runs in a task.
+---@param buf integer
+function Review:update(buf)
+  local shown = buffers.attach(buf)
+  local fetched = shown:fetch(self)
+  if self ~= current then
+    return
+  elseif not fetched.is_old then
+    shown:show(self, fetched.file)
+  end
+  bar.update(self)
+  if not self.is_open or not shown.is_attached or not shown:is_current(self) then
+    return
+  end
+  local undone = reload.was_undone(buf) and path.title(api.nvim_buf_get_name(buf))
+  if undone or shown:is_missed(self) then
+    self:refresh()
+  end
+  if undone then
+    notify.info(UNDONE:format(undone), "review")
+  end
+end
+
+---Every buffer on screen, or of which something is shown; returns once the current one is up to date.
+function Review:update_all()
+  local wanted, here = {}, api.nvim_get_current_buf()
+  for _, win in ipairs(api.nvim_list_wins()) do
+    local buf = api.nvim_win_get_buf(win)
+    wanted[buf] = self:file_of(buf) and true or nil
+  end
+  for _, shown in ipairs(buffers.all()) do
+    wanted[shown.buf] = wanted[shown.buf] or #shown.hunks > 0 or nil
+  end
+  for buf in pairs(wanted) do
+    if buffers.attach(buf):is_as_listed(self) then
+      wanted[buf] = nil
+    elseif buf ~= here then
+      M.update(buf)
+    end
+  end
+  if wanted[here] then
+    self:update(here)
+  end
+end
+
+---Lists again, and shows it everywhere. Runs in a task.
+function Review:refresh()
+  local answer, problem = self:ask()
+  if self ~= current then
+    return
+  elseif not answer then
+    if self.is_open and not self.is_listed then
+      self:close()
+    end
+    return notify.error(problem)
+  elseif self.is_open and not self.is_listed then
+    self:begin(answer)
+  elseif self.is_open and self:fill() == 0 then
+    self:close()
+    -- Reviewed, or stashed, or undone by the user.
+    local words = "none of Claude's changes is left to review" .. self:ignored(", but ")
+    notify.info(self:unwritten() or words, "review")
+  end
+  if self == current then
+    self:update_windows()
+    self:update_all()
+  end
+end
+
+---The only end of a review. What is undecided stays so.
+function Review:close()
+  self.is_open = false
+  self.events:stop()
+  bar.update(self)
+  for _, buf in ipairs(api.nvim_list_bufs()) do
+    hunk_keys.unmap(buf, "review")
+    if buffers.base_file(buf) then
+      windows.replace_buffer(buf)
+    end
+  end
+  self.list:close()
+  current = new({ scope = "unreviewed" }, self.list)
+  M.refresh()
+end
+
+---@param scope claude-code.ReviewScope
+---@param jumps boolean
+---@param keys claude-code.Key[]
+---@param runs boolean
+function M.open(scope, jumps, keys, runs)
+  current = new(scope, current.list)
+  current.is_open, current.jumps, current.keys, current.runs = true, jumps, keys, runs
+  current.events = autocommands.new("review.open")
+  winbar.follow(current.events, function()
+    bar.update(current)
+  end)
+  current.events:on("WinEnter", function()
+    current:map_keys()
+  end)
+  M.refresh()
+end
+
+function M.refresh()
+  task.run(function()
+    current:refresh()
+  end)
+end
+
+---@param buf integer
+function M.update(buf)
+  task.run(function()
+    current:update(buf)
+  end)
+end
+
+---Leaves the review that is open.
+function M.close()
+  if not current.is_open then
+    return notify.warn("no review is open; :Claude review opens one")
+  end
+  current:close()
+end
+
+---Loads a buffer with the base text of a file (BufReadCmd).
+---@param buf integer
+function M.load_base(buf)
+  buffers.load_base(buf, current.by_path[buffers.base_file(buf) or ""])
+end
+
+local update_changed = timer.debounce(TYPED_MS, function()
+  for _, shown in ipairs(buffers.all()) do
+    if not shown:is_current(current) then
+      M.update(shown.buf)
+    end
+  end
+end)
+
+---@param buf integer that a window shows now
+local function on_shown(buf)
+  -- Before the next key is typed: Neovim's own `gr` would replace a character.
+  current:update_windows()
+  vim.schedule(function()
+    current:update_windows()
+    if api.nvim_buf_is_loaded(buf) and current:file_of(buf) then
+      M.update(buf)
+    end
+  end)
+end
+
+local events = autocommands.new("review.view")
+events:on({ "TextChanged", "TextChangedI", "BufWritePost" }, update_changed)
+-- Users map keys in LspAttach, too.
+events:on({ "BufWinEnter", "QuickFixCmdPost", "LspAttach" }, on_shown)
+events:on("BufFilePost", function(buf)
+  local shown = buffers.get(buf)
+  if shown then
+    -- It is another file's now.
+    shown:show(current)
+  end
+  on_shown(buf)
+end)
+
+return M
