@@ -36,7 +36,7 @@ const LOOKING_UP = /\bvim\.fn\.(exepath|executable)\b|\bBun\.which\b/;
 /** Files that run a command of a string, and whose string that is. */
 const COMMANDS: Record<string, string> = {
   [`${LUA}/commands/init.lua`]: "what the user typed behind a bar",
-  [`${LUA}/terminal/providers/buffer.lua`]: "a number and a name of ours, quoted",
+  [`${LUA}/terminal/window/buffer.lua`]: "a number and a name of ours, quoted",
 };
 const COMMAND =
   /\bvim\.cmd\s*[(,](?!\s*"[^"\n]*"\s*\))|\bvim\.cmd\.(lua|execute)\b|\bvim\.fn\.execute\((?!\s*"[^"\n]*"\s*\))|\bnvim_(command|exec2?)\b/g;

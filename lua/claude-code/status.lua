@@ -101,17 +101,12 @@ local function connected(client)
 end
 
 local function terminal()
-  local provider = require("claude-code.config").get().terminal.provider
-  if provider == "snacks" and not pcall(require, "snacks") then
-    local what = 'terminal.provider is "snacks", but folke/snacks.nvim is not installed'
-    local remedy = 'install it, or set terminal.provider to "native"'
-    return problem("error", "provider-missing", what, remedy)
-  elseif provider == "tmux" and not require("claude-code.terminal.providers.tmux").is_around() then
-    local what = 'terminal.provider is "tmux", but Neovim does not run in tmux'
-    local remedy = 'start Neovim in tmux, or set terminal.provider to "native"'
+  local name, why, remedy = require("claude-code.terminal.running").check()
+  if why then
+    local what = ("terminal.provider is %q, but %s"):format(name, why)
     return problem("error", "provider-missing", what, remedy)
   end
-  return ok("terminal: %s", type(provider) == "table" and "your own" or provider)
+  return ok("terminal: %s", name)
 end
 
 local function options()

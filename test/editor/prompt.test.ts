@@ -39,7 +39,7 @@ onEachNeovim(
 
     beforeEach(async () => {
       await session.known();
-      if (!(await lua<boolean>("return require('port').terminal.is_open()"))) {
+      if (!(await lua<boolean>("return require('port').running.is_any_open()"))) {
         await session.neovim.command("Claude");
         await eventually(
           "the terminal",
@@ -260,7 +260,7 @@ onEachNeovim(
       await type(["for that one"]);
       await lua("require('port').terminal.close_all()");
       await session.neovim.command("wincmd t | Claude new");
-      await session.neovim.until("the next one", "return require('port').terminal.is_open()");
+      await session.neovim.until("the next one", "return require('port').running.is_any_open()");
       await lua("vim.cmd.stopinsert()");
       await session.neovim.command("Claude prompt");
       await keys(":wq<CR>");

@@ -50,11 +50,10 @@ local MODULES = {
   statusline = "claude-code.statusline",
   supply = "claude-code.editor.documents.supply",
   terminal = "claude-code.terminal",
-  terminal_size = "claude-code.terminal.providers.placement",
   timer = "claude-code.lib.timer",
   transcript = "claude-code.editor.transcript",
   tmux = "claude-code.terminal.providers.tmux",
-  window = "claude-code.terminal.providers.window",
+  window = "claude-code.terminal.window",
   workspace = "claude-code.lib.workspace",
 }
 

@@ -170,7 +170,7 @@ describe.each(NEOVIMS)("a Claude that $name leaves in tmux", (version) => {
     const all = () => next.lua<Row[]>(`return require("claude-code").sessions()`);
     await eventually("its row", async () => (await all()).some(({ pid }) => pid === left.pid));
     // No question about sessions looks into tmux.
-    expect(await next.lua(`return require("port").terminal.is_open()`)).toBe(false);
+    expect(await next.lua(`return require("port").running.is_any_open()`)).toBe(false);
     await next.command("Claude");
     await eventually("one row, with its name", async () =>
       expect((await all()).map(({ n, name }) => [n, name])).toEqual([[1, "docs"]]),

@@ -608,7 +608,7 @@ describe.each(BOTH_NEOVIMS)("$name ends", (version) => {
     return neovim;
   };
   const runs = (neovim: TestNeovim) =>
-    neovim.lua<boolean>(`return require("port").terminal.is_open()`);
+    neovim.lua<boolean>(`return require("port").running.is_any_open()`);
   /** Types keys that may end Neovim, which then gives no answer. */
   const type = (neovim: TestNeovim, keys: string) =>
     neovim.request("nvim_input", [keys]).catch(() => {});

@@ -1,4 +1,12 @@
-import { existsSync, mkdirSync, rmSync, symlinkSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { eventually, isolatedEnv, NEOVIMS, ROOT, type TestNeovim, temporaryFolder } from "#test";
 import { Terminal } from "../support/tmux";
@@ -25,17 +33,14 @@ describe.each(NEOVIMS)("terminal.provider in $name", (version) => {
   test("a table of the user's own is called for everything: open() returns a terminal for each", async () => {
     expect(
       await setup(`{
-        open = function(command, env)
-          local n, is_open, calls = env.CLAUDE_CODE_NVIM_SESSION, true, CALLS or {}
-          CALLS = calls
-          local function call(name, ...) table.insert(calls, { name .. " " .. n, ... }) end
-          call("open", vim.fs.basename(command[1]), command[2], env.NVIM ~= nil)
+        open = function(launch)
+          CALLS = CALLS or {}
+          local function call(name, ...) table.insert(CALLS, { name .. " " .. launch.number, ... }) end
+          call("open", vim.fs.basename(launch.command[1]), launch.command[2], launch.env.NVIM ~= nil)
           return {
-            close = function() call("close"); is_open = false end,
-            send = function(text) call("send", text) end,
-            is_open = function() return is_open end,
+            close = function() call("close") end,
+            send = function(self, text, submit) call("send", text, submit) end,
             focus = function() call("focus") end,
-            submit = function() call("submit") end,
           }
         end,
       }`),
@@ -46,7 +51,7 @@ describe.each(NEOVIMS)("terminal.provider in $name", (version) => {
     await opened(1);
     await neovim.command("Claude send! hello");
     await neovim.command("Claude focus");
-    // Without toggle() it is at least shown.
+    // Without hide() it is at least shown.
     await neovim.command("Claude");
     await neovim.command("Claude new");
     await opened(2);
@@ -58,10 +63,10 @@ describe.each(NEOVIMS)("terminal.provider in $name", (version) => {
     await neovim.command("Claude close");
     expect(await neovim.lua<unknown[]>("return CALLS")).toEqual([
       ["open 1", "cat", "--session-id", true],
-      ...[["send 1", "hello"], ["submit 1"], ["focus 1"], ["focus 1"]],
+      ...[["send 1", "hello", true], ["focus 1"], ["focus 1"]],
       ["open 2", "cat", "--session-id", true],
-      ...[["send 2", "words"], ["focus 1"], ["send 1", "more"], ["close 1"]],
-      ...[["send 2", "last"], ["close 2"]],
+      ...[["send 2", "words", false], ["focus 1"], ["send 1", "more", false], ["close 1"]],
+      ...[["send 2", "last", false], ["close 2"]],
     ]);
   });
 
@@ -78,11 +83,53 @@ describe.each(NEOVIMS)("terminal.provider in $name", (version) => {
     await setup(`{ open = function() error("no window today") end }`);
     await neovim.command("Claude");
     expect(await said(neovim)).toEqual([
-      expect.stringContaining("open() of the terminal's provider failed"),
+      expect.stringContaining(`open() of the terminal provider "your own" failed`),
     ]);
     await setup(`{ open = function() return true end }`);
     await neovim.command("Claude");
-    expect(await said(neovim)).toContainEqual(expect.stringContaining("it returns no table"));
+    expect(await said(neovim)).toContainEqual(
+      expect.stringContaining("returned no table with send() and close()"),
+    );
+  });
+
+  test("the help's provider for WezTerm works with a program that notes what it is told", async () => {
+    const folder = join(neovim.home, "wezterm");
+    const log = join(folder, "log");
+    mkdirSync(folder);
+    const program = `#!/bin/sh
+      [ ! -e ${folder}/broken ] || { echo no such pane >&2; exit 1; }
+      shift
+      text=
+      case $1 in split-pane) echo 7;; send-text) text="<$(cat)>";; esac
+      printf '%s\\n' "$*$text" >>${log}`;
+    writeFileSync(join(folder, "wezterm"), program);
+    chmodSync(join(folder, "wezterm"), 0o755);
+    symlinkSync("/bin/cat", join(folder, "claude"));
+    const help = readFileSync(join(ROOT, "doc/claude-code.txt"), "utf8");
+    const recipe = /For WezTerm: >lua\n([\s\S]+?)\n</.exec(help)?.[1] as string;
+    await neovim.lua(`vim.env.PATH = ... .. ":" .. vim.env.PATH`, folder);
+    await neovim.lua(recipe);
+    const told = async (command: string, ...lines: unknown[]) => {
+      rmSync(log, { force: true });
+      await neovim.command(command);
+      await eventually(command, () =>
+        expect(readFileSync(log, "utf8").trimEnd().split("\n")).toEqual(lines as string[]),
+      );
+    };
+    const opened = /^split-pane --right --cwd \/.* -- env .*\bCLAUDE_CODE_NVIM_SESSION=1 .*claude /;
+    await told("Claude", expect.stringMatching(opened));
+    const pane = "--pane-id 7";
+    await told("Claude send hello", `send-text ${pane}<hello>`);
+    await told("Claude send! now", `send-text ${pane}<now>`, `send-text --no-paste ${pane}<\r>`);
+    await told("Claude", `move-pane-to-new-tab ${pane}`);
+    await told("Claude", "split-pane --right --move-pane-id 7", `activate-pane ${pane}`);
+    expect(await neovim.lua(`return require("claude-code").sessions()[1].where`)).toBe("WezTerm");
+    writeFileSync(join(folder, "broken"), "");
+    await neovim.lua("SAID = {}");
+    await neovim.command("Claude send lost");
+    expect((await said(neovim)).join()).toMatch(/send\(\) of .*"wezterm" failed: .*no such pane/);
+    rmSync(join(folder, "broken"));
+    await told("Claude close", `kill-pane ${pane}`);
   });
 
   const absent: [provider: string, message: string][] = [

@@ -25,7 +25,6 @@ describe.each(NEOVIMS)("the size of Claude's terminal in $name", (version) => {
     // What the user gave it in one test is not for the next one.
     await neovim.lua(`
       require("port").unload("window")
-      require("port").unload("terminal_size")
       require("port").unload("native_terminal")`);
   });
 

@@ -28,7 +28,7 @@ local function paths_of(words)
 end
 
 local function scope_of(args)
-  local words = require("claude-code.terminal.shell_words").split(args.args)
+  local words = require("claude-code.lib.text").words(args.args)
   local scope = { scope = "unreviewed" }
   if SCOPES[words[1]] then
     scope.scope = table.remove(words, 1)

@@ -7,21 +7,28 @@ local function list()
   return require("claude-code.terminal.select")
 end
 
+---@return table claude-code.terminal.running
+local function running()
+  return require("claude-code.terminal.running")
+end
+
 local function words(args)
-  return require("claude-code.terminal.shell_words").split(args.args)
+  return require("claude-code.lib.text").words(args.args)
 end
 
 ---@param arguments string[] for a CLI that starts
 local function use_model(name, arguments, restart)
-  local terminal = require("claude-code.terminal")
-  if restart or not terminal.is_open() then
-    return terminal.open(vim.list_extend({ "--model", name }, arguments), { restart = restart })
+  if restart or not running().is_any_open() then
+    return require("claude-code.terminal").open(
+      vim.list_extend({ "--model", name }, arguments),
+      { restart = restart }
+    )
   end
   if require("claude-code.terminal.prompt").refuse_while_asking("/model " .. name) then
     return
   end
   -- Not submitted: the user may have begun a prompt.
-  if terminal.send("/model " .. name) then
+  if running().send("/model " .. name) then
     local text = "the prompt of Claude has /model %s; submit it there"
     notify.info(text:format(name))
   end
@@ -65,7 +72,7 @@ return {
         local text =
           "there is no Claude session %d; :Claude sessions lists them, :Claude new starts one"
         return notify.error(text:format(n))
-      elseif terminal.is_open() then
+      elseif running().is_any_open() then
         -- Messages about a server that was stopped, or has failed, promise this.
         require("claude-code.server").ensure({ is_wanted = true })
       end
@@ -142,7 +149,7 @@ return {
     complete = complete.sessions,
     run = function(args)
       list().with_named(args, function(n)
-        local current = n or require("claude-code.terminal.running").current()
+        local current = n or running().current()
         local transcript = require("claude-code.editor.transcript")
         if args.bang or not (current or vim.bo.buftype == "terminal") then
           list().choose_any("Show the conversation", transcript.of_row)
@@ -164,8 +171,7 @@ return {
       return complete.starting_with({ "turn", "session" }, lead)
     end,
     run = function(args)
-      local row =
-        require("claude-code.sessions").get(require("claude-code.terminal.running").current() or -1)
+      local row = require("claude-code.sessions").get(running().current() or -1)
       local turn = tonumber(args.args:match("^turn%s+(%d+)%s*$"))
         or args.args == "session" and "all"
         or (args.args == "" or args.args == "turn") and "last"
@@ -195,7 +201,7 @@ return {
     run = function()
       local n = list().next()
       if n then
-        require("claude-code.terminal.running").focus(n)
+        running().focus(n)
       else
         notify.info("no Claude session runs; :Claude starts one")
       end

@@ -137,9 +137,9 @@
 ---@field focus boolean
 
 ---@class claude-code.TerminalConfig
----@field provider "native"|"snacks"|"tmux"|"none"|claude-code.TerminalProvider Where the CLI runs.
----With `terminal.provider = "tmux"`: Claude runs on in its pane when Neovim ends, and the next
----Neovim of the project shows it.
+---Where the CLI runs: |claude-code-terminal-provider|.
+---@field provider "native"|"none"|"snacks"|"tmux"|claude-code.TerminalProvider
+---A terminal that can outlive Neovim does, and the next Neovim of the project shows it.
 ---@field keep boolean
 ---The side of the editor where the CLI's window opens.
 ---@field position "auto"|"right"|"left"|"bottom"|"top"|"float"

@@ -83,7 +83,7 @@ local function words(args)
   local is_quoted = vim.iter(args.fargs):any(function(word)
     return word:find("^[\"']") ~= nil and not vim.uv.fs_stat(word)
   end)
-  return is_quoted and require("claude-code.terminal.shell_words").split(args.args) or args.fargs
+  return is_quoted and require("claude-code.lib.text").words(args.args) or args.fargs
 end
 
 ---Expands `%` and the like, as Neovim does in its own commands, then wildcards, `~` and the backslashes of
@@ -183,7 +183,7 @@ local function send(mention)
     path = mention.path,
     line_start = mention.line_start,
     line_end = mention.line_end,
-    pid = require("claude-code.terminal.clients").current_pid(),
+    pid = require("claude-code.terminal.prompt").current_pid(),
   })
 end
 
@@ -311,7 +311,7 @@ function M.delivered(params)
   local announced = vim.tbl_filter(function(mention)
     return mention.announced
   end, delivered)
-  local whom = params.pid and require("claude-code.terminal.clients").label(params.pid)
+  local whom = params.pid and require("claude-code.terminal.prompt").label(params.pid)
   if whom and #delivered > 0 then
     notify.info(("%s has %s in its prompt"):format(whom, labels(delivered)), "send")
   elseif #announced > 0 then

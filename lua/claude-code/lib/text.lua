@@ -37,6 +37,33 @@ function M.fenced(text, language)
   return ("%s%s\n%s\n%s"):format(fence, language, text, fence)
 end
 
+--- Splits a command line as a shell does: quotes hold a word together, a backslash takes the next character as it is.
+---@param text string
+---@return string[]
+function M.words(text)
+  local words, word, quote = {}, nil, nil
+  local i = 1
+  while i <= #text do
+    local char = text:sub(i, i)
+    if char == "\\" and quote ~= "'" and i < #text then
+      i = i + 1
+      word = (word or "") .. text:sub(i, i)
+    elseif quote and char == quote then
+      quote = nil
+    elseif not quote and (char == '"' or char == "'") then
+      quote, word = char, word or ""
+    elseif not quote and char:match("%s") then
+      table.insert(words, word)
+      word = nil
+    else
+      word = (word or "") .. char
+    end
+    i = i + 1
+  end
+  table.insert(words, word)
+  return words
+end
+
 --- Text that a program reports of itself, for one line of the screen. It may hold anything.
 ---@param text any
 ---@param most integer characters

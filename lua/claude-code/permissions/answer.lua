@@ -51,7 +51,7 @@ end
 ---@return claude-code.PermissionAnswer? answer nil: the user has left it undecided
 local function answer_of(chosen)
   if chosen and chosen.row then
-    require("claude-code.terminal.go_to").session(chosen.row)
+    require("claude-code.terminal").go_to(chosen.row)
   elseif chosen and chosen.needs_reason then
     local reason = input("Reason for Claude: ")
     return reason and { allow = false, reason = reason }
@@ -264,7 +264,7 @@ local function explain(n)
     local who = n and ("Claude %d does not ask"):format(n) or "no Claude session asks"
     return notify.info(who .. " anything")
   end
-  require("claude-code.terminal.go_to").session(row)
+  require("claude-code.terminal").go_to(row)
   notify.info(("%s needs input; %s"):format(label.of(row), why))
 end
 

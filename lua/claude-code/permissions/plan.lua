@@ -7,7 +7,7 @@ local focus = require("claude-code.editor.windows.focus")
 local keyboard = require("claude-code.editor.input.keyboard")
 local notify = require("claude-code.messages.notify")
 local requests = require("claude-code.sessions.requests")
-local terminal = require("claude-code.terminal.providers.window")
+local terminal = require("claude-code.terminal.window")
 local winbar = require("claude-code.editor.windows.winbar")
 local windows = require("claude-code.editor.windows")
 

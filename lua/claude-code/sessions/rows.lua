@@ -22,7 +22,7 @@ local M = {}
 ---@field worktree? string name of the git worktree
 ---@field branch? string
 ---@field remote? string name of the remote where it runs, by the option `remotes`
----@field where "here"|"tmux"|"background"|"outside"|"neovim"
+---@field where string "here", "background", "outside", "neovim", or a word of its terminal's provider
 ---@field job? string of one in the background: what `claude attach` takes
 ---@field pid? integer the CLI's, or, until that is known, the terminal's
 ---@field buf? integer of its terminal

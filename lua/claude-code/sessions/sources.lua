@@ -121,7 +121,7 @@ end
 function M.prune()
   for _, row in ipairs(rows.list()) do
     -- The end of one in Neovim's own terminal is seen there.
-    local is_seen = row.n and row.where ~= "tmux"
+    local is_seen = row.n and row.buf
     if row.pid and not is_seen and not process.is_alive(row.pid) then
       rows.remove({ pid = row.pid })
     end

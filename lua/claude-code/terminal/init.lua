@@ -1,14 +1,14 @@
---- The Claude CLIs in terminals beside the editor. What a terminal is, the provider knows. Where no
---- session is named, the current one is meant.
-local go_to = require("claude-code.terminal.go_to")
+--- Claude's terminals as commands use them: start, show, hide and end one, or go to a session wherever it runs. Without
+--- a number the current session is meant.
+local notify = require("claude-code.messages.notify")
 local running = require("claude-code.terminal.running")
 local sessions = require("claude-code.sessions")
 local start = require("claude-code.terminal.start")
 
 local M = {}
 
---- The session that a tab page with a folder of its own (|:tcd|) has: one that was shown there, or that
---- runs in this folder. Any other tab page has the current session.
+--- A tab page with a folder of its own (|:tcd|) has the session that was shown there, or that runs in this folder. Any
+--- other tab page has the current session.
 local function current()
   local n = running.current()
   local is_any = not n or vim.fn.haslocaldir(-1, 0) == 0 or vim.t.claude_code_session == n
@@ -20,24 +20,81 @@ end
 ---@field restart? boolean end a CLI that runs, and start another
 ---@field n? integer number of a session that runs
 
----@return boolean does any CLI run?
-function M.is_open()
-  return running.is_any_open()
+---@type table<string, string>
+M.PLACES = {
+  here = "another terminal of this Neovim",
+  outside = "another terminal",
+  neovim = "another Neovim",
+  background = "the background",
+}
+
+--- Shows a session of this Neovim; opens a terminal for one in the background (`claude attach`); says where any other
+--- one runs. A session that runs is never resumed: two Claudes would write into one file.
+---@param row claude-code.SessionRow
+function M.go_to(row)
+  if row.n then
+    running.focus(row.n)
+  elseif row.job then
+    local folder = vim.fn.isdirectory(row.cwd or "") == 1 and row.cwd or nil
+    start.run({ "attach", row.job }, nil, folder)
+  elseif row.buf and vim.api.nvim_buf_is_valid(row.buf) then
+    vim.cmd.sbuffer(row.buf)
+  else
+    local name = require("claude-code.sessions.label").name(row)
+    local process = row.pid and (" (process %d)"):format(row.pid) or ""
+    notify.info(("%s runs in %s%s"):format(name, M.PLACES[row.where], process))
+  end
 end
 
---- May a command name this session? One that starts a first session may, too.
+--- Resumes a past conversation, or shows it if it was resumed in the meantime.
+---@param past claude-code.Conversation
+function M.resume(past)
+  local row = sessions.get({ id = past.id })
+  if row then
+    M.go_to(row)
+  elseif vim.fn.isdirectory(past.cwd) == 0 then
+    local text = "Claude resumes this conversation only in %s, and that folder is gone"
+    notify.warn(text:format(past.cwd))
+  else
+    start.run({ "--resume", past.id }, nil, past.cwd)
+  end
+end
+
+local function is_named(row, session)
+  if row.job and session.job then
+    -- To the CLI, a part of the name will do.
+    return row.job == session.job or (row.name or ""):find(session.job, 1, true) ~= nil
+  end
+  return row.id ~= nil and row.id == session.id
+end
+
+--- Finds the session that runs already and that these arguments of the CLI resume, or attach.
+---@param callback fun(row?: claude-code.SessionRow) at once if they name none
+local function find_running(arguments, callback)
+  local session = require("claude-code.terminal.launch").session_of(arguments)
+  if session.is_new or not (session.id or session.job) then
+    return callback(nil)
+  end
+  sessions.refresh(function()
+    callback(vim.iter(sessions.list()):find(function(row)
+      return is_named(row, session)
+    end))
+  end)
+end
+
+--- May a command name this session? It may also name the first one, which it then starts.
 ---@param n integer
 ---@return boolean
 function M.has(n)
   return running.is_open(n) or n == 1 and not running.is_any_open()
 end
 
---- Starts another session. A conversation that runs is shown instead.
+--- Starts another session, or shows the conversation that the arguments name if it runs.
 ---@param arguments string[] for the CLI
 function M.new(arguments)
-  go_to.find(arguments, function(row)
+  find_running(arguments, function(row)
     if row then
-      go_to.session(row)
+      M.go_to(row)
     else
       start.run(arguments)
     end
@@ -48,12 +105,12 @@ end
 local function open(row, arguments, options)
   local n = options.n or current()
   if row and not (options.restart and row.n == n) then
-    return go_to.session(row)
+    return M.go_to(row)
   elseif n and not options.restart then
     running.focus(n)
     if #arguments > 0 then
       local text = "Claude is already running; :Claude! restarts it, :Claude new starts another"
-      require("claude-code.messages.notify").warn(text)
+      notify.warn(text)
     end
   else
     if n then
@@ -75,24 +132,21 @@ function M.open(arguments, options)
   if not running.is_any_open() then
     running.take_left()
   end
-  go_to.find(arguments, function(row)
+  find_running(arguments, function(row)
     open(row, arguments, options)
   end)
 end
 
---- Starts the CLI, or hides it, or shows it again.
+--- Starts the CLI, or hides or shows its terminal.
 ---@param arguments? string[] for the CLI, at its start
 ---@param options? claude-code.TerminalOptions
 function M.toggle(arguments, options)
   options = options or {}
   local n = options.n or current()
   if not n or options.restart or #(arguments or {}) > 0 then
-    return M.open(arguments, options)
-  elseif running.terminal(n).toggle then
-    running.call(n, "toggle")
-    sessions.use(n)
+    M.open(arguments, options)
   else
-    running.focus(n)
+    running.toggle(n)
   end
 end
 
@@ -108,7 +162,6 @@ function M.close(force)
   end
   local label, row = require("claude-code.sessions.label"), sessions.get(n) or {}
   local name, several = label.of(n), #running.list() > 1
-  local notify = require("claude-code.messages.notify")
   -- One in the background goes on without its terminal.
   if label.is_busy(row) and row.where ~= "background" and not force then
     notify.warn(label.sentence(row) .. "; :Claude close! ends it all the same")
@@ -129,73 +182,6 @@ function M.close_all()
       running.close(n)
     end
   end
-end
-
---- It says that it asks something a moment after it has drawn the question.
-local SETTLE_MS = 100
---- A program that draws nothing gets it all the same, after 10 s.
-local DRAW_TRIES = 100
-
----@type table<claude-code.Terminal, (fun(waited: boolean))[]> what waits
-local waiting = {}
-
-local function has_drawn(terminal)
-  return not terminal.has_drawn or terminal:has_drawn()
-end
-
-local function wait(terminal, tries)
-  local is_over = tries == 0 or not terminal:is_open() or has_drawn(terminal)
-  require("claude-code.lib.timer").once(SETTLE_MS, function()
-    if not is_over then
-      return wait(terminal, tries - 1)
-    end
-    local callbacks = waiting[terminal]
-    waiting[terminal] = nil
-    for _, callback in ipairs(callbacks) do
-      callback(true)
-    end
-  end)
-end
-
---- Calls back once the terminal shows something, or has ended: at once if it does, and in the order of the calls.
---- A text that a CLI gets before it shows its prompt loses its Enter; a question that it asks first, as whether
---- its user trusts the folder, swallows the text, too (measured with 2.1.330).
-local function when_drawn(terminal, callback)
-  if waiting[terminal] then
-    table.insert(waiting[terminal], callback)
-  elseif has_drawn(terminal) then
-    callback(false)
-  else
-    waiting[terminal] = { callback }
-    wait(terminal, DRAW_TRIES)
-  end
-end
-
---- Pastes text into the prompt of a session's CLI; into that of one that has just been started once it is there.
----@param text string
----@param options? { submit?: boolean, n?: integer, refuse?: fun(): boolean } refuse: asked after a wait, when the CLI
---- may ask something
----@return integer? n of the session; nil if no CLI runs in a terminal
-function M.send(text, options)
-  options = options or {}
-  local n = options.n or running.current()
-  local terminal = n and running.terminal(n)
-  if not terminal then
-    return nil
-  end
-  local failed = false
-  when_drawn(terminal, function(waited)
-    if waited and running.terminal(n) ~= terminal then
-      require("claude-code.messages.notify").warn("Claude has ended and did not receive: " .. text)
-    elseif waited and options.refuse and options.refuse() then
-      return
-    elseif running.call(n, "send", text) == false then
-      failed = true
-    elseif options.submit then
-      running.call(n, "submit")
-    end
-  end)
-  return not failed and n or nil
 end
 
 return M

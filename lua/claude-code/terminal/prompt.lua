@@ -1,40 +1,97 @@
---- The prompt of a CLI that runs in a terminal of this Neovim, whoever opened that terminal.
-local clients = require("claude-code.terminal.clients")
+--- The CLIs that are connected to the server: in which terminal of this Neovim each runs, also in one that the user
+--- opened, and text for its prompt.
+local label = require("claude-code.sessions.label")
+local notify = require("claude-code.messages.notify")
 local running = require("claude-code.terminal.running")
+local sessions = require("claude-code.sessions")
 
 local M = {}
+
+---@return integer[] process ids of the connected CLIs
+local function connected_pids()
+  local pids = {}
+  for _, client in ipairs(require("claude-code.server").clients) do
+    pids[#pids + 1] = client.name == "claude-code" and client.pid or nil
+  end
+  return pids
+end
+
+--- A terminal in which one of these CLIs runs.
+---@return integer? buf
+local function terminal_of(pids)
+  return vim
+    .iter(pids)
+    :map(function(pid)
+      return (sessions.get({ pid = pid }) or {}).buf
+    end)
+    :next()
+end
+
+--- The session of this Neovim whose CLI this is. In a terminal of the user's own provider the process
+--- may be unknown: it is the CLI's if there is only one of each.
+---@param pid integer of a connected CLI
+---@return integer? n
+local function session_of(pid)
+  local row, rows, pids = sessions.get({ pid = pid }) or {}, label.own(), connected_pids()
+  local is_only = #rows == 1 and #pids == 1 and pids[1] == pid and not row.buf
+  return row.n or is_only and rows[1].n or nil
+end
+
+--- What a message calls the session of a CLI; nil unless several run in this Neovim.
+---@param pid integer of a connected CLI
+---@return string?
+function M.label(pid)
+  local n = #label.own() > 1 and session_of(pid)
+  return n and label.of(n) or nil
+end
+
+--- The number of a client's session; nil unless several run in this Neovim.
+---@param id integer|string the client's
+---@return integer? n
+function M.session_of_client(id)
+  local client = vim.iter(require("claude-code.server").clients):find(function(client)
+    return client.id == id
+  end)
+  return #label.own() > 1 and client and client.pid and session_of(client.pid) or nil
+end
+
+--- The process of the current session's CLI; nil unless several run in this Neovim, or as long as that one is not
+--- connected.
+---@return integer? pid
+function M.current_pid()
+  local n = #label.own() > 1 and sessions.current()
+  return n and vim.iter(connected_pids()):find(function(pid)
+    return session_of(pid) == n
+  end) or nil
+end
 
 --- Does the CLI that receives what is pasted ask its user something?
 ---@param n? integer the session; the current one if left out
 local function is_asking(n)
   n = n or running.current()
-  local row, pids = n and require("claude-code.sessions").get(n) or {}, clients.pids()
+  local row, pids = n and sessions.get(n) or {}, connected_pids()
   -- Its terminal reports a state before its own file does.
   if row.source == "terminal" and row.state == "blocked" then
     return true
   end
   table.insert(pids, row.pid)
   return vim.iter(pids):any(function(pid)
-    local is_its = pid == row.pid
-      or n and clients.session(pid) == n
-      or not n and clients.terminal({ pid })
+    local is_its = pid == row.pid or n and session_of(pid) == n or not n and terminal_of({ pid })
     return is_its and require("claude-code.sessions.cli_files").is_asking(pid)
   end)
 end
 
---- Enter comes at once, as in `terminal.send`: between the two the CLI could begin to ask something. It takes
---- them apart, also after 5,000 lines (measured with Claude Code 2.1.330).
----@param buf integer of a terminal that is no session's
+--- Pastes into a terminal that is no session's.
 local function paste_into(buf, text, submit)
-  require("claude-code.terminal.providers.buffer").paste(vim.bo[buf].channel, text, submit)
+  local buffer = require("claude-code.terminal.window.buffer")
+  buffer.paste(buf, buffer.clean(text), submit)
 end
 
---- Pasted out of sight, it would seem to be lost.
----@param command? string that shows the terminal, which is hidden
+--- Text that is pasted out of sight would seem to be lost, so the message names the command that shows the terminal.
+---@param command? string if the terminal is hidden
 local function notify_sent(what, whom, command)
   local where = command and (", whose terminal is hidden; %s shows it"):format(command) or ""
-  local text = ("%ssent to %s%s"):format(what and what .. " " or "", whom, where)
-  require("claude-code.messages.notify").info(text, "send")
+  notify.info(("%ssent to %s%s"):format(what and what .. " " or "", whom, where), "send")
 end
 
 --- Moves to the terminal if the option send.focus says so.
@@ -49,15 +106,15 @@ function M.focus_after_send(n)
   return wanted
 end
 
---- Reports which session received something, where there are several, and that it is out of sight.
+--- Reports which of several sessions received something, and that it is out of sight.
 local function report_sent(n, what)
-  local label, several = require("claude-code.sessions.label").of(n), #running.list() > 1
+  local name, several = label.of(n), #running.list() > 1
   if M.focus_after_send(n) and not several and not what then
     return
   elseif running.is_hidden(n) then
-    notify_sent(what, label, several and (":Claude %d"):format(n) or ":Claude")
+    notify_sent(what, name, several and (":Claude %d"):format(n) or ":Claude")
   elseif several or what then
-    notify_sent(what, label)
+    notify_sent(what, name)
   end
 end
 
@@ -65,24 +122,23 @@ end
 ---@param text string
 ---@param submit boolean whether the prompt is submitted
 ---@param n? integer the session; the current one if left out
----@param what? string for a message that it is sent; else that is only said where it cannot be seen
+---@param what? string for a message that it is sent; without it there is one only if the text is out of sight
 ---@return boolean pasted false if no CLI runs in a terminal of this Neovim
 function M.paste(text, submit, n, what)
   local function refuse()
     return M.refuse_while_asking("your text", n)
   end
-  local options = { submit = submit, n = n, refuse = refuse }
-  n = require("claude-code.terminal").send(text, options)
+  n = running.send(text, { submit = submit, n = n, refuse = refuse })
   if n then
     report_sent(n, what)
     return true
   end
-  local buf = clients.terminal(clients.pids())
+  local buf = terminal_of(connected_pids())
   if not buf then
     return false
   end
   paste_into(buf, text, submit)
-  if not require("claude-code.terminal.providers.window").find(buf) then
+  if not require("claude-code.terminal.window").find(buf) then
     notify_sent(what, "Claude", (":buffer %d"):format(buf))
   elseif what then
     notify_sent(what, "Claude")
@@ -92,7 +148,7 @@ end
 
 ---@return boolean does a CLI run in a terminal of this Neovim?
 function M.is_there()
-  return running.is_any_open() or clients.terminal(clients.pids()) ~= nil
+  return running.is_any_open() or terminal_of(connected_pids()) ~= nil
 end
 
 --- Does the CLI show its detailed conversation (Ctrl+O)? It drops what is pasted then (2.1.330).
@@ -110,7 +166,7 @@ end
 ---@param kept? string that it is kept
 ---@return boolean refused
 function M.refuse_while_asking(what, n, kept)
-  local row = require("claude-code.sessions").get(n or running.current() or 0) or {}
+  local row = sessions.get(n or running.current() or 0) or {}
   local why = is_asking(n)
       and "Claude asks something in its terminal: answer it first, then send %s"
     or shows_conversation(row) and "Claude's terminal shows the conversation: press Ctrl+O there, then send %s"
@@ -119,8 +175,7 @@ function M.refuse_while_asking(what, n, kept)
   if not why then
     return false
   end
-  local text = (kept and kept .. "; " or "") .. why:format(what)
-  require("claude-code.messages.notify").warn(text, "send")
+  notify.warn((kept and kept .. "; " or "") .. why:format(what), "send")
   return true
 end
 
@@ -128,18 +183,17 @@ end
 ---@param prompt { text: string, pid?: integer, connected: boolean } of the CLI: its process, and is it still connected?
 ---@return boolean submitted false if the CLI runs in no terminal of this Neovim
 function M.submit_for_user(prompt)
-  local notify = require("claude-code.messages.notify")
   if not prompt.connected then
     notify.warn("Claude is gone and did not receive: " .. prompt.text)
     return false
   end
-  local buf = prompt.pid and clients.terminal({ prompt.pid })
+  local buf = prompt.pid and terminal_of({ prompt.pid })
   if buf then
     paste_into(buf, prompt.text, true)
     return true
   end
-  local n = prompt.pid and clients.session(prompt.pid)
-  if n and require("claude-code.terminal").send(prompt.text, { submit = true, n = n }) then
+  local n = prompt.pid and session_of(prompt.pid)
+  if n and running.send(prompt.text, { submit = true, n = n }) then
     return true
   end
   notify.info("press Enter in Claude's prompt to send your reason")

@@ -1,28 +1,93 @@
---- The terminals of the sessions that run in this Neovim, by the session's number.
+--- The terminals of the sessions that run in this Neovim, by the session's number, and the contract with the providers
+--- that open them: see |claude-code-terminal-provider|. Only this module calls a provider.
+local api = vim.api
+local label = require("claude-code.sessions.label")
+local notify = require("claude-code.messages.notify")
 local sessions = require("claude-code.sessions")
-
-local events = require("claude-code.lib.autocommands").new("terminal.used")
 
 local M = {}
 
----@type table<integer, claude-code.Terminal>
-local terminals = {}
+--- What runs in a terminal.
+---@class claude-code.Launch
+---@field command string[]
+---@field env table<string, string>
+---@field folder string
+---@field number integer the session's
+---@field is_background? boolean it hands the session to a daemon, and ends
+---@field on_exit fun(code?: integer) to be called when the command has ended
 
---- Calls a terminal, which may be a user's, and reports what fails.
----@param name string of its function
+---@class claude-code.Terminal
+---@field send fun(self, text: string, submit: boolean): boolean?, string? pastes text, and presses Enter if `submit`
+---@field close fun(self) ends the command
+---@field show? fun(self) shows it if it is hidden
+---@field hide? fun(self)
+---@field focus? fun(self) moves the cursor there
+---@field is_visible? fun(self): boolean
+---@field has_drawn? fun(self): boolean whether its program shows something: text waits for that
+---@field buf? integer its terminal buffer, if it is one of Neovim's
+---@field pid? integer the command's process, if there is no buffer
+---@field where? string a word for the place, if it is not in Neovim
+---@field outlives? boolean whether it stays when Neovim ends
+---@field number? integer the session's; running.lua sets it, `left` gives it
+---@field folder? string in which a terminal of `left` runs
+
+---@class claude-code.TerminalProvider
+---@field name? string for messages
+---@field open fun(launch: claude-code.Launch): claude-code.Terminal?, string? starts the command, shows it and moves
+--- there; nil and a message if it cannot
+---@field check? fun(): string?, string? why it cannot open terminals, and a remedy
+---@field left? fun(): claude-code.Terminal[] those of this workspace that outlived their Neovim, each once
+
+---@class claude-code.RunningTerminal
+---@field terminal claude-code.Terminal
+---@field provider string for messages
+
+---@type table<integer, claude-code.RunningTerminal>
+local running = {}
+
+local events = require("claude-code.lib.autocommands").new("terminal.used")
+
+---@return claude-code.TerminalProvider
+---@return string name for messages
+local function get_provider()
+  local option = require("claude-code.config").get().terminal.provider
+  if type(option) == "table" then
+    return option, option.name or "your own"
+  end
+  return require("claude-code.terminal.providers." .. option), option
+end
+
+--- Calls a function that may be a user's, and reports what fails. A function that is missing returns nil.
+---@param provider string its name
+---@param of table provider or terminal that has it
+---@param name string of the function
 ---@param ... any its arguments
 ---@return any value false or nil if it failed
-local function call(terminal, name, ...)
-  local ok, value, message = pcall(terminal[name], ...)
-  local notify = require("claude-code.messages.notify")
-  if not ok then
-    local words = "%s() of the terminal's provider failed: %s"
-    notify.error(notify.refusal(value) or words:format(name, value))
+---@return any more
+local function call(provider, of, name, ...)
+  if not of[name] then
     return nil
-  elseif not value and message then
-    notify.error(message)
   end
-  return value
+  local ok, value, more = pcall(of[name], ...)
+  if not ok then
+    local words = "%s() of the terminal provider %q failed: %s"
+    notify.error(notify.refusal(value) or words:format(name, provider, value))
+    return nil
+  end
+  return value, more
+end
+
+--- Calls a function of a session's terminal.
+---@return any value nil if the terminal does not have it, too
+local function call_terminal(n, name, ...)
+  local one = running[n]
+  if one then
+    local value, message = call(one.provider, one.terminal, name, one.terminal, ...)
+    if not value and message then
+      notify.error(message)
+    end
+    return value
+  end
 end
 
 --- Files follow the disk as long as any CLI runs.
@@ -31,67 +96,111 @@ local function update_reload()
 end
 
 local function remove(n)
-  terminals[n] = nil
+  running[n] = nil
   sessions.remove(n)
 end
 
---- It is current in its tab page from when the user goes there.
-local function keep(n, terminal)
-  terminals[n], terminal.n = terminal, n
+--- The session becomes current in its tab page when the user moves there.
+local function keep(n, provider, terminal)
+  running[n], terminal.number = { terminal = terminal, provider = provider }, n
   update_reload()
-  if terminal.where then
-    sessions.set(n, { pid = terminal.pid, where = terminal.where })
-  end
   local buf = terminal.buf
-  if type(buf) ~= "number" or not vim.api.nvim_buf_is_valid(buf) then
-    return
+  sessions.set(n, { buf = buf, where = terminal.where, pid = not buf and terminal.pid or nil })
+  if buf then
+    events:on("BufEnter", function()
+      sessions.use(n)
+    end, { buffer = buf })
   end
-  sessions.set(n, { buf = buf })
-  events:on("BufEnter", function()
-    sessions.use(n)
-  end, { buffer = buf })
 end
 
----@param n integer
----@param launch claude-code.TerminalLaunch
+---@param buf? integer with its output
+local function report_end(launch, code, buf)
+  local n = launch.number
+  local row, name = sessions.get(n) or {}, label.of(n)
+  remove(n)
+  if code and code ~= 0 then
+    local output = buf and api.nvim_buf_is_valid(buf) and "; its output is in the window" or ""
+    notify.warn(("%s ended with code %d%s"):format(name, code, output))
+  elseif launch.is_background or row.job and sessions.get({ job = row.job }) then
+    notify.info(name .. " works in the background; :Claude sessions shows it")
+  else
+    notify.info(name .. " has ended")
+  end
+end
+
+local function is_terminal(value)
+  return type(value) == "table"
+    and type(value.send) == "function"
+    and type(value.close) == "function"
+    and (value.buf == nil or type(value.buf) == "number" and api.nvim_buf_is_valid(value.buf))
+end
+
+---@return string name of the provider
+---@return string? problem why it cannot open terminals
+---@return string? remedy
+function M.check()
+  local provider, name = get_provider()
+  return name, call(name, provider, "check")
+end
+
+---@return claude-code.Terminal? terminal
+---@return string? message
+local function open(provider, name, launch)
+  local problem, remedy = call(name, provider, "check")
+  if problem then
+    return nil, ("terminal.provider is %q, but %s; %s"):format(name, problem, remedy)
+  end
+  local terminal, message = call(name, provider, "open", launch)
+  if terminal and not is_terminal(terminal) then
+    local text = "open() of the terminal provider %q returned no table with send() and close(); see "
+      .. ":help claude-code-terminal-provider"
+    return nil, text:format(name)
+  end
+  return terminal, message
+end
+
+---@param launch claude-code.Launch without `on_exit`
 ---@return boolean opened if not, a message said why
-function M.open(n, launch)
-  local terminal
-  -- One that ends late is not the one that was started in its place.
-  launch.on_exit = function()
-    if terminal and terminals[n] == terminal then
-      remove(n)
+function M.open(launch)
+  local provider, name = get_provider()
+  local n = launch.number
+  local terminal, message ---@type claude-code.Terminal?, string?
+  function launch.on_exit(code)
+    -- It may end late, when another one has its number.
+    if terminal and running[n] and running[n].terminal == terminal then
+      report_end(launch, code, terminal.buf)
     end
   end
-  terminal = call(require("claude-code.terminal.providers").get(), "open", launch)
+  terminal, message = open(provider, name, launch)
   if not terminal then
     sessions.remove(n)
+    if message then
+      notify.error(message)
+    end
     return false
   end
-  keep(n, terminal)
+  keep(n, name, terminal)
   -- On the way to its window the cursor may have passed another session.
   sessions.use(n)
   return true
 end
 
---- Its CLI looks for the server of the Neovim that is gone.
+--- Its CLI looks for the server of the Neovim that has ended.
 local function ask_to_connect(n)
-  local text = "%s runs on in its tmux pane; type /ide there and choose Neovim"
   require("claude-code.server").ensure({}, function()
     local row = sessions.get(n)
     if row and not row.connected then
-      local name = require("claude-code.sessions.label").of(n)
-      require("claude-code.messages.notify").info(text:format(name))
+      notify.info(label.of(n) .. " still runs; type /ide there and choose Neovim")
     end
   end)
 end
 
---- Makes sessions of the terminals that a Neovim before this one has left.
+--- Makes sessions of the terminals that outlived their Neovim.
 function M.take_left()
-  local provider = require("claude-code.terminal.providers").get()
-  for _, left in ipairs(provider.take and call(provider, "take") or {}) do
-    local n = sessions.add(left.session)
-    keep(n, left.terminal)
+  local provider, name = get_provider()
+  for _, terminal in ipairs(call(name, provider, "left") or {}) do
+    local n = sessions.add({ n = terminal.number, cwd = terminal.folder })
+    keep(n, name, terminal)
     -- Its CLI says how it is called.
     sessions.refresh(function()
       ask_to_connect(n)
@@ -99,25 +208,34 @@ function M.take_left()
   end
 end
 
----@param n integer
----@return boolean runs
-function M.is_open(n)
-  local terminal = terminals[n]
-  if terminal and not call(terminal, "is_open", terminal) then
-    remove(n)
+--- Does its command run? Without a buffer and a process, the process that the CLI names counts, if it has.
+local function has_ended(n, terminal)
+  local row = sessions.get(n)
+  if not row or terminal.buf then
+    return not row or not require("claude-code.terminal.window.buffer").is_running(terminal.buf)
   end
-  return terminals[n] ~= nil
+  local pid = terminal.pid or row.pid
+  return pid ~= nil and not require("claude-code.programs.process").is_alive(pid)
 end
 
 ---@param n integer
----@return table? terminal of the session with this number; that of another session is another one
+---@return boolean runs
+function M.is_open(n)
+  if running[n] and has_ended(n, running[n].terminal) then
+    remove(n)
+  end
+  return running[n] ~= nil
+end
+
+---@param n integer
+---@return claude-code.Terminal? terminal of the session with this number; that of another session is another one
 function M.terminal(n)
-  return M.is_open(n) and terminals[n] or nil
+  return M.is_open(n) and running[n].terminal or nil
 end
 
 ---@return integer[] numbers of the sessions that run, in order
 function M.list()
-  local numbers = vim.tbl_filter(M.is_open, vim.tbl_keys(terminals))
+  local numbers = vim.tbl_filter(M.is_open, vim.tbl_keys(running))
   table.sort(numbers)
   return numbers
 end
@@ -131,42 +249,108 @@ end
 function M.current()
   local numbers = M.list()
   local n = sessions.current()
-  return terminals[n or 0] and n or numbers[1]
+  return running[n or 0] and n or numbers[1]
 end
 
----@param n integer
----@param name string of the function
----@param ... any
----@return any value nil if the terminal does not have it, too
-function M.call(n, name, ...)
-  local terminal = terminals[n]
-  if terminal and terminal[name] then
-    return call(terminal, name, terminal, ...)
-  end
-end
-
---- Moves to its terminal, in terminal mode, also where the cursor is there already.
+--- Shows its terminal and moves there, in terminal mode, also if the cursor is there already.
 ---@param n integer
 function M.focus(n)
-  M.call(n, "focus")
+  if call_terminal(n, "is_visible") == false then
+    call_terminal(n, "show")
+  end
+  call_terminal(n, "focus")
   sessions.use(n)
+end
+
+--- Hides its terminal, or shows it and moves there.
+---@param n integer
+function M.toggle(n)
+  if running[n].terminal.hide and call_terminal(n, "is_visible") then
+    call_terminal(n, "hide")
+    sessions.use(n)
+  else
+    M.focus(n)
+  end
 end
 
 --- Is its window known to be out of sight?
 ---@param n integer
 ---@return boolean
 function M.is_hidden(n)
-  return M.call(n, "is_visible") == false
+  return call_terminal(n, "is_visible") == false
 end
 
 ---@param n integer
 function M.close(n)
-  local terminal = terminals[n]
-  if terminal then
-    call(terminal, "close", terminal)
+  call_terminal(n, "close")
+  if running[n] then
     remove(n)
     update_reload()
   end
+end
+
+--- The CLI says that it asks something a moment after it has drawn the question.
+local SETTLE_MS = 100
+--- A program that draws nothing gets the text anyway, after 10 s.
+local MAX_DRAW_TRIES = 100
+
+---@type table<claude-code.Terminal, (fun(waited: boolean))[]> calls that wait for the terminal
+local waiting = {}
+
+local function has_drawn(n)
+  return call_terminal(n, "has_drawn") ~= false
+end
+
+local function wait(n, terminal, tries)
+  local is_over = tries == 0 or M.terminal(n) ~= terminal or has_drawn(n)
+  require("claude-code.lib.timer").once(SETTLE_MS, function()
+    if not is_over then
+      return wait(n, terminal, tries - 1)
+    end
+    local callbacks = waiting[terminal]
+    waiting[terminal] = nil
+    for _, callback in ipairs(callbacks) do
+      callback(true)
+    end
+  end)
+end
+
+--- Calls back once the terminal shows something, or has ended: at once if it does, and in the order of the calls.
+--- A text that a CLI gets before it shows its prompt loses its Enter; a question that it asks first, as whether
+--- its user trusts the folder, swallows the text, too (measured with 2.1.330).
+local function when_drawn(n, terminal, callback)
+  if waiting[terminal] then
+    table.insert(waiting[terminal], callback)
+  elseif has_drawn(n) then
+    callback(false)
+  else
+    waiting[terminal] = { callback }
+    wait(n, terminal, MAX_DRAW_TRIES)
+  end
+end
+
+--- Pastes text into the prompt of a session's CLI; into that of one that was just started once it is there.
+---@param text string
+---@param options? { submit?: boolean, n?: integer, refuse?: fun(): boolean } refuse: asked after a wait, when the CLI
+--- may ask something
+---@return integer? n of the session; nil if no CLI runs in a terminal
+function M.send(text, options)
+  options = options or {}
+  local n = options.n or M.current()
+  local terminal = n and M.terminal(n)
+  if not terminal then
+    return nil
+  end
+  local is_refused = false
+  when_drawn(n, terminal, function(waited)
+    if waited and M.terminal(n) ~= terminal then
+      notify.warn("Claude has ended and did not receive: " .. text)
+    elseif not (waited and options.refuse and options.refuse()) then
+      local clean = require("claude-code.terminal.window.buffer").clean(text)
+      is_refused = call_terminal(n, "send", clean, options.submit or false) == false
+    end
+  end)
+  return not is_refused and n or nil
 end
 
 --- The option `terminal.keep`.
@@ -177,5 +361,14 @@ function M.set_keep(enabled)
     group:on("User", M.take_left, { pattern = "ClaudeCodeServerStarted" })
   end
 end
+
+-- Neovim ends the jobs of its own buffers.
+events:on("VimLeavePre", function()
+  for n, one in pairs(running) do
+    if not one.terminal.buf and not one.terminal.outlives then
+      call_terminal(n, "close")
+    end
+  end
+end)
 
 return M

@@ -1,9 +1,10 @@
 --- The list of sessions, by vim.ui.select: those of this Neovim, those that run elsewhere in the
---- workspace, then past conversations. And which one is next.
-local go_to = require("claude-code.terminal.go_to")
+--- workspace, then past conversations. Also finds sessions by name, and the next one.
 local label = require("claude-code.sessions.label")
 local notify = require("claude-code.messages.notify")
+local running = require("claude-code.terminal.running")
 local sessions = require("claude-code.sessions")
+local terminal = require("claude-code.terminal")
 
 local M = {}
 
@@ -15,7 +16,7 @@ local function place(row, current)
     parts[#parts + 1] = require("claude-code.sessions.transcripts").fullness(row)
     parts[#parts + 1] = row.n == current and "current" or nil
   else
-    parts[1] = row.where == "background" and row.where or go_to.PLACES[row.where]
+    parts[1] = row.where == "background" and row.where or terminal.PLACES[row.where]
   end
   return #parts > 0 and (" (%s)"):format(table.concat(parts, ", ")) or ""
 end
@@ -43,7 +44,7 @@ local function choose(rows, prompt, callback)
   if #rows == 0 then
     return notify.info("no Claude session runs; :Claude starts one")
   end
-  local current = require("claude-code.terminal.running").current()
+  local current = running.current()
   local options = {
     prompt = prompt,
     kind = "claude-code.session",
@@ -60,8 +61,8 @@ end
 
 ---@return claude-code.SessionRow[] of this Neovim's terminals
 function M.own()
-  -- One that has ended without a word goes.
-  require("claude-code.terminal.running").list()
+  -- This removes those that have ended.
+  running.list()
   return label.own()
 end
 
@@ -104,7 +105,7 @@ end
 ---@param prompt string
 ---@param callback fun(row: claude-code.SessionRow|claude-code.Conversation)
 function M.choose_any(prompt, callback)
-  -- What the files of other CLIs say is read again.
+  -- This reads the files of other CLIs again.
   sessions.all()
   list_past(function(conversations)
     local rows = M.own()
@@ -122,9 +123,9 @@ end
 function M.show()
   M.choose_any("Claude sessions", function(row)
     if row.title then
-      go_to.conversation(row --[[@as claude-code.Conversation]])
+      terminal.resume(row --[[@as claude-code.Conversation]])
     else
-      go_to.session(row)
+      terminal.go_to(row)
     end
   end)
 end
@@ -145,7 +146,7 @@ end
 --- looked at; else the one with the next number. Not the one that has the cursor.
 ---@return integer? n nil if none runs
 function M.next()
-  local current = require("claude-code.terminal.running").current()
+  local current = running.current()
   local here = sessions.get({ buf = vim.api.nvim_get_current_buf() })
   local rows = M.own()
   local others = vim.tbl_filter(function(row)

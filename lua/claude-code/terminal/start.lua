@@ -122,15 +122,14 @@ local function open(arguments, n, folder, place)
     local path = require("claude-code.programs").absolute_first() or vim.env.PATH
     command, environment = require("claude-code.remote").fill(place, command, n), { PATH = path }
   end
-  if
-    not running.open(n, {
-      n = n,
-      command = command,
-      env = environment,
-      folder = folder,
-      is_background = session.is_background,
-    })
-  then
+  local opened = running.open({
+    number = n,
+    command = command,
+    env = environment,
+    folder = folder,
+    is_background = session.is_background,
+  })
+  if not opened then
     return
   end
   local report = place and require("claude-code.remote").report(place.name)

@@ -334,7 +334,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     await a.nvim.lua(`local terminal = require("port").terminal
       require("port").server.ensure = function(_, done) done() end
       terminal.open()`);
-    await a.nvim.until("the terminal", 'return require("port").terminal.is_open()');
+    await a.nvim.until("the terminal", 'return require("port").running.is_any_open()');
     writeFileSync(path, "two\n");
     await shows(a, buf, "two");
     await a.nvim.lua('require("port").terminal.close()');

@@ -17,6 +17,17 @@ local command = {
 local permission_mode =
   t.one_of("default", "plan", "acceptEdits", "auto", "dontAsk", "bypassPermissions")
 
+--- Every module in terminal/providers/ is one.
+local function provider_names()
+  local this = vim.fs.normalize(debug.getinfo(1, "S").source:sub(2))
+  local names = {}
+  for file in vim.fs.dir(vim.fs.dirname(this) .. "/../../terminal/providers") do
+    table.insert(names, (file:gsub("%.lua$", "")))
+  end
+  table.sort(names)
+  return names
+end
+
 ---@type claude-code.Type
 local provider = {
   expected = "a table with the function open",
@@ -58,18 +69,16 @@ local remotes = {
 return {
   {
     key = "terminal.provider",
-    type = t.any_of(t.one_of("native", "snacks", "tmux", "none"), provider),
+    type = t.any_of(t.one_of(unpack(provider_names())), provider),
     default = "native",
-    description = 'Where the CLI runs. "native": Neovim\'s own terminal. "snacks": a terminal of '
-      .. 'folke/snacks.nvim. "tmux": a pane beside Neovim. "none": you start the CLI yourself. '
-      .. "A table: |claude-code-terminal-provider|.",
+    description = "Where the CLI runs: |claude-code-terminal-provider|.",
   },
   {
     key = "terminal.keep",
     type = t.boolean,
     default = false,
-    description = 'With `terminal.provider = "tmux"`: Claude runs on in its pane when Neovim ends, and '
-      .. "the next Neovim of the project shows it. See |claude-code-keep|.",
+    description = "A terminal that can outlive Neovim does, and the next Neovim of the project shows it. See "
+      .. "|claude-code-keep|.",
   },
   {
     key = "terminal.position",

@@ -48,7 +48,7 @@ end
 
 ---@return integer? n of the session of this Neovim that proposes it
 function Diff:session()
-  return require("claude-code.terminal.clients").session_of_client(self.proposal.client)
+  return require("claude-code.terminal.prompt").session_of_client(self.proposal.client)
 end
 
 ---@return string? name of that session; nil unless several run

@@ -54,7 +54,7 @@ local Place = {}
 Place.__index = Place
 
 local function terminal()
-  return require("claude-code.terminal.providers.window")
+  return require("claude-code.terminal.window")
 end
 
 local function is_below()

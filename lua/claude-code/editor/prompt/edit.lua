@@ -102,7 +102,9 @@ local function redraw_later(params)
     looks = looks + 1
     if not is_there or drawn and drawn == before or looks == MAX_LOOKS then
       cancel()
-      require("claude-code.terminal.running").call(params.n, "redraw")
+      if is_there then
+        require("claude-code.terminal.window.buffer").redraw(row.buf)
+      end
     end
     before = drawn
   end)

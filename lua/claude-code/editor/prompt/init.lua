@@ -29,7 +29,7 @@ end
 ---@return integer win it has the cursor
 function M.open_window(buf, n)
   local row = n and require("claude-code.sessions").get(n) or {}
-  local claude = row.buf and require("claude-code.terminal.providers.window").find(row.buf)
+  local claude = row.buf and require("claude-code.terminal.window").find(row.buf)
   local beside = claude or windows.for_file() or 0
   local height = math.max(6, math.floor(api.nvim_win_get_height(beside) * 0.4))
   if api.nvim_get_mode().mode == "t" then

@@ -2,7 +2,7 @@
 local api, fn = vim.api, vim.fn
 local entries = require("claude-code.editor.review.entries")
 local saved_layout = require("claude-code.editor.windows.layout")
-local terminal = require("claude-code.terminal.providers.window")
+local terminal = require("claude-code.terminal.window")
 local windows = require("claude-code.editor.windows")
 
 ---Rows of the window.

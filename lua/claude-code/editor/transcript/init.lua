@@ -53,7 +53,7 @@ end
 
 --- Shows it where Claude's terminal is or would be.
 local function show(transcript)
-  local window = require("claude-code.terminal.providers.window")
+  local window = require("claude-code.terminal.window")
   local win = window.show(transcript.buf)
   windows.set_options(win, OPTIONS)
   api.nvim_win_set_cursor(win, { api.nvim_buf_line_count(transcript.buf), 0 })

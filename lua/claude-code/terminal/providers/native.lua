@@ -1,45 +1,160 @@
---- The CLI in a terminal buffer of Neovim's own. Its window comes and goes, the job stays.
+--- The CLI in a terminal buffer of Neovim's own, whose window may close while the job runs on. Terminal mode begins
+--- with the window. It comes back with it unless the user left it to read, or Neovim moved the cursor there because
+--- another window closed.
 local api = vim.api
-local buffer = require("claude-code.terminal.providers.buffer")
-local window = require("claude-code.terminal.providers.window")
+local buffer = require("claude-code.terminal.window.buffer")
+local focus = require("claude-code.editor.windows.focus")
+local window = require("claude-code.terminal.window")
 
 ---@class claude-code.NativeTerminal: claude-code.BufferTerminal
----@field private mode claude-code.TerminalMode
+---@field private resumes boolean whether terminal mode comes back with the window
+---@field private pending? table identifies the last request for terminal mode, until that begins
+---@field private left_at? [integer, integer] where the cursor was when terminal mode ended, see position()
 local Terminal = setmetatable({}, { __index = buffer.Terminal })
 Terminal.__index = Terminal
 
----@class claude-code.NativeProvider: claude-code.Provider
+---@type claude-code.TerminalProvider
 local M = {}
 
----@param n integer number of a session that ends
----@return integer? buf of the session with the next number that runs, or else of the first one
-local function next_to(n)
-  local open = buffer.open()
-  local next = vim.iter(open):find(function(terminal)
-    return terminal.n > n
-  end)
-  return (next or open[1] or {}).buf
+--- Window that the user was in before the current one; 0 is always valid.
+local left = 0
+--- Window in which terminal mode began, until the cursor leaves it.
+local entered = 0
+local events = require("claude-code.lib.autocommands").new("terminal.mode")
+events:on("WinLeave", function()
+  left, entered = api.nvim_get_current_win(), 0
+end)
+events:on("TermEnter", function()
+  entered = api.nvim_get_current_win()
+end)
+
+--- The cursor's line, counted from both ends of the buffer: new output changes one of the two. A line that the CLI
+--- draws again moves the cursor in it.
+---@return [integer, integer]
+local function position()
+  local line = vim.fn.line(".")
+  return { line, line - vim.fn.line("$") }
 end
 
---- The window of a session that ends shows another one that runs, or else it closes.
----@param n? integer number of its session
-local function discard(buf, n)
-  if api.nvim_buf_is_valid(buf) then
-    local other = n and next_to(n)
-    if other then
-      window.replace(buf, other)
-    end
-    window.hide(buf)
-    api.nvim_buf_delete(buf, { force = true })
+--- Begins terminal mode, unless the cursor is elsewhere by the time Neovim gets to it. From one terminal to another one
+--- in the same window it continues without an event.
+---@private
+function Terminal:enter_mode()
+  self.pending = nil
+  if api.nvim_get_mode().mode == "t" and api.nvim_get_current_win() == entered then
+    return
   end
+  local asked = {}
+  self.pending = asked
+  local function is_due()
+    -- A new window shows the terminal until its own buffer comes.
+    if self.pending == asked and api.nvim_get_current_buf() ~= self.buf then
+      self.pending = nil
+    end
+    return self.pending == asked
+  end
+  vim.schedule(function()
+    if is_due() then
+      focus.begin_insert_mode(is_due)
+    end
+  end)
 end
 
----@return boolean does it show what a CLI has left that ended by itself?
+--- A request that is still pending would become insert mode in the next window.
+---@private
+---@return boolean was_pending
+function Terminal:cancel_mode()
+  local was_pending = self.pending ~= nil
+  self.pending = nil
+  if was_pending and vim.startswith(api.nvim_get_mode().mode, "n") then
+    vim.cmd.stopinsert()
+  end
+  return was_pending
+end
+
+--- Did the user leave terminal mode and move since?
+---@private
+---@return boolean
+function Terminal:has_read()
+  local before, now = self.left_at, position()
+  return before ~= nil
+    and api.nvim_get_mode().mode ~= "t"
+    and before[1] ~= now[1]
+    and before[2] ~= now[2]
+end
+
+---@private
+function Terminal:follow_mode()
+  local function on(event, callback)
+    events:on(event, callback, { buffer = self.buf })
+  end
+  on("TermEnter", function()
+    self.pending = nil
+  end)
+  on("TermLeave", function()
+    self.left_at = nil
+    -- A key such as <C-\><C-n><C-w>h leaves the window before that.
+    vim.schedule(function()
+      if api.nvim_get_current_buf() == self.buf and api.nvim_get_mode().mode == "nt" then
+        self.left_at = position()
+      end
+    end)
+  end)
+  local was_pending = false
+  -- This comes before WinLeave, and also when another buffer comes into the window.
+  on("BufLeave", function()
+    was_pending = self:cancel_mode()
+  end)
+  on("WinLeave", function()
+    self.resumes = self:cancel_mode() or was_pending or not self:has_read()
+    was_pending = false
+  end)
+  on("WinEnter", function()
+    -- If that window closed, Neovim chose this one, and the next keys were typed for that one: a list whose last row
+    -- was decided, a split after `:q`.
+    local has_closed = not api.nvim_win_is_valid(left)
+    -- While a proposal waits the CLI asks as well, and the next Enter in its terminal would be the answer.
+    local is_asking = require("claude-code.sessions.attention").count_diffs() > 0
+    if self.resumes and not has_closed and not is_asking and buffer.is_running(self.buf) then
+      self:enter_mode()
+    end
+  end)
+end
+
+---@param number integer of a session that ends
+---@return integer? buf of the session with the next number that runs, or else of the first one
+local function next_to(number)
+  local others = vim.tbl_filter(function(row)
+    return row.n ~= number and row.buf ~= nil and buffer.is_running(row.buf)
+  end, require("claude-code.sessions.label").own())
+  local next = vim.iter(others):find(function(row)
+    return row.n > number
+  end)
+  return (next or others[1] or {}).buf
+end
+
+local function remove(buf)
+  window.hide(buf)
+  api.nvim_buf_delete(buf, { force = true })
+end
+
+--- Its window shows another session that runs, or closes.
+function Terminal:discard()
+  if not api.nvim_buf_is_valid(self.buf) then
+    return
+  end
+  local other = next_to(self.launch.number)
+  if other then
+    window.replace(self.buf, other)
+  end
+  remove(self.buf)
+end
+
+---@return boolean does it show what a CLI left that ended with an error?
 local function has_ended(buf)
   return vim.b[buf].claude_code_terminal == true
     and vim.bo[buf].buftype == "terminal"
-    and not buffer.is_known(buf)
-    and not buffer.runs(buf)
+    and not buffer.is_running(buf)
 end
 
 ---@return integer job 0 or less if it cannot be started
@@ -59,58 +174,48 @@ local function start(win, command, options)
 end
 
 function M.open(launch)
-  vim.iter(api.nvim_list_bufs()):filter(has_ended):each(discard)
-  local before, buf = api.nvim_get_current_win(), api.nvim_create_buf(false, true)
-  ---@type claude-code.NativeTerminal
-  local terminal = setmetatable({ buf = buf }, Terminal)
+  vim.iter(api.nvim_list_bufs()):filter(has_ended):each(remove)
+  local buf = api.nvim_create_buf(false, true)
+  local terminal = setmetatable({ buf = buf, launch = launch, resumes = true }, Terminal)
   -- The window comes first: the command asks for its size at once.
   local ok, job = pcall(start, window.show(buf), launch.command, {
     env = launch.env,
     cwd = launch.folder,
     on_exit = function(_, code)
-      terminal:on_exit(launch, code, terminal.mode:is_on(), function()
-        discard(buf, terminal.n)
-      end)
+      terminal:on_exit(code, terminal.pending ~= nil or api.nvim_get_mode().mode == "t")
     end,
   })
   if not ok or job <= 0 then
-    discard(buf)
+    remove(buf)
     local reason = not ok and job or "it is not executable"
     return nil, ("%s cannot be started: %s; see terminal.command"):format(launch.command[1], reason)
   end
   vim.bo[buf].bufhidden = "hide"
   vim.bo[buf].filetype = window.FILETYPE
-  buffer.add(terminal, launch.n)
-  local function is_open()
-    return terminal:is_open()
-  end
-  window.keep(buf, is_open)
-  local terminal_mode = require("claude-code.terminal.providers.terminal_mode")
-  terminal.mode = terminal_mode.follow(buf, is_open)
-  terminal.mode:enter(before)
+  terminal:prepare()
+  window.keep(buf)
+  terminal:follow_mode()
+  terminal:enter_mode()
   return terminal
 end
 
-function Terminal:close()
-  if self:forget() then
-    self.mode:cancel()
-    discard(self.buf, self.n)
-  end
-end
-
 --- Shows it in the window of another terminal of Claude's, if there is one in this tab page.
-function Terminal:focus()
-  local before = api.nvim_get_current_win()
+function Terminal:show()
   window.show(self.buf)
-  self.mode:enter(before)
 end
 
-function Terminal:toggle()
-  if self:is_visible() then
-    window.hide(self.buf)
-  else
-    self:focus()
-  end
+function Terminal:hide()
+  window.hide(self.buf)
+end
+
+function Terminal:focus()
+  window.show(self.buf)
+  self:enter_mode()
+end
+
+function Terminal:close()
+  self:cancel_mode()
+  self:discard()
 end
 
 return M

@@ -1,73 +1,58 @@
 --- The CLI in a terminal of folke/snacks.nvim, with that plugin's windows and styles.
-local buffer = require("claude-code.terminal.providers.buffer")
+local buffer = require("claude-code.terminal.window.buffer")
+local window = require("claude-code.terminal.window")
 
 ---@class claude-code.SnacksTerminal: claude-code.BufferTerminal
 ---@field private win table the snacks.win
----@field private restore_others? fun() gives the other windows the sizes that they had before
 local Terminal = setmetatable({}, { __index = buffer.Terminal })
 Terminal.__index = Terminal
 
----@class claude-code.SnacksProvider: claude-code.Provider
+---@type claude-code.TerminalProvider
 local M = {}
 
---- The others of this tab page make room.
----@private
-function Terminal:before_showing()
-  local restore
-  for _, other in ipairs(buffer.open()) do
-    ---@cast other claude-code.SnacksTerminal
-    if other ~= self and other:is_visible() then
-      restore, other.restore_others = other.restore_others, nil
-      other.win:hide()
-    end
+---@type claude-code.SnacksTerminal? shown last
+local current
+local restore_others = function() end ---@type fun() gives the other windows the sizes that they had before it
+
+function M.check()
+  if not pcall(require, "snacks") then
+    return "folke/snacks.nvim is not installed", 'install it, or set terminal.provider to "native"'
   end
-  self.restore_others = restore or require("claude-code.editor.windows.layout").keep_sizes()
 end
 
---- In the place of snacks.nvim's own handlers, which would report that we end it as a failure, and would close the
---- window in which `:qa` is typed: Neovim would stay.
+--- It takes the place of the one that is shown.
 ---@private
----@param launch claude-code.TerminalLaunch
-function Terminal:watch_exit(launch)
-  self.win.events = vim.tbl_filter(function(handler)
-    return handler.event ~= "ExitPre"
-  end, self.win.events)
-  vim.api.nvim_clear_autocmds({ group = self.win.augroup, event = "ExitPre" })
-  self.win:on("TermClose", function()
-    local is_typing = vim.api.nvim_get_mode().mode == "t"
-    self:on_exit(launch, vim.v.event.status, is_typing, function()
-      self.win:close()
-    end)
-  end, { buf = true })
+function Terminal:before_showing()
+  local other = current
+  current = self
+  if other and other ~= self and other:is_visible() then
+    other.win:hide()
+  else
+    restore_others = require("claude-code.editor.windows.layout").keep_sizes()
+  end
 end
 
 ---@private
 ---@return table options for snacks.win
 function Terminal:window_options()
-  local placement = require("claude-code.terminal.providers.placement")
-  local position = placement.position()
+  local position, share = window.position(), window.share()
   if position == "float" then
-    return {
-      position = position,
-      width = placement.share(),
-      height = placement.share(),
-      on_win = function(opened)
-        -- It would cover a diff.
-        require("claude-code.terminal.providers.window").hide_when_left(opened.win, function()
-          opened:hide()
-        end)
-      end,
-    }
+    local function on_win(opened)
+      -- It would cover a diff.
+      window.hide_when_left(opened.win, function()
+        opened:hide()
+      end)
+    end
+    return { position = position, width = share, height = share, on_win = on_win }
   end
-  local dimension = placement.dimension(position)
+  local dimension = window.dimension(position)
   return {
     position = position,
-    [dimension] = placement.size(dimension),
+    [dimension] = window.size(dimension),
     -- With 'equalalways' Neovim makes the other windows equal.
     on_close = function()
-      if self.restore_others then
-        vim.schedule(self.restore_others)
-        self.restore_others = nil
+      if current == self then
+        vim.schedule(restore_others)
       end
     end,
     -- Its title would take a line from the CLI.
@@ -75,51 +60,56 @@ function Terminal:window_options()
   }
 end
 
+--- Replaces handlers of snacks.nvim, which would report that we end it as a failure, and would close the window in
+--- which `:qa` is typed: Neovim would stay.
+---@private
+function Terminal:watch_exit()
+  self.win.events = vim.tbl_filter(function(handler)
+    return handler.event ~= "ExitPre"
+  end, self.win.events)
+  vim.api.nvim_clear_autocmds({ group = self.win.augroup, event = "ExitPre" })
+  self.win:on("TermClose", function()
+    self:on_exit(vim.v.event.status, vim.api.nvim_get_mode().mode == "t")
+  end, { buf = true })
+end
+
 function M.open(launch)
-  local ok, snacks = pcall(require, "snacks")
-  if not ok then
-    return nil,
-      'terminal.provider is "snacks", but folke/snacks.nvim is not installed; install it, or set '
-        .. 'terminal.provider to "native"'
-  end
-  local terminal = setmetatable({}, Terminal) ---@type claude-code.SnacksTerminal
+  local terminal = setmetatable({ launch = launch }, Terminal) ---@type claude-code.SnacksTerminal
   terminal:before_showing()
-  terminal.win = snacks.terminal.open(launch.command, {
+  terminal.win = require("snacks").terminal.open(launch.command, {
     env = launch.env,
     cwd = launch.folder,
     auto_close = false,
     win = terminal:window_options(),
   })
   terminal.buf = terminal.win.buf
-  terminal:watch_exit(launch)
-  buffer.add(terminal, launch.n)
-  if not terminal:is_open() then
+  terminal:watch_exit()
+  terminal:prepare()
+  if not buffer.is_running(terminal.buf) then
     return nil, "snacks.nvim did not open a terminal for Claude"
   end
   return terminal
 end
 
-function Terminal:close()
-  if self:forget() then
-    -- With its buffer goes the job.
-    self.win:close()
-  end
+function Terminal:show()
+  self:before_showing()
+  self.win:show()
+end
+
+function Terminal:hide()
+  self.win:hide()
 end
 
 function Terminal:focus()
-  if not self:is_visible() then
-    self:before_showing()
-    self.win:show()
-  end
   self.win:focus()
   vim.cmd.startinsert()
 end
 
-function Terminal:toggle()
-  if not self:is_visible() then
-    self:before_showing()
-  end
-  self.win:toggle()
+--- The job ends with its buffer.
+function Terminal:discard()
+  self.win:close()
 end
+
+Terminal.close = Terminal.discard
 
 return M

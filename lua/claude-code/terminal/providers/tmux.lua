@@ -1,16 +1,15 @@
 --- The CLI in a pane of the tmux that Neovim runs in. tmux starts it, so it inherits nothing from
 --- Neovim: what it needs is passed along.
 local process = require("claude-code.programs.process")
+local window = require("claude-code.terminal.window")
 
 ---@class claude-code.TmuxTerminal: claude-code.Terminal
 ---@field private pane string its id
----@field pid integer of what runs there
----@field outlives boolean whether it stays when Neovim ends
 ---@field private drawn? boolean
 local Terminal = { where = "tmux" }
 Terminal.__index = Terminal
 
----@class claude-code.TmuxProvider: claude-code.Provider
+---@type claude-code.TerminalProvider
 local M = {}
 
 local TIMEOUT_MS = 2000
@@ -21,12 +20,18 @@ local BUFFER = ("claude-code.nvim.%d"):format(vim.uv.os_getpid())
 --- The option of a pane that outlives Neovim: `PID.N`, the Neovim that shows it and the session's number.
 local OWNER = "@claude_code_nvim"
 
----@type table<string, claude-code.TmuxTerminal> those that nobody has ended, by their panes
+---@type table<string, claude-code.TmuxTerminal> by their panes
 local terminals = {}
 
----@return boolean does Neovim run in tmux?
-function M.is_around()
+local function is_around()
   return (vim.env.TMUX or "") ~= ""
+end
+
+function M.check()
+  if not is_around() then
+    return "Neovim does not run in tmux",
+      'start Neovim in tmux, or set terminal.provider to "native"'
+  end
 end
 
 --- Runs tmux, the server of which Neovim's own pane is a part.
@@ -51,14 +56,13 @@ local function run(arguments, input)
   return vim.trim(result.stdout or "")
 end
 
---- A pane cannot float: it goes to the right then.
----@return string[] where a pane goes, and how big it is
+--- A pane cannot float: it opens at the right then.
+---@return string[] arguments for the place and the size of a pane
 local function place()
-  local placement = require("claude-code.terminal.providers.placement")
-  local position = placement.position()
-  local is_vertical = position == "float" or placement.dimension(position) == "width"
+  local position = window.position()
+  local is_vertical = position == "float" or window.dimension(position) == "width"
   local dimension = is_vertical and "width" or "height"
-  local arguments = { is_vertical and "-h" or "-v", "-l", tostring(placement.size(dimension)) }
+  local arguments = { is_vertical and "-h" or "-v", "-l", tostring(window.size(dimension)) }
   local before = position == "left" or position == "top"
   return before and vim.list_extend(arguments, { "-b" }) or arguments
 end
@@ -68,22 +72,26 @@ local function literal(argument)
   return (argument:gsub(";$", "\\;"))
 end
 
----@param pane? string
----@return string? window in which it is
-local function window_of(pane)
-  return run({ "display-message", "-p", "-t", pane or "", "#{window_id}" })
+---@return table<string, true> panes that are on screen with Neovim's
+local function panes_beside()
+  local output = run({ "list-panes", "-t", vim.env.TMUX_PANE, "-F", "#{pane_id}" })
+  local panes = {}
+  for pane in vim.gsplit(output or "", "\n") do
+    panes[pane] = true
+  end
+  return panes
 end
 
 ---@return claude-code.TmuxTerminal? terminal that is beside Neovim
 local function beside()
-  for _, terminal in pairs(terminals) do
-    if terminal:is_visible() then
-      return terminal
+  for pane in pairs(panes_beside()) do
+    if terminals[pane] then
+      return terminals[pane]
     end
   end
 end
 
---- A pane takes the place of another one, which goes where it was: by that no size changes.
+--- A pane takes the place of another one, so that no size changes.
 local function swap(pane, other)
   run({ "swap-pane", "-d", "-s", pane, "-t", other.pane })
   run({ "select-pane", "-t", pane })
@@ -92,31 +100,23 @@ end
 ---@return boolean do the panes that are opened now outlive this Neovim?
 local function is_kept()
   local options = require("claude-code.config").get().terminal
-  return options.provider == "tmux" and options.keep and M.is_around()
+  return options.keep and is_around()
 end
 
-local function own_tag(n)
-  return ("%d.%d"):format(vim.uv.os_getpid(), n)
+local function own_tag(number)
+  return ("%d.%d"):format(vim.uv.os_getpid(), number)
 end
 
----@param pid integer of what runs there
----@param n integer number of its session
-local function add(pane, pid, n, outlives)
-  local fields = { pane = pane, pid = pid, n = n, outlives = outlives }
+---@return claude-code.TmuxTerminal
+local function add(pane, fields)
+  fields.pane = pane
   terminals[pane] = setmetatable(fields, Terminal)
-  require("claude-code.lib.autocommands").new("terminal"):on("VimLeavePre", function()
-    for _, terminal in pairs(terminals) do
-      if not terminal.outlives then
-        terminal:close()
-      end
-    end
-  end)
   return terminals[pane]
 end
 
 ---@return boolean tagged so that the next Neovim finds it
-local function tag(pane, n)
-  local output, message = run({ "set-option", "-p", "-t", pane, OWNER, own_tag(n) })
+local function tag(pane, number)
+  local output, message = run({ "set-option", "-p", "-t", pane, OWNER, own_tag(number) })
   if not output then
     local text = "Claude's pane ends with Neovim, as tmux cannot tag it: %s"
     require("claude-code.messages.notify").warn(text:format(message))
@@ -159,11 +159,6 @@ local function open_arguments(launch, other)
 end
 
 function M.open(launch)
-  if not M.is_around() then
-    return nil,
-      'terminal.provider is "tmux", but Neovim does not run in tmux; start it there, or set '
-        .. 'terminal.provider to "native"'
-  end
   local other = beside()
   local output, message = run(open_arguments(launch, other))
   local pane, pid = (output or ""):match("^(%%%d+) (%d+)$")
@@ -173,86 +168,62 @@ function M.open(launch)
   if other then
     swap(pane, other)
   end
-  local n = launch.n
-  return add(pane, tonumber(pid) --[[@as integer]], n, is_kept() and tag(pane, n))
+  local outlives = is_kept() and tag(pane, launch.number)
+  return add(pane, { pid = tonumber(pid), outlives = outlives })
 end
 
 --- Several Neovims may start at once: tmux gives each pane to one of them.
 ---@param owner string its tag
-local function take(pane, owner, n)
+local function take(pane, owner, number)
   local is_same = ("#{==:#{%s},%s}"):format(OWNER, owner)
-  local set = ("set-option -p -t %s %s %s ; display-message -p taken"):format(
-    pane,
-    OWNER,
-    own_tag(n)
-  )
-  return run({ "if-shell", "-F", "-t", pane, is_same, set }) == "taken"
+  local set = ("set-option -p -t %s %s %s"):format(pane, OWNER, own_tag(number))
+  local done = " ; display-message -p taken"
+  return run({ "if-shell", "-F", "-t", pane, is_same, set .. done }) == "taken"
 end
 
---- Takes the panes of the workspace that outlived their Neovim, or that this one has left as it loaded the plugin
---- again.
-function M.take()
+--- Takes the panes of the workspace that outlived their Neovim, or that this one left as it loaded the plugin again.
+function M.left()
   local format = ("#{pane_id} #{pane_pid} #{pane_dead} #{%s} #{pane_current_path}"):format(OWNER)
   local output = is_kept() and run({ "list-panes", "-a", "-F", format }) or ""
-  local taken = {} ---@type claude-code.LeftTerminal[]
+  local taken = {} ---@type claude-code.Terminal[]
   for line in vim.gsplit(output, "\n") do
-    local pane, pid, owner, n, folder = line:match("^(%%%d+) (%d+) 0 (%d+)%.(%d%d?%d?) (/.*)$")
+    local pane, pid, owner, number, folder = line:match("^(%%%d+) (%d+) 0 (%d+)%.(%d%d?%d?) (/.*)$")
     local is_left = pane
       and not terminals[pane]
       and (tonumber(owner) == vim.uv.os_getpid() or not process.is_alive(tonumber(owner)))
       and require("claude-code.sessions.worktrees").is_covered(folder)
-    if is_left and take(pane, owner .. "." .. n, tonumber(n)) then
-      local terminal =
-        add(pane, tonumber(pid) --[[@as integer]], tonumber(n) --[[@as integer]], true)
-      table.insert(taken, { terminal = terminal, session = { n = terminal.n, cwd = folder } })
+    if is_left and take(pane, owner .. "." .. number, tonumber(number)) then
+      local fields = { pid = tonumber(pid), number = tonumber(number), folder = folder }
+      fields.outlives = true
+      table.insert(taken, add(pane, fields))
     end
   end
   return taken
 end
 
-function Terminal:is_open()
-  local known, format = terminals[self.pane] == self, "#{pane_id} #{pane_dead}"
-  -- With remain-on-exit a pane stays after its program.
-  if known and run({ "display-message", "-p", "-t", self.pane, format }) ~= self.pane .. " 0" then
-    terminals[self.pane] = nil
-  end
-  return terminals[self.pane] == self
-end
-
 function Terminal:is_visible()
-  local window = window_of(self.pane)
-  return window ~= nil and window == window_of(vim.env.TMUX_PANE)
+  return panes_beside()[self.pane] == true
 end
 
 function Terminal:close()
-  if self:is_open() then
-    run({ "kill-pane", "-t", self.pane })
-    terminals[self.pane] = nil
-  end
+  run({ "kill-pane", "-t", self.pane })
+  terminals[self.pane] = nil
 end
 
----@private
 function Terminal:hide()
   run({ "break-pane", "-d", "-s", self.pane })
 end
 
-function Terminal:focus()
-  local other = not self:is_visible() and beside()
+function Terminal:show()
+  local other = beside()
   if other then
     return swap(self.pane, other)
-  elseif not self:is_visible() then
-    local arguments = { "join-pane", "-s", self.pane, "-t", vim.env.TMUX_PANE }
-    run(vim.list_extend(arguments, place()))
   end
-  run({ "select-pane", "-t", self.pane })
+  run(vim.list_extend({ "join-pane", "-s", self.pane, "-t", vim.env.TMUX_PANE }, place()))
 end
 
-function Terminal:toggle()
-  if self:is_visible() then
-    self:hide()
-  else
-    self:focus()
-  end
+function Terminal:focus()
+  run({ "select-pane", "-t", self.pane })
 end
 
 function Terminal:has_drawn()
@@ -262,15 +233,14 @@ function Terminal:has_drawn()
   return self.drawn
 end
 
-function Terminal:send(text)
-  local clean = require("claude-code.terminal.providers.buffer").clean
-  run({ "load-buffer", "-b", BUFFER, "-" }, clean(text))
+function Terminal:send(text, submit)
+  run({ "load-buffer", "-b", BUFFER, "-" }, text)
   -- -p: as a paste, if the program asked for that; -r: line ends as they are.
-  return run({ "paste-buffer", "-p", "-r", "-d", "-b", BUFFER, "-t", self.pane }) ~= nil
-end
-
-function Terminal:submit()
-  run({ "send-keys", "-t", self.pane, "Enter" })
+  if not run({ "paste-buffer", "-p", "-r", "-d", "-b", BUFFER, "-t", self.pane }) then
+    return false
+  elseif submit then
+    run({ "send-keys", "-t", self.pane, "Enter" })
+  end
 end
 
 return M

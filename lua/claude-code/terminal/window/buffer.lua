@@ -1,0 +1,241 @@
+--- A terminal buffer of Neovim's in which Claude runs: its name, its keys, and text that is pasted into it.
+local api = vim.api
+local notify = require("claude-code.messages.notify")
+local sessions = require("claude-code.sessions")
+local timer = require("claude-code.lib.timer")
+
+--- Base of the terminals that are buffers: a provider adds open(), show(), hide(), focus(), and how one ends.
+---@class claude-code.BufferTerminal: claude-code.Terminal
+---@field buf integer
+---@field launch claude-code.Launch
+---@field discard fun(self) removes window and buffer, if they are still there
+local Terminal = {}
+
+local M = { Terminal = Terminal }
+
+local NAME = "claude-code://terminal"
+
+--- Keystrokes closer together than this, in ms, are one burst.
+local PAUSE_MS = 500
+
+--- Neovim hands a new size to the program after 10 ms, and a busy program looks at it some time later.
+local NEOVIM_MS, PROGRAM_MS = 50, 150
+
+local function wipe_buffer_named(name, except)
+  for _, buf in ipairs(api.nvim_list_bufs()) do
+    if buf ~= except and api.nvim_buf_get_name(buf) == name then
+      vim.cmd.bwipeout({ buf, bang = true, mods = { noautocmd = true } })
+    end
+  end
+end
+
+--- Neovim's own name, `term://…`, names the command without its arguments: a session file (:mksession) with
+--- it would start a CLI that is not connected. With ours nothing starts, and plugin/claude-code.lua removes
+--- the buffer.
+local function set_name(buf, number)
+  local before = api.nvim_buf_get_name(buf)
+  local name = number == 1 and NAME or ("%s/%d"):format(NAME, number)
+  wipe_buffer_named(name, buf)
+  -- The alternate file is the user's.
+  vim.cmd.lua({
+    ("vim.api.nvim_buf_set_name(%d, %q)"):format(buf, name),
+    mods = { keepalt = true, silent = true },
+  })
+  -- Neovim keeps the old name for another, empty buffer.
+  if before ~= "" then
+    wipe_buffer_named(before, buf)
+  end
+end
+
+---@type table<string, { [1]: string[], [2]: string, desc: string }> modes and action of each of `terminal.keys`
+local ACTIONS = {
+  -- In Normal mode there is nothing to leave, and it does nothing: Neovim's own <C-q> selects a block.
+  leave = { { "t", "n" }, "<C-\\><C-n>", desc = "Leave terminal mode" },
+  transcript = { { "n" }, "<Cmd>Claude transcript<CR>", desc = "Show the conversation" },
+  toggle = { { "n", "t" }, "<Cmd>Claude<CR>", desc = "Hide Claude" },
+}
+
+--- Opens the file under the cursor in another window than Claude's.
+local function open_named(number)
+  local named = require("claude-code.editor.open_file.named")
+  local row = sessions.get(number) or {}
+  local name, line = named.file(named.under_cursor(), row.cwd)
+  if not name then
+    return notify.warn("the text under the cursor names no file")
+  end
+  local _, problem = require("claude-code.editor.open_file").at(name, line)
+  if problem then
+    notify.error(problem)
+  end
+end
+
+local function map_keys(buf, number)
+  for name, key in pairs(require("claude-code.config").get().terminal.keys) do
+    local modes, action = unpack(ACTIONS[name])
+    if key then
+      vim.keymap.set(modes, key, action, { buffer = buf, desc = ACTIONS[name].desc })
+    end
+  end
+  for _, key in ipairs({ "gf", "gF" }) do
+    vim.keymap.set("n", key, function()
+      open_named(number)
+    end, { buffer = buf, desc = "Open the file under the cursor in a window beside" })
+  end
+end
+
+---@param buf integer
+---@return boolean does its command run?
+function M.is_running(buf)
+  return api.nvim_buf_is_valid(buf) and vim.fn.jobwait({ vim.bo[buf].channel }, 0)[1] == -1
+end
+
+---@param fewer integer rows
+local function resize(buf, fewer)
+  local info = vim.fn.getwininfo(vim.fn.bufwinid(buf))[1]
+  if info and info.height > fewer and M.is_running(buf) then
+    vim.fn.jobresize(vim.bo[buf].channel, info.width - info.textoff, info.height - fewer)
+  end
+end
+
+--- Lets the program draw the whole screen again.
+---@param buf integer
+function M.redraw(buf)
+  resize(buf, 1)
+  timer.once(PROGRAM_MS, function()
+    resize(buf, 0)
+  end)
+end
+
+--- Neovim (0.10 to 0.12) loses a row of a terminal whose window gets smaller and bigger in one moment, and its
+--- program, whose size is the same, does not draw again. The tab line does that as the last tab page but one closes:
+--- programs then get another size, and their own again.
+local function follow_tab_line()
+  require("claude-code.lib.autocommands").new("terminal.redraw"):on("TabEnter", function()
+    timer.once(NEOVIM_MS, function()
+      if vim.o.showtabline ~= 1 or #api.nvim_list_tabpages() > 1 then
+        return
+      end
+      for _, row in ipairs(sessions.list()) do
+        if row.n and row.buf then
+          M.redraw(row.buf)
+        end
+      end
+    end)
+  end)
+end
+
+--- TODO(0.11): a large paste comes in pieces (|vim.paste()|), each of which is a paste of its own to the program.
+local function paste_whole()
+  local paste, pieces = vim.paste, nil ---@type function, string[]?
+  vim.paste = function(lines, phase)
+    if phase == 1 and vim.b.claude_code_terminal and api.nvim_get_mode().mode == "t" then
+      pieces = { "" }
+    end
+    if not pieces or phase == -1 then
+      return paste(lines, phase)
+    end
+    pieces[#pieces] = pieces[#pieces] .. (lines[1] or "")
+    vim.list_extend(pieces, lines, 2)
+    if phase ~= 3 then
+      return true
+    end
+    local whole = pieces
+    pieces = nil
+    return paste(whole, -1)
+  end
+end
+
+--- Makes the buffer Claude's, once its command has started.
+---@protected
+function Terminal:prepare()
+  vim.b[self.buf].claude_code_terminal = true
+  set_name(self.buf, self.launch.number)
+  map_keys(self.buf, self.launch.number)
+  follow_tab_line()
+end
+
+--- Calls back once no key was typed for a while.
+local function when_typing_pauses(callback)
+  local namespace = api.nvim_create_namespace("claude-code.terminal.exited")
+  local on_key, cancel
+  on_key, cancel = timer.debounce(PAUSE_MS, function()
+    cancel()
+    vim.on_key(nil, namespace)
+    callback()
+  end)
+  vim.on_key(on_key, namespace)
+  on_key()
+end
+
+--- The command may end while the user types there: the next key of terminal mode would close the buffer, and the keys
+--- after that would reach the file below. So the buffer leaves terminal mode and takes these keys, until the user
+--- pauses. After exit code 0 it is closed then.
+---@protected
+---@param code integer
+---@param is_typing boolean whether terminal mode is on there, or about to begin
+function Terminal:on_exit(code, is_typing)
+  local buf = self.buf
+  local is_here = is_typing and api.nvim_get_current_buf() == buf
+  if api.nvim_buf_is_valid(buf) then
+    -- Terminal mode ends as it begins, in whatever way it is asked for.
+    api.nvim_create_autocmd("TermEnter", { buffer = buf, command = "stopinsert" })
+  end
+  if is_here then
+    vim.cmd.stopinsert()
+  end
+  self.launch.on_exit(code)
+  if code == 0 and is_here then
+    when_typing_pauses(function()
+      self:discard()
+    end)
+  elseif code == 0 then
+    self:discard()
+  end
+end
+
+function Terminal:is_visible()
+  return vim.fn.bufwinid(self.buf) ~= -1
+end
+
+function Terminal:has_drawn()
+  local lines = api.nvim_buf_get_lines(self.buf, 0, vim.o.lines, false)
+  return table.concat(lines):find("%S") ~= nil
+end
+
+function Terminal:send(text, submit)
+  M.paste(self.buf, text, submit)
+end
+
+--- Pastes text into the program of a terminal: between marks, so that line ends in it do not submit anything. Enter
+--- comes in the same moment: between the two the CLI could begin to ask something. It takes them apart, also after
+--- 5,000 lines (measured with Claude Code 2.1.330).
+---@param buf integer
+---@param text string see M.clean
+---@param submit boolean press Enter, too
+function M.paste(buf, text, submit)
+  api.nvim_chan_send(
+    vim.bo[buf].channel,
+    "\27[200~" .. text .. "\27[201~" .. (submit and "\r" or "")
+  )
+end
+
+--- Text without control characters, tab and line end aside: with an escape in it, text from a file could end the
+--- paste and press keys of its own. U+0080 to U+009F are control characters, too: U+009B begins a sequence as ESC [
+--- does.
+---@param text string
+---@return string
+function M.clean(text)
+  text = text:gsub("\r\n?", "\n"):gsub("[%z\1-\8\11-\31\127]", "")
+  local count
+  repeat
+    -- The characters on both sides of one may form another one.
+    text, count = text:gsub("\194[\128-\159]", "")
+  until count == 0
+  return text
+end
+
+if vim.fn.has("nvim-0.12") == 0 then
+  paste_whole()
+end
+
+return M
