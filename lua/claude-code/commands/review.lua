@@ -90,7 +90,7 @@ return {
     bang = true,
     range = "lines",
     run = function(args)
-      require("claude-code.editor.review.decide").keep(target_of(args))
+      require("claude-code.editor.review.decide").decide("keep", target_of(args))
     end,
   },
 
@@ -102,7 +102,7 @@ return {
     bang = true,
     range = "lines",
     run = function(args)
-      require("claude-code.editor.review.decide").undo(target_of(args))
+      require("claude-code.editor.review.decide").decide("undo", target_of(args))
     end,
   },
 

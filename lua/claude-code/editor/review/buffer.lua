@@ -254,18 +254,16 @@ function M.shown_name(file)
   return (file.kind == "deleted" or file.binary) and SCHEME .. file.path or file.path
 end
 
-local function fill_base(buf, bytes, problem)
+local function fill_base(buf, file, shown)
   if not api.nvim_buf_is_loaded(buf) then
     return
   end
-  local shown = bytes or problem or "there is nothing to review in this file"
   -- While the cursor is in the list, too, it is nothing for a language server.
   local buftype = vim.bo[buf].buftype
   vim.bo[buf].buftype, vim.bo[buf].modifiable = "nofile", true
   api.nvim_buf_set_lines(buf, 0, -1, false, file_lines.parse(shown).lines)
   vim.bo[buf].modifiable, vim.bo[buf].modified = false, false
-  local filetype =
-    vim.filetype.match({ buf = buf, filename = api.nvim_buf_get_name(buf):sub(#SCHEME + 1) })
+  local filetype = vim.filetype.match({ buf = buf, filename = file })
   if filetype then
     require("claude-code.editor.documents.parsing").set_filetype(buf, filetype)
   end
@@ -284,7 +282,8 @@ function M.load_base(buf, listed)
   local file = api.nvim_buf_get_name(buf):sub(#SCHEME + 1)
   requests.request("review/base", { path = file }, function(value, problem)
     local words = listed and listed.binary and M.binary_words(listed) or nil
-    fill_base(buf, words or value and value.text, problem)
+    local nothing = problem or "there is nothing to review in this file"
+    fill_base(buf, file, words or value and value.text or nothing)
   end)
 end
 

@@ -91,15 +91,13 @@ local function follow_row(buf, row)
   end
 end
 
----@return string[] ids of so many hunks, that one first
-local function ids_from(hunks, first, count)
-  local ids = {}
-  for _, hunk in ipairs(hunks) do
-    if hunk == first or (#ids > 0 and #ids < count) then
-      ids[#ids + 1] = hunk.id
-    end
-  end
-  return ids
+---@return string[]? ids of so many hunks, from that with the row on
+local function ids_from(hunks, row, count)
+  local first = buffers.hunk_at(hunks, row) and buffers.index_at(hunks, row)
+  return first
+    and vim.tbl_map(function(hunk)
+      return hunk.id
+    end, vim.list_slice(hunks, first, math.min(first + count - 1, #hunks)))
 end
 
 ---@return claude-code.ReviewSubject? nil: a message says why
@@ -142,12 +140,12 @@ local function subject_of(target)
     return subject
   end
   local shown, listed = buffers.attach(buf), review:file_of(buf)
-  local known = shown:is_current(review) and buffers.hunk_at(shown.hunks, row)
   if entry and entry.hunk == "mode" and listed and listed.mode then
     choice.hunks = { "mode" }
-  elseif known then
-    choice.hunks = ids_from(shown.hunks, known, subject.count)
-  else
+  elseif shown:is_current(review) then
+    choice.hunks = ids_from(shown.hunks, row, subject.count)
+  end
+  if not choice.hunks then
     subject.entry, subject.row = entry, follow_row(buf, row)
   end
   return subject
@@ -157,27 +155,23 @@ end
 ---@return claude-code.ReviewChoice[]? nil: a message says why
 local function find_hunk(subject)
   local buf, choice, entry = subject.buf, subject.choices[1], subject.entry
-  local fetched
-  for _ = 1, 2 do
+  for attempt = 1, 2 do
     if not api.nvim_buf_is_loaded(buf) then
       choice.hunks = entry and entry.hunk and { entry.hunk } or nil
       return entry and { choice } or {}
     end
-    fetched = buffers.attach(buf):fetch(reviews.current())
-    if not fetched.is_old then
-      break
+    local fetched = buffers.attach(buf):fetch(reviews.current())
+    local file = fetched.file
+    if fetched.problem or fetched.is_old and attempt == 2 then
+      notify.warn(fetched.problem or "the text has changed since then; look again")
+      return nil
+    elseif not fetched.is_old then
+      choice.hunks = file and ids_from(file.hunks, subject.row(), subject.count)
+      -- A file that was created, or has no text, is decided as a whole.
+      local is_whole = file and (#file.hunks == 0 or file.kind ~= "changed")
+      return (choice.hunks or is_whole) and { choice } or {}
     end
   end
-  if fetched.problem or fetched.is_old then
-    notify.warn(fetched.problem or "the text has changed since then; look again")
-    return nil
-  end
-  local file = fetched.file
-  local hunk = file and buffers.hunk_at(file.hunks, subject.row())
-  choice.hunks = hunk and ids_from(file.hunks, hunk, subject.count)
-  -- A file that was created, or has no text, is decided as a whole.
-  local is_whole = file and (#file.hunks == 0 or (not hunk and file.kind ~= "changed"))
-  return (hunk or is_whole) and { choice } or {}
 end
 
 ---@return claude-code.ReviewChoice[]? nil: a message says why
@@ -247,8 +241,7 @@ end
 
 ---@param method "keep"|"undo"
 ---@param target claude-code.ReviewTarget
----@param keep_both? boolean an undo leaves the lines that the user has edited, too
-local function decide(method, target, keep_both)
+function M.decide(method, target)
   local scope, follows = reviews.current().scope, not target.range and cursor.follows()
   local subject = not follows and subject_of(target)
   cursor.queue(function()
@@ -257,6 +250,8 @@ local function decide(method, target, keep_both)
     if not choices then
       return
     elseif #choices > 0 then
+      -- The undo of a whole file leaves the lines that the user has edited.
+      local keep_both = method == "undo" and target.whole or nil
       local params = { files = choices, keep_both = keep_both }
       return send(method, vim.tbl_extend("force", params, scope), subject)
     end
@@ -267,16 +262,6 @@ local function decide(method, target, keep_both)
       move_on_from(subject)
     end
   end, follows)
-end
-
----@param target claude-code.ReviewTarget
-function M.keep(target)
-  decide("keep", target)
-end
-
----@param target claude-code.ReviewTarget
-function M.undo(target)
-  decide("undo", target, target.whole)
 end
 
 ---Takes the last decision back.
@@ -325,26 +310,17 @@ function M.done()
   end)
 end
 
----@class claude-code.CommitResult
----@field commit? string what git says; nil if the message was not written
----@field notes string[] sentences
-
----@param result claude-code.CommitResult
-local function report_commit(result)
-  local nothing = "nothing is committed, since the message was not written"
-  notify.info(result.commit and "committed " .. result.commit or nothing)
-  for _, note in ipairs(result.notes) do
-    notify.warn(note)
-  end
-end
-
 ---Commits what the user has kept in the project of the current file, else in the first one.
 ---@param with_draft boolean the message begins with the prompts that made it
 function M.commit(with_draft)
   local buf = reviews.current().list:lines()
   local name = path.of_buffer(buf) or buffers.base_file(buf)
-  local texts = text.unsaved()
-  requests.ask("review/commit", { path = name, draft = with_draft, texts = texts }, report_commit)
+  local params = { path = name, draft = with_draft, texts = text.unsaved() }
+  requests.ask("review/commit", params, function(result)
+    local nothing = "nothing is committed, since the message was not written"
+    notify.info(result.commit and "committed " .. result.commit or nothing)
+    vim.iter(result.notes):each(notify.warn)
+  end)
 end
 
 return M

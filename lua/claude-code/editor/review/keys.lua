@@ -98,13 +98,15 @@ local function comment(chosen)
   vim.cmd.Claude({ args = { "comment" }, range = range })
 end
 
----@param method "keep"|"undo" all of the file, or of those whose entries are selected
-local function whole(method)
+---@param method "keep"|"undo"
+---@param is_whole? boolean all of the file, or of those whose entries are selected
+local function decides(method, is_whole)
   return function(chosen)
-    if (chosen.count or 1) > 1 then
+    if is_whole and (chosen.count or 1) > 1 then
       return notify.warn("a count is about the changes of one file, not about files")
     end
-    decide[method]({ whole = true, range = chosen.range })
+    chosen.whole = is_whole
+    decide.decide(method, chosen)
   end
 end
 
@@ -116,14 +118,14 @@ end
 
 ---@type table<string, claude-code.ReviewAction> by the names of `review.keys`
 local ACTIONS = {
-  keep = { desc = "Keep this change of Claude's", is_visual = true, run = decide.keep },
-  undo = { desc = "Undo this change of Claude's", is_visual = true, run = decide.undo },
+  keep = { desc = "Keep this change of Claude's", is_visual = true, run = decides("keep") },
+  undo = { desc = "Undo this change of Claude's", is_visual = true, run = decides("undo") },
   next_hunk = { desc = "Next change", run = moves("hunk", 1) },
   previous_hunk = { desc = "Previous change", run = moves("hunk", -1) },
   next_file = { desc = "Next file", run = moves("file", 1) },
   previous_file = { desc = "Previous file", run = moves("file", -1) },
-  keep_file = { desc = "Keep all of this file", is_visual = true, run = whole("keep") },
-  undo_file = { desc = "Undo all of this file", is_visual = true, run = whole("undo") },
+  keep_file = { desc = "Keep all of this file", is_visual = true, run = decides("keep", true) },
+  undo_file = { desc = "Undo all of this file", is_visual = true, run = decides("undo", true) },
   back = { desc = "Take the last decision back", run = back },
   why = { desc = "Show why this changed", run = M.why },
   done = { desc = "Keep all that is left, and end the review", run = decide.done },

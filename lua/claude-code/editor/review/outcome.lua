@@ -14,6 +14,15 @@ local windows = require("claude-code.editor.windows")
 
 local TOPIC = "review"
 
+local WORDS = {
+  user = { title = "Your edits and Claude's conflict", have = "you have", lines = "your" },
+  claude = {
+    title = "Claude's later edits conflict",
+    have = "Claude has since",
+    lines = "the later",
+  },
+}
+
 ---Lines of each text of a conflict.
 local MAX_LINES = 12
 
@@ -146,12 +155,9 @@ end
 local function conflict_words(file)
   local hunks = #file.conflicts
   local words = hunks == 1 and "1 hunk was" or ("%d hunks were"):format(hunks)
-  local who = file.conflicts[1].by == "user" and "you have" or "Claude has since"
-  return ("%s: %s not undone, because %s edited these lines; :Claude undo! keeps both"):format(
-    path.title(file.path),
-    words,
-    who
-  )
+  local have = WORDS[file.conflicts[1].by].have
+  local sentence = "%s: %s not undone, because %s edited these lines; :Claude undo! keeps both"
+  return sentence:format(path.title(file.path), words, have)
 end
 
 ---Applies a decision's edits. Messages say what was not done, and what is not written yet.
@@ -210,17 +216,15 @@ local function add(lines, title, rows)
 end
 
 local function conflict_lines(conflict, key)
-  local lines = {}
-  local is_users = conflict.by == "user"
-  local kept, who =
-    is_users and "your" or "the later", is_users and "you have" or "Claude has since"
+  local lines, words = {}, WORDS[conflict.by]
   add(lines, "Now", conflict.now)
   add(lines, "As Claude wrote it", conflict.claude)
-  add(lines, ("Undone, with %s lines"):format(kept), conflict.base)
-  vim.list_extend(lines, { "", ("Nothing was undone here: %s edited these lines."):format(who) })
+  add(lines, ("Undone, with %s lines"):format(words.lines), conflict.base)
+  local nothing = "Nothing was undone here: %s edited these lines."
+  vim.list_extend(lines, { "", nothing:format(words.have) })
   local how = key and "%s undoes it and keeps %s lines, q leaves it."
     or "Edit them, or use %s to undo the file and keep %s lines."
-  lines[#lines + 1] = how:format(key or ":Claude undo!", kept)
+  lines[#lines + 1] = how:format(key or ":Claude undo!", words.lines)
   return lines
 end
 
@@ -228,10 +232,8 @@ end
 ---@param undo fun() undoes it all the same, and keeps the user's lines
 function M.show_conflict(conflict, undo)
   local lhs = hunk_keys.of(require("claude-code.config").get().review.keys.undo)
-  local buf = require("claude-code.messages.float").open(
-    conflict.by == "user" and "Your edits and Claude's conflict" or "Claude's later edits conflict",
-    conflict_lines(conflict, lhs[1])
-  )
+  local lines = conflict_lines(conflict, lhs[1])
+  local buf = require("claude-code.messages.float").open(WORDS[conflict.by].title, lines)
   for _, key in ipairs(lhs) do
     vim.keymap.set("n", key, function()
       vim.cmd.close()
