@@ -194,8 +194,6 @@ function M.show_entry(review, row)
 end
 
 ---Shows the first entry of the list that is wanted, from a row on; behind the last one comes the first.
----@param row integer
----@param step 1|-1
 ---@param is_wanted fun(entry: claude-code.ReviewEntry): boolean
 local function show_entry_from(review, row, step, is_wanted)
   local list = review.list

@@ -1,14 +1,27 @@
---- The quickfix list of a review, and its window.
+--- The quickfix list of a review, and its window. It has an entry for each hunk, for each file that was created,
+--- deleted, renamed, or has no text, and for a changed mode beside hunks.
 local api, fn = vim.api, vim.fn
-local entries = require("claude-code.editor.review.entries")
+local buffers = require("claude-code.editor.review.buffer")
+local path = require("claude-code.editor.documents.path")
+local reload = require("claude-code.editor.documents.reload")
 local saved_layout = require("claude-code.editor.windows.layout")
 local terminal = require("claude-code.terminal.window")
+local visible = require("claude-code.lib.text").visible
 local windows = require("claude-code.editor.windows")
 
----Rows of the window.
-local MIN_ROWS, MAX_ROWS = 3, 10
----The share of the screen that it takes at most: the files are what is read, and the list scrolls.
-local MAX_SHARE = 0.25
+---Characters of an entry; a prompt also takes no more than this share of the columns.
+local MAX_CODE_CHARACTERS, MAX_PROMPT_CHARACTERS, PROMPT_SHARE = 60, 40, 0.25
+
+local WORDS = {
+  created = "new file",
+  deleted = "deleted",
+  mode = "mode changed",
+  unseen = "changed",
+  changed = "changed",
+}
+
+---Rows of the window, and its share of the screen: the user reads the files, and the list scrolls.
+local MIN_ROWS, MAX_ROWS, MAX_SHARE = 3, 10, 0.25
 
 local TITLES = {
   unreviewed = "Claude's changes",
@@ -16,6 +29,137 @@ local TITLES = {
   session = "Claude's changes of this session",
   all = "All changes of Claude's",
 }
+
+local M = {
+  --- Whose edits conflict with a hunk.
+  WHOSE = { user = "your", claude = "Claude's later" },
+}
+
+---@class claude-code.ReviewEntry user_data of a quickfix entry
+---@field path string
+---@field hunk? string id; "mode": the file's mode; nil: the whole file
+
+---@param file claude-code.ReviewFile
+---@return boolean is it decided as a whole, whatever its hunks are?
+function M.is_whole(file)
+  return file.kind ~= "changed" or file.hunk_count == 0
+end
+
+---@param mode claude-code.ReviewMode
+---@return string
+function M.mode_words(mode)
+  return ("mode %o, was %o"):format(mode.after, mode.before)
+end
+
+---@param file claude-code.ReviewFile
+---@return string
+function M.words(file)
+  local words, reason = WORDS[file.kind], file.cannot_undo
+  if file.kind == "renamed" then
+    words = "renamed from " .. fn.fnamemodify(file.from or "?", ":.")
+  elseif file.binary then
+    words = (words and words .. ", " or "") .. buffers.binary_words(file)
+  elseif file.kind == "created" and file.hunk_count == 0 then
+    words = "new empty file"
+  elseif file.kind == "changed" then
+    words = ("changed, %d hunks"):format(file.hunk_count)
+  end
+  if file.mode and file.kind == "mode" then
+    words = M.mode_words(file.mode)
+  elseif file.mode and file.kind ~= "created" and file.kind ~= "deleted" then
+    words = words .. ", " .. M.mode_words(file.mode)
+  end
+  return reason and ("%s, cannot be undone here (it %s)"):format(words, reason) or words
+end
+
+---@return string in one line, of at most so many characters
+local function shortened(bytes, most)
+  local text = visible((vim.trim(bytes):gsub("%s+", " ")))
+  local cut = fn.strcharpart(text, 0, most)
+  return cut ~= text and cut .. "…" or cut
+end
+
+---@param names? table<string, string> of sessions, by their ids; nil unless several run
+---@param above? claude-code.ReviewOwner of the entry above, which shows the prompt
+---@return string[] words about the last one
+local function origin(owners, names, above)
+  local last = owners[#owners]
+  if not last then
+    return {}
+  end
+  local words = { names and (names[last.session] or last.session:sub(1, 8)) }
+  words[#words + 1] = last.turn and ("turn %d"):format(last.turn)
+  local is_shown = above and above.session == last.session and above.prompt == last.prompt
+  if last.prompt and last.prompt ~= "" and not is_shown then
+    local most = math.min(MAX_PROMPT_CHARACTERS, math.floor(vim.o.columns * PROMPT_SHARE))
+    words[#words + 1] = ("‹%s›"):format(shortened(last.prompt, most))
+  end
+  words[#words + 1] = last.agent and (last.tool .. " of a subagent") or last.tool
+  return words
+end
+
+---@param is_stale boolean the buffer lacks it
+local function flags(hunk, is_stale)
+  local found = { is_stale and "[not in your buffer, which has unsaved edits]" or nil }
+  found[#found + 1] = hunk.ends and ("[%s]"):format(hunk.ends) or nil
+  if hunk.conflict then
+    found[#found + 1] = ("[%s edits conflict]"):format(M.WHOSE[hunk.conflict])
+  elseif hunk.mixed then
+    found[#found + 1] = "[with your edits]"
+  end
+  return #found > 0 and table.concat(found, " ") or nil
+end
+
+---@class claude-code.ListedChange
+---@field words string[]
+---@field owners claude-code.ReviewOwner[]
+---@field rows? [integer, integer] first row and count
+---@field hunk? string as of an entry
+
+---@return claude-code.ListedChange[]
+local function changes_of(file)
+  if M.is_whole(file) or #file.hunks < file.hunk_count then
+    local row = file.hunks[1] and file.hunks[1].new[1]
+    return { { rows = row and { row, 1 }, words = { M.words(file) }, owners = file.owners } }
+  end
+  local found, mode, buf = {}, file.mode, path.loaded_buffer(file.path)
+  if mode then
+    found[1] = { hunk = "mode", words = { M.mode_words(mode) }, owners = mode.owners }
+  end
+  local is_stale = buf ~= nil and reload.is_stale(buf)
+  for _, hunk in ipairs(file.hunks) do
+    local words = { ("+%d -%d"):format(hunk.added, hunk.removed) }
+    local code = shortened(hunk.code or "", MAX_CODE_CHARACTERS)
+    words[#words + 1] = code ~= "" and code or nil
+    words[#words + 1] = flags(hunk, is_stale)
+    found[#found + 1] = { hunk = hunk.id, rows = hunk.new, words = words, owners = hunk.owners }
+  end
+  return found
+end
+
+---@param names? table<string, string> of sessions, by their ids; nil unless several run
+---@return table[] items for setqflist()
+local function items_of(files, names)
+  local items, above = {}, nil
+  for _, file in ipairs(files) do
+    local name, short = buffers.shown_name(file), fn.fnamemodify(file.path, ":.")
+    local shown = visible(short)
+    for _, change in ipairs(changes_of(file)) do
+      local first, count = unpack(change.rows or { 1, 1 })
+      local words = vim.list_extend(change.words, origin(change.owners, names, above))
+      items[#items + 1] = {
+        filename = name,
+        module = (name ~= file.path or shown ~= short) and shown or nil,
+        lnum = math.max(first, 1),
+        end_lnum = count > 1 and first + count - 1 or nil,
+        text = table.concat(words, "  "),
+        user_data = { claude_code = { path = file.path, hunk = change.hunk } },
+      }
+      above = change.owners[#change.owners]
+    end
+  end
+  return items
+end
 
 ---@class claude-code.ReviewQuickfix as it was filled last
 ---@field id? integer of the list
@@ -27,8 +171,6 @@ local TITLES = {
 ---@field restore? fun() gives the windows their sizes from before the list's window
 local List = {}
 List.__index = List
-
-local M = {}
 
 ---@return claude-code.ReviewQuickfix
 function M.new()
@@ -149,7 +291,7 @@ end
 function List:lines(range)
   local row = api.nvim_win_get_cursor(0)[1]
   local first, last = unpack(range or { row, row })
-  local item = self:has_cursor() and fn.getqflist()[first]
+  local item = self:has_cursor() and fn.getqflist({ idx = first, items = 0 }).items[1]
   if not item then
     return api.nvim_get_current_buf(), first, last
   end
@@ -159,12 +301,10 @@ end
 
 ---@return integer[] wins that show this list, in all tab pages
 function List:windows()
-  return vim
-    .iter(self:is_current() and fn.getwininfo() or {})
-    :map(function(info)
-      return info.quickfix == 1 and info.loclist == 0 and info.winid or nil
-    end)
-    :totable()
+  local wins = self:is_current() and api.nvim_list_wins() or {}
+  return vim.tbl_filter(function(win)
+    return fn.win_gettype(win) == "quickfix"
+  end, wins)
 end
 
 ---Fills the list again, and leaves the cursor of each of its windows at its entry, or at the row where it was:
@@ -186,28 +326,29 @@ end
 ---@param review claude-code.Review
 ---@return integer count of entries, also of those that the user's filter leaves out
 function List:fill(review)
-  -- By the ids of the sessions; nil unless several run.
   local names = require("claude-code.sessions.label").by_conversation()
-  local items, name = entries.all(review.files, names), names and names[review.scope.session]
+  local items, name = items_of(review.files, names), names and names[review.scope.session]
+  local title = TITLES[review.scope.scope] .. (name and (": " .. name) or "")
   local unlisted = review.answer.counts.files - #review.files
-  local more = unlisted > 0
-    and (" (%d more files follow once these are decided, or name a folder)"):format(unlisted)
-  local title = TITLES[review.scope.scope] .. (name and (": " .. name) or "") .. (more or "")
+  if unlisted > 0 then
+    local more = " (%d more files follow once these are decided, or name a folder)"
+    title = title .. more:format(unlisted)
+  end
   title = title .. review:ignored(", and ")
-  local count, only = #items, self.only
+  local count, only, is_there = #items, self.only, (self:get("nr") or 0) > 0
   local left = vim.tbl_filter(function(one)
     return only and only[M.key(one.user_data.claude_code)]
   end, items)
-  if #left > 0 and self:get("nr") > 0 then
+  if #left > 0 and is_there then
     items, title = left, self:get("title")
   elseif only then
     self:unfilter()
     self:choose()
+    is_there = self:get("nr") > 0
   end
-  local is_same = title == self.title and vim.deep_equal(items, self.items)
-  if (self:get("nr") or 0) == 0 then
+  if not is_there then
     self:set(" ", { items = items, title = title })
-  elseif not is_same then
+  elseif title ~= self.title or not vim.deep_equal(items, self.items) then
     self:fill_again(items, title)
   end
   return count
