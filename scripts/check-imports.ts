@@ -130,7 +130,7 @@ const typescriptRules: Rule[] = [
 const OPENERS = `
 src/claude/left-behind.ts readFileSync readlinkSync
 src/commands/uninstall.ts readlinkSync rmSync
-src/hooks/permission/index.ts readText
+src/hooks/permission.ts readText
 src/ide/tools/open-diff.ts writeText
 src/locate/project-file.ts readText rmSync
 src/prompt/endpoint.ts withRegular

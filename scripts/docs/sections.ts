@@ -1,7 +1,7 @@
 import { createTools } from "../../src/ide/tools";
 import type { Tool } from "../../src/mcp/tool";
 import { createMethodTools } from "../../src/methods";
-import { createNvimLspTools } from "../../src/nvim-lsp/tools";
+import { createNvimLspTools } from "../../src/nvim-lsp/server";
 import {
   type Command,
   commandTexts,

@@ -8,7 +8,7 @@ import { complain, message } from "../lib/errors";
 import { own } from "../lib/json";
 import { stateLog } from "../lib/log";
 import { print } from "../lib/output";
-import { Binding } from "../locate/binding";
+import { Binding } from "../locate/find";
 import { findRelay, hookByRelay } from "../remote/inside";
 
 /** Claude Code closes a hook's stdin at once. */

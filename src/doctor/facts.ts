@@ -8,8 +8,8 @@ import { failureCode } from "../lib/errors";
 import { readJson } from "../lib/json";
 import { type Environment, isBelow } from "../lib/paths";
 import type { Lookup } from "../lib/programs";
+import { whyUnsafe } from "../locate/find";
 import { entries } from "../locate/registry";
-import { whyUnsafe } from "../locate/socket";
 import { Plugin } from "../neovim/plugin";
 import type { Finding } from "./finding";
 

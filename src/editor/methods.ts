@@ -7,6 +7,7 @@
  * EditorBusyError if Neovim does not answer in time, and with Failure if it refuses.
  */
 import * as v from "valibot";
+import type { Unsubscribe } from "../lib/emitter";
 import type { OutlineAnswer, SymbolAnswer } from "./language";
 import {
   Context,
@@ -22,6 +23,7 @@ import {
   Region,
   Selection,
 } from "./model";
+import type { EditorState } from "./state";
 
 export interface Method {
   readonly params: v.GenericSchema;
@@ -356,3 +358,18 @@ type Methods = typeof METHODS;
 export type MethodName = keyof Methods;
 export type Params<M extends MethodName> = v.InferInput<Methods[M]["params"]>;
 export type Result<M extends MethodName> = v.InferOutput<Methods[M]["result"]>;
+
+/** The editor as tools, notifications and editor methods see it. */
+export interface EditorPort {
+  /** What was last known; call `sync` first where it must be what is true now. */
+  readonly state: EditorState;
+  /** What was last selected in a file, or where the cursor last was in one; as last known. */
+  readonly latestSelection: Selection | undefined;
+  on<E extends EventName>(event: E, listener: (payload: Payload<E>) => void): Unsubscribe;
+  /** Brings `state` up to date. */
+  sync(deadlineMs?: number): Promise<EditorState>;
+  /** Neovim's answer; it waits as long as the table says, and rejects as that says. */
+  call<M extends MethodName>(method: M, params: Params<M>): Promise<Result<M>>;
+  /** Asks for `latestSelection`, which is about to be sent. `detailed` adds `region` and `cursor`. */
+  refreshSelection(detailed?: boolean): Promise<Selection | undefined>;
+}

@@ -27,7 +27,7 @@ export function resolvePath(input: string, root: string | undefined): FilePath {
 }
 
 /** One of the paths that a file URI may mean: as the client wrote it, and checked. */
-export interface UriPath {
+interface UriPath {
   given: string;
   path: FilePath;
 }

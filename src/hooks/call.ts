@@ -1,7 +1,6 @@
 import type { MethodName, Params, Result } from "../editor/methods";
 import type { Log } from "../lib/log";
-import { Binding } from "../locate/binding";
-import { findNeovim } from "../locate/find";
+import { Binding, findNeovim } from "../locate/find";
 import { withoutUndefined } from "../neovim/call";
 import type { Plugin, WaitTimes } from "../neovim/plugin";
 import type { HookInput } from "./input";

@@ -170,3 +170,11 @@ export function passedFolder(folder: string): string {
 export function isUnshared(real: string, shared: readonly string[] | undefined): boolean {
   return shared !== undefined && !shared.some((folder) => isBelow(real, folder));
 }
+
+/** Changes with a file that is written; as Lua has it (`written_version` in documents/disk.lua); "" for no file. */
+export function fileVersion(path: string): string {
+  // A file may be where a folder was.
+  const stats = statOf(path) && statSync(path, { bigint: true, throwIfNoEntry: false });
+  if (!stats) return "";
+  return [stats.mtimeNs / 1_000_000_000n, stats.mtimeNs % 1_000_000_000n, stats.size].join(":");
+}

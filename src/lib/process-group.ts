@@ -15,7 +15,7 @@ export interface GroupOptions {
   signal?: AbortSignal;
 }
 
-export interface GroupResult {
+interface GroupResult {
   stdout: string;
   stderr: string;
   /** Undefined when the run was ended by a signal. */

@@ -1,12 +1,12 @@
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
+import { writePrivateFile } from "../lib/atomic-write";
 import { failureCode, message } from "../lib/errors";
 import type { Log } from "../lib/log";
-import { isBelow, realPath } from "../lib/paths";
+import { isBelow, namesIn, realPath, removeFile, stateFolder, statOf } from "../lib/paths";
+import { readPrivateFile } from "../lib/private-folder";
 import type { Plugin } from "../neovim/plugin";
-import type { Binding } from "./binding";
 import { PROJECT_FILE, readProjectFile } from "./project-file";
 import { type Entry, entries } from "./registry";
-import { whyUnsafe } from "./socket";
 
 /** Neovim answers within a few ms unless it is busy. */
 const ANSWER_MS = 1_000;
@@ -113,4 +113,63 @@ function around(place: string, known: readonly Entry[]): Entry[] {
   const depth = ({ workspaceFolders }: Entry) =>
     Math.max(0, ...workspaceFolders.filter((own) => isBelow(place, own)).map((own) => own.length));
   return known.filter((entry) => depth(entry) > 0).sort((a, b) => depth(b) - depth(a));
+}
+
+/**
+ * Why no connection may be made to this address, or undefined if it is safe: it must be a socket of this user
+ * (a named pipe on Windows). Never TCP, where anybody of this machine may listen.
+ */
+export function whyUnsafe(address: string): string | undefined {
+  if (process.platform === "win32") {
+    return address.startsWith("\\\\.\\pipe\\") ? undefined : "it is not a named pipe";
+  }
+  if (!address.startsWith("/")) return "it is not an absolute path of a socket";
+  const stats = statOf(address);
+  if (!stats) return "there is no such socket";
+  if (!stats.isSocket()) return "it is not a socket";
+  if (stats.uid !== process.getuid?.()) return "the socket belongs to another user";
+  return undefined;
+}
+
+/**
+ * Which Neovim a CLI works with, once one was found: one that is opened later for the same folder
+ * does not get half of its hooks. Nothing here throws: without it the best candidate is taken again
+ * each time.
+ */
+export class Binding {
+  readonly #path: string;
+
+  /** `pid`: the CLI's process, which its hooks and its stdio servers have in common. */
+  constructor(
+    pid: number,
+    private readonly folder = join(stateFolder(), "clis"),
+  ) {
+    this.#path = join(folder, String(pid));
+  }
+
+  /** Undefined if there is none, or that Neovim is not among those `known` to run. */
+  address(known: readonly Entry[] = entries()): string | undefined {
+    const address = readPrivateFile(this.#path);
+    return known.some((entry) => entry.address === address) ? address : undefined;
+  }
+
+  set(address: string): void {
+    if (readPrivateFile(this.#path) === address) return;
+    const known = new Set(entries().map((entry) => entry.address));
+    // An address that the registry lacks would never be believed.
+    if (!known.has(address)) return;
+    try {
+      writePrivateFile(this.#path, address);
+    } catch {
+      return; // As before.
+    }
+    for (const path of namesIn(this.folder).map((name) => join(this.folder, name))) {
+      if (!known.has(readPrivateFile(path) ?? "")) removeFile(path);
+    }
+  }
+
+  /** Another CLI may have the number now. */
+  forget(): void {
+    removeFile(this.#path);
+  }
 }

@@ -4,8 +4,7 @@ import { resolvePath } from "../editor/path";
 import { Failure, failureCode } from "../lib/errors";
 import type { Log } from "../lib/log";
 import type { Plugin, WaitTimes } from "../neovim/plugin";
-import { Binding } from "./binding";
-import { findNeovim } from "./find";
+import { Binding, findNeovim } from "./find";
 
 const ANSWER_MS = 2_000;
 

@@ -1,8 +1,7 @@
 import { toJsonSchema } from "@valibot/to-json-schema";
 import * as v from "valibot";
 import { ErrorCode, RpcError } from "../jsonrpc/message";
-import type { Client } from "./client";
-import type { ToolResult } from "./protocol";
+import type { Client, ToolResult } from "./protocol";
 
 /** What a tool knows of the call it answers. */
 export interface ToolCall {
@@ -16,8 +15,8 @@ export interface ToolCall {
 type InputSchema = v.GenericSchema<Record<string, unknown> | undefined>;
 
 /** One tool, said once: the schema validates, types, and is published as `inputSchema`. */
-interface ToolDefinition<N extends string, S extends v.GenericSchema> {
-  name: N;
+interface ToolDefinition<S extends v.GenericSchema> {
+  name: string;
   /** Left out for tools that the specification lists without one (close_tab). */
   description?: string;
   input: S;
@@ -26,18 +25,16 @@ interface ToolDefinition<N extends string, S extends v.GenericSchema> {
   call(input: v.InferOutput<S>, call: ToolCall): ToolResult | Promise<ToolResult>;
 }
 
-/** A tool as the protocol layer sees it. Its name is in its type: who must say something of each misses none. */
-export interface Tool<N extends string = string> {
-  readonly name: N;
+/** A tool as the protocol layer sees it. */
+export interface Tool {
+  readonly name: string;
   /** The entry of `tools/list`. */
   describe(): Record<string, unknown>;
   /** Validates and runs. Throws RpcError InvalidParams that names the field and what it must be. */
   call(input: unknown, call: ToolCall): ToolResult | Promise<ToolResult>;
 }
 
-export function defineTool<const N extends string, S extends v.GenericSchema>(
-  definition: ToolDefinition<N, S>,
-): Tool<N> {
+export function defineTool<S extends v.GenericSchema>(definition: ToolDefinition<S>): Tool {
   const { name, description, input: schema, annotations, meta } = definition;
   return {
     name,

@@ -1,12 +1,12 @@
 import { basename } from "node:path";
 import * as v from "valibot";
+import type { EditorPort } from "../editor/methods";
 import type { Cursor } from "../editor/model";
-import type { EditorPort } from "../editor/port";
 import type { EditorState } from "../editor/state";
 import { openFiles } from "../editor/state";
 import { fileUri } from "../lib/file-uri";
-import type { Method } from "../mcp/definition";
 import { json } from "../mcp/protocol";
+import type { Method } from "../mcp/server";
 import { defineTool, validate } from "../mcp/tool";
 
 /** The part of the editor that spec 05's methods need. */
@@ -18,8 +18,8 @@ export interface MethodEditor extends Pick<EditorPort, "call"> {
  * One of spec 05's methods. Said once, offered twice: as a JSON-RPC method (`editor/position`) on
  * the WebSocket and as an MCP tool (`editor_position`) on the stdio server.
  */
-function defineMethod<const N extends string, S extends v.GenericSchema>(definition: {
-  name: `editor/${N}`;
+function defineMethod<S extends v.GenericSchema>(definition: {
+  name: string;
   description: string;
   input: S;
   answer(editor: MethodEditor, input: v.InferOutput<S>): Promise<object>;
@@ -33,7 +33,7 @@ function defineMethod<const N extends string, S extends v.GenericSchema>(definit
         definition.answer(editor, validate(schema, params, name)),
     tool: (editor: MethodEditor) =>
       defineTool({
-        name: name.replace("/", "_") as `editor_${N}`,
+        name: name.replace("/", "_"),
         description,
         input: schema,
         annotations: { readOnlyHint: true },

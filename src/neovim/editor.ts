@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import {
+  type EditorPort,
   EVENTS,
   type EventName,
   METHODS,
@@ -10,7 +11,6 @@ import {
   type Result,
 } from "../editor/methods";
 import type { Selection } from "../editor/model";
-import type { EditorPort } from "../editor/port";
 import { EditorState } from "../editor/state";
 import { withDeadline } from "../lib/deadline";
 import { Emitter, type Unsubscribe } from "../lib/emitter";
@@ -36,7 +36,7 @@ const ATTACH = `
   params.pid = tonumber(params.pid)
   return require("claude-code.editor").call("attach", params)`;
 
-export interface ExecutableIdentity {
+interface ExecutableIdentity {
   contract: number;
   version: string;
 }

@@ -10,7 +10,9 @@ import { McpServer } from "../mcp/server";
 import { createMethodTools, type MethodEditor } from "../methods";
 import { checked } from "../neovim/editor";
 import { LanguageEdits } from "./edits/language-edits";
-import { createNvimLspTools } from "./tools";
+import { diagnosticsTools, type Whose } from "./tools/diagnostics";
+import { codeAction, renameSymbol } from "./tools/edits";
+import { findReferences, findSymbol, outline } from "./tools/language";
 
 const INSTRUCTIONS = `What the user's Neovim knows: its language servers, its diagnostics, and what the user looks at.
 
@@ -60,4 +62,21 @@ function stateOf(neovim: FollowedNeovim): MethodEditor {
       return state;
     },
   };
+}
+
+/** Questions to the language servers, edits by them, and the tools of spec 04. */
+export function createNvimLspTools(
+  neovim: FollowedNeovim,
+  whose: Whose,
+  servers: LanguageServers,
+  edits: LanguageEdits,
+) {
+  return [
+    findSymbol(servers),
+    findReferences(servers),
+    outline(servers),
+    renameSymbol(edits, servers),
+    codeAction(edits, servers),
+    ...diagnosticsTools(neovim, whose),
+  ];
 }

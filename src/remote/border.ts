@@ -11,6 +11,7 @@ import {
 } from "../jsonrpc/message";
 import { failureCode, message } from "../lib/errors";
 import { isDeep, isObject, type JsonObject, own, parseJson } from "../lib/json";
+import { failed, isClaudeCode, type ToolResult, texts } from "../mcp/protocol";
 import { Crossing, type Remote, refusal } from "./remote";
 
 /** What passes of a request. */
@@ -172,3 +173,81 @@ function paramsOf(given: unknown): JsonObject {
 
 /** Our own answer in a form that no rule knows. */
 const UNREADABLE = new RpcError(ErrorCode.InternalError, "The answer cannot be passed on");
+
+/* The rules of what passes to each of our servers. */
+
+export const initialize: RequestRule = {
+  params({ protocolVersion, clientInfo }, crossing) {
+    const info = isObject(clientInfo) ? clientInfo : {};
+    crossing.isClaudeCode = isClaudeCode({ info: { name: String(info.name), version: "" } });
+    return { protocolVersion, clientInfo };
+  },
+  result: (result) => result,
+};
+
+export const ping: RequestRule = { params: () => ({}), result: () => ({}) };
+
+export const handshake: Readonly<Record<string, NotificationRule>> = {
+  "notifications/initialized": () => ({}),
+  "notifications/cancelled": ({ requestId }) => ({ requestId }),
+};
+
+/** What a tool's argument is ("project": a path, also from the project's top), or what becomes of it. */
+type Field = "plain" | "path" | "project" | "uri" | ((value: unknown) => unknown);
+
+/** What passes of a call. */
+export interface ToolRule {
+  /** The arguments that pass. */
+  readonly input: Readonly<Record<string, Field>>;
+  /** The text blocks of the answer for the client, which asked with `asked`. */
+  output(blocks: readonly string[], asked: JsonObject, crossing: Crossing): string[];
+  /** Does it wait for the user? */
+  readonly waits?: boolean;
+}
+
+/** The requests for tools. A tool without a rule is not in the list, and no one can call it. */
+export function toolRequests(rules: Readonly<Record<string, ToolRule>>) {
+  const ruleOf = (name: unknown) => own(rules, String(name));
+  const list: RequestRule = {
+    params: () => ({}),
+    result: ({ tools }) => ({ tools: (tools as JsonObject[]).filter(({ name }) => ruleOf(name)) }),
+  };
+  const call: RequestRule = {
+    params({ name, arguments: given }, crossing) {
+      const rule = ruleOf(name);
+      if (!rule) throw new RpcError(ErrorCode.InvalidParams, `Unknown tool: ${name}`);
+      return { name, arguments: isObject(given) ? inputOf(rule, given, crossing) : given };
+    },
+    result: (result, { name, arguments: given }, crossing) =>
+      outputOf(ruleOf(name) as ToolRule, result as unknown as ToolResult, given, crossing),
+    refused: failed,
+    waits: ({ name }) => ruleOf(name)?.waits === true,
+  };
+  return { "tools/list": list, "tools/call": call };
+}
+
+function inputOf({ input }: ToolRule, given: JsonObject, crossing: Crossing): JsonObject {
+  const passing = Object.entries(input).filter(([key]) => Object.hasOwn(given, key));
+  return Object.fromEntries(
+    passing.map(([key, field]) => [key, passed(field, given[key], crossing)]),
+  );
+}
+
+function passed(field: Field, value: unknown, crossing: Crossing): unknown {
+  if (typeof field === "function") return field(value);
+  if (field === "path") return crossing.pathToHost(value);
+  if (field === "project") return crossing.projectPathToHost(value);
+  return field === "uri" ? crossing.uriToHost(value) : value;
+}
+
+function outputOf(
+  rule: ToolRule,
+  { content, isError }: ToolResult,
+  given: unknown,
+  crossing: Crossing,
+): ToolResult {
+  const blocks = content.map(({ text }) => text);
+  if (isError)
+    return failed(blocks.map((text) => crossing.remote.map.errorToRemote(text)).join("\n"));
+  return texts(...rule.output(blocks, isObject(given) ? given : {}, crossing));
+}

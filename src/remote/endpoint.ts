@@ -3,7 +3,7 @@ import { homedir, tmpdir } from "node:os";
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
 import { parse } from "jsonc-parser";
 import * as v from "valibot";
-import type { EditorPort } from "../editor/port";
+import type { EditorPort } from "../editor/methods";
 import type { Transport } from "../jsonrpc/message";
 import { attempt } from "../lib/attempt";
 import { Failure, message } from "../lib/errors";

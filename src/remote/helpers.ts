@@ -1,13 +1,22 @@
 import { existsSync } from "node:fs";
 import { constants, setPriority } from "node:os";
 import * as v from "valibot";
+import type { Transport } from "../jsonrpc/message";
 import { attempt } from "../lib/attempt";
 import { isDeep, isObject, type JsonObject, parseJson } from "../lib/json";
-import type { Environment } from "../lib/paths";
+import { type Environment, SHARED_FOLDERS } from "../lib/paths";
 import { StdioTransport } from "../transport/stdio";
+import {
+  Border,
+  handshake,
+  initialize,
+  ping,
+  type Rules,
+  type ToolRule,
+  toolRequests,
+} from "./border";
 import type { Channel } from "./channels";
-import { mcpBorder, nvimLspEnvironment } from "./nvim-lsp";
-import type { Remote } from "./remote";
+import type { Crossing, Remote } from "./remote";
 import { LIMITS } from "./wire";
 
 /** A channel that closes does not end its program at once. */
@@ -199,3 +208,55 @@ function toolAnswer(answer: JsonObject, map: Remote["map"]): JsonObject {
 function picked(from: JsonObject, keys: readonly string[]): JsonObject {
   return Object.fromEntries(keys.filter((key) => key in from).map((key) => [key, from[key]]));
 }
+
+/**
+ * The transport of an `nvim-lsp` that runs here for a client elsewhere, with `nvimLspEnvironment`: with it the
+ * program and Neovim leave out what the client does not share, before any text is made of it.
+ */
+export function mcpBorder(transport: Transport, remote: Remote): Transport {
+  return new Border(transport, remote, RULES);
+}
+
+/** The variables without which that program would answer for all files of this machine. */
+export function nvimLspEnvironment({ map }: Remote): Record<string, string> {
+  return { [SHARED_FOLDERS]: JSON.stringify(map.folders) };
+}
+
+/** Paths in it are from the project's top, or those of a shared folder. */
+const output = (blocks: readonly string[], _asked: unknown, { remote: { map } }: Crossing) =>
+  blocks.map((text) => {
+    const data = parseJson(text);
+    const isData = typeof data === "object" && data !== null;
+    return isData ? JSON.stringify(map.dataToRemote(data)) : map.textToRemote(text);
+  });
+
+/** An argument means the same in each tool. */
+const INPUT: ToolRule["input"] = {
+  path: "project",
+  within: "project",
+  file_path: "project",
+  file_paths: "project",
+  symbol: "plain",
+  line: "plain",
+  body: "plain",
+  relation: "plain",
+  limit: "plain",
+  depth: "plain",
+};
+
+/** Those that read. A remote neither edits by them, nor sees where the user is. */
+const TOOLS = [
+  ...["find_symbol", "find_references", "outline"],
+  ...["get_diagnostics", "get_diagnostic_context", "get_diagnostic_summary"],
+  "get_session_diagnostics",
+];
+
+const RULES: Rules = {
+  requests: {
+    ...toolRequests(Object.fromEntries(TOOLS.map((name) => [name, { input: INPUT, output }]))),
+    initialize,
+    ping,
+  },
+  reports: handshake,
+  notifications: {},
+};

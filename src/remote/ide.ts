@@ -1,10 +1,18 @@
-import { REASON } from "../ide/diffs/rejections";
-import type { IdeToolName } from "../ide/tools";
+import { REASON } from "../ide/diffs";
 import type { Transport } from "../jsonrpc/message";
 import type { JsonObject } from "../lib/json";
-import { Border, type NotificationRule, type RequestRule, type Rules } from "./border";
+import {
+  Border,
+  handshake,
+  initialize,
+  type NotificationRule,
+  ping,
+  type RequestRule,
+  type Rules,
+  type ToolRule,
+  toolRequests,
+} from "./border";
 import { type Crossing, type Remote, refusal } from "./remote";
-import { handshake, initialize, ping, type ToolRule, type ToolRules, toolRequests } from "./tools";
 
 /** The transport of a client of the server that the CLI connects to, which runs elsewhere. */
 export function border(transport: Transport, remote: Remote): Transport {
@@ -31,7 +39,8 @@ const selection: ToolRule = {
   },
 };
 
-const TOOLS: ToolRules<IdeToolName> = {
+/** A tool without a rule never passes. */
+const TOOLS: Readonly<Record<string, ToolRule>> = {
   openDiff: {
     input: {
       old_file_path: "path",
@@ -93,7 +102,6 @@ const TOOLS: ToolRules<IdeToolName> = {
   },
   closeAllDiffTabs: { input: {}, output: asTheyAre },
   close_tab: { input: { tab_name: "plain" }, output: asTheyAre },
-  saveDocument: "never",
 };
 
 const resourceList: RequestRule = {

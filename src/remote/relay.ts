@@ -1,7 +1,6 @@
 import { dirname } from "node:path";
-import { isNamed } from "../ide/lock-file";
-import { LockKeeper } from "../ide/lock-keeper";
-import { openServerPort } from "../ide/server-port";
+import { openServerPort } from "../ide/launch";
+import { isNamed, LockKeeper } from "../ide/lock-file";
 import { message } from "../lib/errors";
 import { parseJson } from "../lib/json";
 import { linesOf } from "../lib/lines";

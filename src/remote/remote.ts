@@ -3,7 +3,7 @@ import { bufferAt, type EditorState } from "../editor/state";
 import { Failure } from "../lib/errors";
 import { fileUri, pathsOfUri, rawUri } from "../lib/file-uri";
 import { isThere } from "../lib/paths";
-import type { Remote as ClientRemote } from "../mcp/client";
+import type { Remote as ClientRemote } from "../mcp/protocol";
 import type { PathMap } from "./path-map";
 import { LIMITS } from "./wire";
 

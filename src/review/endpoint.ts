@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { EditorPort } from "../editor/port";
+import type { EditorPort } from "../editor/methods";
 import { message } from "../lib/errors";
 import type { Log } from "../lib/log";
 import { PathWatch, watchProblem } from "../lib/path-watch";

@@ -16,8 +16,8 @@ import { Failure } from "../lib/errors";
 import { waitForLock } from "../lib/lock";
 import { stablePath } from "../lib/paths";
 import type { Lookup } from "../lib/programs";
+import { whyUnsafe } from "../locate/find";
 import { PROJECT_FILE } from "../locate/project-file";
-import { whyUnsafe } from "../locate/socket";
 import { type ProjectRecord, readRecord, recordPath, writeRecord } from "./record";
 import {
   changeFile,

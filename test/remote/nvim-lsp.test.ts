@@ -14,7 +14,7 @@ import {
 } from "#test";
 import { EditorState } from "../../src/editor/state";
 import { SHARED_FOLDERS } from "../../src/lib/paths";
-import { mcpBorder, nvimLspEnvironment } from "../../src/remote/nvim-lsp";
+import { mcpBorder, nvimLspEnvironment } from "../../src/remote/helpers";
 import { PathMap } from "../../src/remote/path-map";
 import { Crossing, Remote } from "../../src/remote/remote";
 import { Privacy } from "../../src/review/record/privacy";

@@ -4,8 +4,7 @@ import { basename, join } from "node:path";
 import fc from "fast-check";
 import { claims, temporaryFolder } from "#test";
 import { mappingsOf } from "../../src/remote/endpoint";
-import { type Disk, type Mapping, PathMap } from "../../src/remote/path-map";
-import type { PathStyle } from "../../src/remote/place";
+import { type Disk, type Mapping, PathMap, type PathStyle } from "../../src/remote/path-map";
 import { tries } from "../fuzz/effort";
 
 /** A disk without symlinks. */

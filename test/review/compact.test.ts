@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import { journalPath } from "../../src/review/journal/append";
-import { compaction } from "../../src/review/journal/compact";
+import { compaction } from "../../src/review/journal/prune";
 import { recordsOf } from "../../src/review/journal/read";
 import { rewriteJournal } from "../../src/review/journal/rewrite";
 import type { Listed } from "../../src/review/service";

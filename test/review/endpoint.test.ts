@@ -1,10 +1,10 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { eventually } from "#test";
+import { answerRequests } from "../../src/commands/neovim-requests";
 import type { Payload } from "../../src/editor/methods";
 import { Emitter } from "../../src/lib/emitter";
 import { stateFolder } from "../../src/lib/paths";
-import { answerRequests } from "../../src/neovim/requests";
 import { ReviewEndpoint } from "../../src/review/endpoint";
 import type { ReviewSummary } from "../../src/review/summary";
 import { World } from "./state/world";

@@ -2,7 +2,7 @@ import { existsSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { claims, eventually, isolatedEnv, NEWEST, ROOT, TestNeovim, temporaryFolder } from "#test";
 import { tryLock } from "../../src/lib/lock";
-import { messageFor } from "../../src/review/commit/message";
+import { messageFor } from "../../src/review/commit/commit";
 import { PRIVATE_BY_DEFAULT, Privacy } from "../../src/review/record/privacy";
 import { RecordedHere } from "./recorded";
 

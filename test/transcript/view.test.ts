@@ -9,8 +9,8 @@ import {
 import { join } from "node:path";
 import fc from "fast-check";
 import { claims, rows, temporaryFolder } from "#test";
+import { View } from "../../src/transcript/endpoint";
 import type { Block } from "../../src/transcript/markdown";
-import { View } from "../../src/transcript/view";
 import { tries } from "../fuzz/effort";
 import { answer, calls, entry, line, prompt, result } from "./entries";
 

@@ -1,15 +1,13 @@
 import { isAbsolute } from "node:path";
 import * as v from "valibot";
-import type { Params } from "../../editor/methods";
+import type { EditorPort, Params } from "../../editor/methods";
 import { refuseControlCharacters, refuseLong, resolvePath } from "../../editor/path";
-import type { EditorPort } from "../../editor/port";
 import { texts } from "../../mcp/protocol";
 import { defineTool, type Tool } from "../../mcp/tool";
-import type { Diffs } from "../diffs/diffs";
-import type { Rejections } from "../diffs/rejections";
+import type { Diffs, Rejections } from "../diffs";
 
 /** Spec 4.11. Claude Code calls it at every prompt, so only the calling client's own diffs close. */
-export function closeAllDiffTabs(diffs: Diffs): Tool<"closeAllDiffTabs"> {
+export function closeAllDiffTabs(diffs: Diffs): Tool {
   return defineTool({
     name: "closeAllDiffTabs",
     description: "Close the diffs that this client opened; each counts as rejected",
@@ -26,11 +24,7 @@ const Input = v.object({ tab_name: v.string() });
  * Spec 4.12. Closes the client's diff of that name, else the buffer of that name (for no client that
  * runs elsewhere), and is content if there is none: Claude Code sends it twice for one diff.
  */
-export function closeTab(
-  editor: EditorPort,
-  diffs: Diffs,
-  rejections: Rejections,
-): Tool<"close_tab"> {
+export function closeTab(editor: EditorPort, diffs: Diffs, rejections: Rejections): Tool {
   return defineTool({
     name: "close_tab",
     input: Input,

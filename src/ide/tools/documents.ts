@@ -1,6 +1,6 @@
 import * as v from "valibot";
+import type { EditorPort } from "../../editor/methods";
 import { resolvePath } from "../../editor/path";
-import type { EditorPort } from "../../editor/port";
 import { bufferAt } from "../../editor/state";
 import { Failure } from "../../lib/errors";
 import { json, texts } from "../../mcp/protocol";
@@ -39,7 +39,7 @@ const Opening = v.object({
 });
 
 /** Spec 4.3. */
-export function openFile(editor: EditorPort): Tool<"openFile"> {
+export function openFile(editor: EditorPort): Tool {
   return defineTool({
     name: "openFile",
     description: "Open a file in Neovim and optionally select a range of text",
@@ -65,7 +65,7 @@ export function openFile(editor: EditorPort): Tool<"openFile"> {
 const Named = v.object({ filePath: v.pipe(v.string(), v.description("Path of the file")) });
 
 /** Spec 4.9. A buffer that is listed but not loaded holds no text, so it is not open. */
-export function checkDocumentDirty(editor: EditorPort): Tool<"checkDocumentDirty"> {
+export function checkDocumentDirty(editor: EditorPort): Tool {
   return defineTool({
     name: "checkDocumentDirty",
     description: "Check whether a file has unsaved changes in Neovim",
@@ -82,7 +82,7 @@ export function checkDocumentDirty(editor: EditorPort): Tool<"checkDocumentDirty
 }
 
 /** Spec 4.10: saves as `:w` does, autocommands included. A failure leaves the buffer as it is. */
-export function saveDocument(editor: EditorPort): Tool<"saveDocument"> {
+export function saveDocument(editor: EditorPort): Tool {
   return defineTool({
     name: "saveDocument",
     description: "Save a file that is open in Neovim",

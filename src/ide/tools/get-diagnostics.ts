@@ -1,13 +1,12 @@
 import * as v from "valibot";
+import type { EditorPort } from "../../editor/methods";
 import type { Diagnostic, EditorBuffer, FilePath } from "../../editor/model";
 import { resolveUri } from "../../editor/path";
-import type { EditorPort } from "../../editor/port";
 import { bufferAt, SEVERITY_NAMES } from "../../editor/state";
 import { failureCode } from "../../lib/errors";
 import { fileUri, rawUri } from "../../lib/file-uri";
 import { realPath } from "../../lib/paths";
-import { type Client, isClaudeCode } from "../../mcp/client";
-import { failed, json, type ToolResult } from "../../mcp/protocol";
+import { type Client, failed, isClaudeCode, json, type ToolResult } from "../../mcp/protocol";
 import { defineTool, type Tool } from "../../mcp/tool";
 import type { FileNames } from "./spellings";
 
@@ -23,7 +22,7 @@ const Input = v.object({
 });
 
 /** Spec 4.6: one file at once, or all files as soon as language servers have seen the last write. */
-export function getDiagnostics(editor: EditorPort, names: FileNames): Tool<"getDiagnostics"> {
+export function getDiagnostics(editor: EditorPort, names: FileNames): Tool {
   const unknownBefore = new WeakMap<Client, Set<string>>();
 
   async function oneFile(uri: string, client: Client): Promise<ToolResult> {

@@ -1,12 +1,12 @@
 import * as v from "valibot";
+import type { EditorPort } from "../../editor/methods";
 import type { Selection } from "../../editor/model";
-import type { EditorPort } from "../../editor/port";
 import { Failure } from "../../lib/errors";
 import { json, type ToolResult } from "../../mcp/protocol";
 import { defineTool, type Tool } from "../../mcp/tool";
 
 /** Spec 4.4: what is selected now, or where the cursor is. */
-export function getCurrentSelection(editor: EditorPort): Tool<"getCurrentSelection"> {
+export function getCurrentSelection(editor: EditorPort): Tool {
   return defineTool({
     name: "getCurrentSelection",
     description: "Get the selected text, or the cursor position, in the current window of Neovim",
@@ -17,7 +17,7 @@ export function getCurrentSelection(editor: EditorPort): Tool<"getCurrentSelecti
 }
 
 /** Spec 4.5: what was last selected in a file, also when the current buffer is none. */
-export function getLatestSelection(editor: EditorPort): Tool<"getLatestSelection"> {
+export function getLatestSelection(editor: EditorPort): Tool {
   return defineTool({
     name: "getLatestSelection",
     description: "Get what was last selected in a file, even if another window has the focus now",

@@ -1,6 +1,5 @@
-import type { EditorPort } from "../../editor/port";
-import type { Diffs } from "../diffs/diffs";
-import type { Rejections } from "../diffs/rejections";
+import type { EditorPort } from "../../editor/methods";
+import type { Diffs, Rejections } from "../diffs";
 import { closeAllDiffTabs, closeTab } from "./close-tab";
 import { checkDocumentDirty, openFile, saveDocument } from "./documents";
 import { getDiagnostics } from "./get-diagnostics";
@@ -8,8 +7,6 @@ import { getCurrentSelection, getLatestSelection } from "./get-selection";
 import { openDiff } from "./open-diff";
 import { FileNames } from "./spellings";
 import { getOpenEditors, getWorkspaceFolders } from "./workspace";
-
-export type IdeToolName = ReturnType<typeof createTools>[number]["name"];
 
 /** The tools of spec 02, in its order. It leaves executeCode to us, and the CLI has a shell. */
 export function createTools(editor: EditorPort, diffs: Diffs, rejections: Rejections) {

@@ -1,14 +1,12 @@
 import * as v from "valibot";
+import type { EditorPort } from "../../editor/methods";
 import { resolvePath } from "../../editor/path";
-import type { EditorPort } from "../../editor/port";
 import { message } from "../../lib/errors";
 import { realPath } from "../../lib/paths";
 import { writeText } from "../../lib/rewrite";
-import { isClaudeCode } from "../../mcp/client";
-import { failed, texts } from "../../mcp/protocol";
+import { failed, isClaudeCode, texts } from "../../mcp/protocol";
 import { defineTool, type Tool } from "../../mcp/tool";
-import type { Diffs } from "../diffs/diffs";
-import type { Rejections } from "../diffs/rejections";
+import type { Diffs, Rejections } from "../diffs";
 import type { FileNames } from "./spellings";
 
 const Proposal = v.object({
@@ -24,7 +22,7 @@ export function openDiff(
   diffs: Diffs,
   rejections: Rejections,
   names: FileNames,
-): Tool<"openDiff"> {
+): Tool {
   return defineTool({
     name: "openDiff",
     description:

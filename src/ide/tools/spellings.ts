@@ -1,7 +1,7 @@
 import type { FilePath } from "../../editor/model";
 import { resolveLinks } from "../../editor/path";
 import { realPath } from "../../lib/paths";
-import type { Client } from "../../mcp/client";
+import type { Client } from "../../mcp/protocol";
 
 /**
  * How each client spelled a file last. Neovim resolves symlinked folders in buffer names, and

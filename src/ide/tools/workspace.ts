@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 import * as v from "valibot";
-import type { EditorPort } from "../../editor/port";
+import type { EditorPort } from "../../editor/methods";
 import { openFiles } from "../../editor/state";
 import { fileUri } from "../../lib/file-uri";
 import { json } from "../../mcp/protocol";
@@ -25,7 +25,7 @@ const LANGUAGE_IDS: Record<string, string> = {
 };
 
 /** Spec 4.7. */
-export function getOpenEditors(editor: EditorPort): Tool<"getOpenEditors"> {
+export function getOpenEditors(editor: EditorPort): Tool {
   return defineTool({
     name: "getOpenEditors",
     description: "List the files that are open in Neovim",
@@ -51,7 +51,7 @@ function languageId(filetype: string): string {
 }
 
 /** Spec 4.8. Real paths; the current working directory is the root. */
-export function getWorkspaceFolders(editor: EditorPort): Tool<"getWorkspaceFolders"> {
+export function getWorkspaceFolders(editor: EditorPort): Tool {
   return defineTool({
     name: "getWorkspaceFolders",
     description: "List the workspace folders of Neovim; the first is its working directory",

@@ -43,7 +43,7 @@ interface LanguageEdit {
   preview?: boolean | undefined;
 }
 
-export interface Applied {
+interface Applied {
   changes: FileChange[];
   /** Why other changes were not made. */
   problem?: string;

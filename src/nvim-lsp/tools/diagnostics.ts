@@ -42,7 +42,7 @@ const Paths = v.optional(
   ),
 );
 
-function getDiagnostics(neovim: FollowedNeovim): Tool<"get_diagnostics"> {
+function getDiagnostics(neovim: FollowedNeovim): Tool {
   return defineTool({
     name: "get_diagnostics",
     description:
@@ -66,7 +66,7 @@ const Place = v.object({
   line: v.pipe(v.number(), v.integer(), v.minValue(1), v.description("Line number, from 1")),
 });
 
-function getDiagnosticContext(neovim: FollowedNeovim): Tool<"get_diagnostic_context"> {
+function getDiagnosticContext(neovim: FollowedNeovim): Tool {
   return defineTool({
     name: "get_diagnostic_context",
     description: "Get the code around a diagnostic, with the diagnostics of that line",
@@ -90,7 +90,7 @@ function getDiagnosticContext(neovim: FollowedNeovim): Tool<"get_diagnostic_cont
   });
 }
 
-function getDiagnosticSummary(neovim: FollowedNeovim): Tool<"get_diagnostic_summary"> {
+function getDiagnosticSummary(neovim: FollowedNeovim): Tool {
   return defineTool({
     name: "get_diagnostic_summary",
     description: "Get a summary of all diagnostics across the project: counts, and the files",
@@ -119,10 +119,7 @@ function of(severity: number, { items }: FileProblems): number {
 }
 
 /** What the Stop hook asks Claude to call. */
-function getSessionDiagnostics(
-  neovim: FollowedNeovim,
-  whose: Whose,
-): Tool<"get_session_diagnostics"> {
+function getSessionDiagnostics(neovim: FollowedNeovim, whose: Whose): Tool {
   return defineTool({
     name: "get_session_diagnostics",
     description: "Get diagnostics only for files edited in the current Claude session",

@@ -27,7 +27,7 @@ const SymbolPath = v.pipe(v.string(), v.description("A file in which the name oc
 export const ALWAYS_LOADED = { "anthropic/alwaysLoad": true };
 
 /** Shows where a symbol is defined, and what it is. */
-export function findSymbol(servers: LanguageServers): Tool<"find_symbol"> {
+export function findSymbol(servers: LanguageServers): Tool {
   return defineTool({
     name: "find_symbol",
     description:
@@ -49,7 +49,7 @@ export function findSymbol(servers: LanguageServers): Tool<"find_symbol"> {
 }
 
 /** Lists where a symbol is used, or implemented. */
-export function findReferences(servers: LanguageServers): Tool<"find_references"> {
+export function findReferences(servers: LanguageServers): Tool {
   return defineTool({
     name: "find_references",
     description:
@@ -79,7 +79,7 @@ export function findReferences(servers: LanguageServers): Tool<"find_references"
 }
 
 /** The declarations of a file. */
-export function outline(servers: LanguageServers): Tool<"outline"> {
+export function outline(servers: LanguageServers): Tool {
   return defineTool({
     name: "outline",
     description:

@@ -4,9 +4,8 @@ import { writePrivateFile } from "../../lib/atomic-write";
 import { readPrivateJson } from "../../lib/json";
 import { namesIn } from "../../lib/paths";
 import { isGone, ownProcess } from "../../lib/process";
-import { headOf } from "../git/committed";
+import { type Entries, headOf, indexInfo, rawChanges } from "../git/committed";
 import { Git, type GitOptions, type GitWork } from "../git/run";
-import { type Entries, indexInfo, rawChanges } from "../git/staged";
 import { DAY_MS } from "../journal/prune";
 import { git, MAX_MS, RAW, stagedSince } from "./plan";
 
@@ -18,7 +17,7 @@ export const FOLDER = "commit-";
 const NOTE = "follow.json";
 
 /** The work tree's index is behind a commit until it has the commit's entries. */
-export interface PendingIndexUpdate {
+interface PendingIndexUpdate {
   /** The repository's folder. */
   root: string;
   /** Before the commit; null: there was none. */

@@ -1,9 +1,8 @@
 import { dirname, join } from "node:path";
 import { Failure } from "../../lib/errors";
-import { headOf, treeOf } from "../git/committed";
+import { type Entries, headOf, rawChanges, treeOf } from "../git/committed";
 import { repositoryAround } from "../git/differing";
 import { type GitOptions, type GitResult, type GitWork, outputOf } from "../git/run";
-import { type Entries, rawChanges } from "../git/staged";
 import { asOnDisk } from "../state/commits";
 import { asLines } from "../state/contents";
 import type { ReviewedProject, View } from "../state/reviewed-project";

@@ -1,9 +1,8 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { gitFolder } from "../../lib/git-folder";
-import { headOf, treeOf } from "../git/committed";
+import { headOf, indexInfo, rawChanges, stagedAt, treeOf } from "../git/committed";
 import { command, Git, type GitWork } from "../git/run";
-import { indexInfo, rawChanges, stagedAt } from "../git/staged";
 import { committedPart, textOf } from "../state/commits";
 import type { Entry } from "../state/entry";
 import type { ReviewedProject, View } from "../state/reviewed-project";

@@ -1,8 +1,7 @@
 import { gitFolder } from "../../lib/git-folder";
-import { committedFiles, headOf } from "../git/committed";
+import { committedFiles, type Entries, headOf, stagedAt } from "../git/committed";
 import { pathsBetween } from "../git/differing";
 import { Git, type GitWork } from "../git/run";
-import { type Entries, stagedAt } from "../git/staged";
 import type { RecordOf } from "../journal/record";
 import { compare } from "../weave/compare";
 import { bytesOf, FILE, isText, type Lines, sameLines } from "../weave/lines";

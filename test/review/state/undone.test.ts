@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { fileVersion } from "../../../src/lib/file-version";
+import { fileVersion } from "../../../src/lib/paths";
 import { FUZZ_TIMEOUT_MS, tries } from "../../fuzz/effort";
 import { play, stories, textOf } from "../story";
 import { decided, type Step } from "./decisions";
