@@ -1,43 +1,24 @@
-import { NEOVIMS, TestNeovim } from "#test";
+import { NEOVIMS, rows, TestNeovim } from "#test";
 
 /** What the user wrote, and what is said about it. */
-const PROBLEMS: [options: string, message: string][] = [
-  [`{ autostart = true }`, "autostart: unknown option; did you mean auto_start?"],
-  [`{ only_new = true }`, "only_new: unknown option; did you mean diagnostics.only_new?"],
-  [`{ binary = { pth = "x" } }`, "binary.pth: unknown option; did you mean binary.path?"],
-  [`{ diff = { keys = { foo = "x" } } }`, "diff.keys.foo: unknown option"],
-  [
-    `{ diff = { keys = { acept = "x" } } }`,
-    "diff.keys.acept: unknown option; did you mean diff.keys.accept?",
-  ],
-  [`{ terminal = { keys = "x" } }`, `terminal.keys: expected a table of options, got "x"`],
-  [
-    `{ review = { keys = { keep = 5 } } }`,
-    "review.keys.keep: expected a key, a list of keys, or false, got 5",
-  ],
-  [`{ zzzzzzzzzz = 1 }`, "zzzzzzzzzz: unknown option"],
-  [`{ 7 }`, "1: unknown option"],
-  [`{ binary = { path = 5 } }`, "binary.path: expected a string, got 5"],
-  [`{ binary = { download = "prompt" } }`, `binary.download: expected a boolean, got "prompt"`],
-  [
-    `{ diff = { layout = "horizontal" } }`,
-    `diff.layout: expected one of "vertical", "tab", "inline" (one side above the other: "vertical", :set diffopt+=horizontal), got "horizontal"`,
-  ],
-  [`{ auto_start = "no" }`, `auto_start: expected "auto" or a boolean, got "no"`],
-  [
-    `{ diagnostics = { retries = 0.5 } }`,
-    "diagnostics.retries: expected a whole number from 1 to 7, got 0.5",
-  ],
-  [
-    `{ port_range = { 20000, 10000 } }`,
-    "port_range: expected two ports { lowest, highest } from 1024 to 65535, got { 20000, 10000 }",
-  ],
-  [
-    `{ privacy = { patterns = { env = ".env" } } }`,
-    `privacy.patterns: expected a list, each item a string, got { env = ".env" }`,
-  ],
-  [`"fast"`, `expected a table of options, got "fast"`],
-];
+const PROBLEMS = rows(`
+  { autostart = true } | autostart: unknown option; did you mean auto_start?
+  { only_new = true } | only_new: unknown option; did you mean diagnostics.only_new?
+  { binary = { pth = "x" } } | binary.pth: unknown option; did you mean binary.path?
+  { diff = { keys = { foo = "x" } } } | diff.keys.foo: unknown option
+  { diff = { keys = { acept = "x" } } } | diff.keys.acept: unknown option; did you mean diff.keys.accept?
+  { terminal = { keys = "x" } } | terminal.keys: expected a table of options, got "x"
+  { review = { keys = { keep = 5 } } } | review.keys.keep: expected a key, a list of keys, or false, got 5
+  { zzzzzzzzzz = 1 } | zzzzzzzzzz: unknown option
+  { 7 } | 1: unknown option
+  { binary = { path = 5 } } | binary.path: expected a string, got 5
+  { binary = { download = "prompt" } } | binary.download: expected a boolean, got "prompt"
+  { diff = { layout = "horizontal" } } | diff.layout: expected one of "vertical", "tab", "inline" (one side above the other: "vertical", :set diffopt+=horizontal), got "horizontal"
+  { auto_start = "no" } | auto_start: expected "auto" or a boolean, got "no"
+  { diagnostics = { retries = 0.5 } } | diagnostics.retries: expected a whole number from 1 to 7, got 0.5
+  { port_range = { 20000, 10000 } } | port_range: expected two ports { lowest, highest } from 1024 to 65535, got { 20000, 10000 }
+  { privacy = { patterns = { env = ".env" } } } | privacy.patterns: expected a list, each item a string, got { env = ".env" }
+  "fast" | expected a table of options, got "fast"`);
 
 describe.each(NEOVIMS)("setup() in $name", (version) => {
   let neovim: TestNeovim;

@@ -74,17 +74,10 @@ test("the hooks of a user with umask 000 leave nothing that others can change", 
   expect(open).toEqual([]);
 });
 
-const NAMES = [
-  "journal.jsonl",
-  "compare.request",
-  "compare.lock",
-  "journal.lock",
-  "root",
-  "incomplete",
-  "pruned",
-  "snapshot.json",
-  "../../hooks.log",
-];
+const NAMES =
+  "journal.jsonl compare.request compare.lock journal.lock root incomplete pruned snapshot.json ../../hooks.log".split(
+    " ",
+  );
 const KINDS = ["a FIFO", "/dev/zero"] as const;
 /** Each name once, and each kind with every other one, before the rest. */
 const PLACES = [0, 1].flatMap((shift) =>

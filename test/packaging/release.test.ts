@@ -35,18 +35,10 @@ describe("an archive", () => {
     const entries = members(Bun.gunzipSync(await Bun.file(release.archive).bytes()));
     const top = release.asset.file.replace(".tar.gz", "");
     const paths = entries.map(({ path }) => path);
-    for (const path of [
-      "claude-code-nvim",
-      "lua/claude-code/init.lua",
-      "plugin/claude-code.lua",
-      "doc/claude-code.txt",
-      "doc/tags",
-      "LICENSE",
-      "THIRD-PARTY-NOTICES",
-      "README.md",
-    ]) {
-      expect(paths).toContain(`${top}/${path}`);
-    }
+    const wanted =
+      "claude-code-nvim lua/claude-code/init.lua plugin/claude-code.lua doc/claude-code.txt doc/tags " +
+      "LICENSE THIRD-PARTY-NOTICES README.md";
+    for (const path of wanted.split(" ")) expect(paths).toContain(`${top}/${path}`);
     expect(paths).not.toContain(`${top}/lua/claude-code/install/manifest.lua`);
     expect(paths).toEqual(paths.toSorted());
     const tags = entries.find(({ path }) => path.endsWith("/doc/tags"))?.content.toString();
