@@ -46,7 +46,7 @@ afterAll(() => {
 const text = (name: string) => Bun.file(world.path(name)).text();
 
 function start(port?: number): Promise<Claude> {
-  const options = { project: world.folder, home: world.home, model, args: ARGS };
+  const options = { project: world.root, home: world.home, model, args: ARGS };
   const further = clis++ > 0 && { further: `${clis}.log` };
   return Claude.start({ ...options, ...further, ...(port !== undefined && { port }) });
 }
@@ -61,7 +61,7 @@ function kill(): void {
 
 async function listed(): Promise<string[]> {
   const { files } = (await world.answer("list", {})) as Listed;
-  const root = realpathSync(world.folder);
+  const root = world.root;
   return files.map(({ path, kind }) => `${path.slice(root.length + 1)} ${kind}`);
 }
 
@@ -120,7 +120,7 @@ test("while hooks run after an edit: it is listed at once, and one that the next
 });
 
 test("beside Neovim: listed without another prompt, and what the user then writes elsewhere is not", async () => {
-  const { folder: project, home } = world;
+  const { root: project, home } = world;
   const neovim = await Neovim.start({ version: NEWEST, project, home, files: [] });
   await using _ = { [Symbol.asyncDispose]: () => neovim.close() };
   await eventually(async () => (await lockFiles(home)).length, 1, 20_000);

@@ -89,7 +89,7 @@ test.each(first(NAMES.length, PLACES))(
     claims("FIFOs and endless files keep nothing waiting");
     using world = new Recorded({ "a.txt": "one\n" });
     await world.prompt();
-    const path = join(world.state, name);
+    const path = join(world.folder, name);
     rmSync(path, { force: true });
     if (what === "a FIFO") Bun.spawnSync(["mkfifo", path]);
     else symlinkSync("/dev/zero", path);

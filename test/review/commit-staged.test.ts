@@ -1,4 +1,3 @@
-import { realpathSync } from "node:fs";
 import { rows } from "#test";
 import { RecordedHere } from "./recorded";
 import { git } from "./repository";
@@ -48,11 +47,9 @@ test.each(rows(CASES))("%s", async (_title, ...cells) => {
   if (after.endsWith("back")) await world.answer("back", {});
   const { files } = await world.list();
   await world.answer("keep", { files: files.map(({ path }) => ({ path })) });
-  const root = realpathSync(world.folder);
-  const made = await world.inside(async () => {
-    Object.assign(process.env, Object.fromEntries(WHO));
-    return await commitOf({ root }).catch((error) => error);
-  });
+  const { root } = world;
+  Object.assign(process.env, Object.fromEntries(WHO));
+  const made = await commitOf({ root }).catch((error) => error);
   const [names, note] = expected.split("; ");
   const committed = git(root, "show", "--format=", "--name-status", "--no-renames", "HEAD");
   const isRefused = expected.startsWith(STAGED);

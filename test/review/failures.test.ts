@@ -17,7 +17,7 @@ const hook = (
   { limits = "true", ...killed }: { limits?: string; timeout?: number } = {},
 ) =>
   run(["sh", "-c", `${limits}; exec "$0" hook ${event}`, EXECUTABLE], {
-    ...{ cwd: world.folder, env: world.env, ...killed },
+    ...{ cwd: world.root, env: world.env, ...killed },
     stdin: new Blob([JSON.stringify(world.given(input))]),
   });
 
@@ -32,7 +32,7 @@ describe("a full disk", () => {
   test("in the middle of a line: Claude goes on, and the review is incomplete", async () => {
     using world = new Recorded({ "a.txt": "one\n" });
     await world.prompt();
-    expect(incompleteSince(world.state)).toBeUndefined();
+    expect(incompleteSince(world.folder)).toBeUndefined();
     world.write("a.txt", "two\n");
     // A journal that ends just below the limit: part of the next line fits.
     await world.hook("session-end", { session_id: "x".repeat(400) });
@@ -40,7 +40,7 @@ describe("a full disk", () => {
     const begin = Date.now();
     const result = await hook(world, "post-tool-use", edited(world, "one\n", "u1"), { limits });
     expect(result).toEqual({ stdout: "", stderr: "", code: 0 });
-    expect(incompleteSince(world.state)).toBeGreaterThanOrEqual(Math.floor(begin / 1000) * 1000);
+    expect(incompleteSince(world.folder)).toBeGreaterThanOrEqual(Math.floor(begin / 1000) * 1000);
     expect(world.files).toEqual([]);
     // There is room again.
     world.write("a.txt", "three\n");
@@ -102,10 +102,10 @@ nightly.test(
     }
     await world.stop();
 
-    const reader = new JournalReader(world.state);
+    const reader = new JournalReader(world.folder);
     const { records } = reader.read();
     expect(reader.damaged).toBe(0);
-    const blobs = new Blobs(world.state);
+    const blobs = new Blobs(world.folder);
     const hashes = JSON.stringify(records).matchAll(/"blob":"([0-9a-f]{64})"/g);
     for (const [, hash] of hashes) expect(blobs.get(hash as string)).toBeDefined();
     // Of what Bash did nothing is lost: each change begins with what the one before has left.
@@ -118,15 +118,15 @@ nightly.test(
       expect(text.split(" > ")[0]).toBe(last.split(" > ")[1] as string);
       return text;
     });
-    expect(readdirSync(world.state).filter((name) => name.endsWith(".lock"))).toEqual([]);
-    expect(statSync(join(world.state, "journal.jsonl")).mode & 0o777).toBe(0o600);
+    expect(readdirSync(world.folder).filter((name) => name.endsWith(".lock"))).toEqual([]);
+    expect(statSync(join(world.folder, "journal.jsonl")).mode & 0o777).toBe(0o600);
   },
 );
 
 /** The process that holds the lock, by the lock. Until it is gone nobody can take the lock over. */
 async function killComparison(world: Recorded): Promise<void> {
   try {
-    const pid = Number(readFileSync(join(world.state, "compare.lock"), "utf8").split(" ")[0]);
+    const pid = Number(readFileSync(join(world.folder, "compare.lock"), "utf8").split(" ")[0]);
     if (pid > 1) process.kill(pid, "SIGKILL");
     await eventually("its end", () => isGone({ pid }));
   } catch {
@@ -137,7 +137,7 @@ async function killComparison(world: Recorded): Promise<void> {
 test("a comparison that is asked for again and again is made as often", async () => {
   using world = new Recorded({ "a.txt": "one\n" });
   await world.prompt();
-  const [request, done] = [join(world.state, "compare.request"), join(world.home, "done")];
+  const [request, done] = [join(world.folder, "compare.request"), join(world.home, "done")];
   // No comparison ends before it was asked for the next one.
   const git = `#!/bin/sh
     while [ ! -e '${request}' ] && [ ! -e '${done}' ]; do sleep 0.01; done
@@ -145,13 +145,13 @@ test("a comparison that is asked for again and again is made as often", async ()
   mkdirSync(join(world.home, "bin"));
   writeFileSync(join(world.home, "bin/git"), git, { mode: 0o755 });
   world.env.PATH = `${world.home}/bin:${world.env.PATH}`;
-  requestComparison(world.state);
-  const child = Bun.spawn([EXECUTABLE, "hook", "compare", world.folder, "--from-neovim"], {
+  requestComparison(world.folder);
+  const child = Bun.spawn([EXECUTABLE, "hook", "compare", world.root, "--from-neovim"], {
     env: world.env,
   });
   for (let asked = 0; asked < 8; asked++) {
     await eventually("the next comparison", () => !existsSync(request));
-    requestComparison(world.state);
+    requestComparison(world.folder);
   }
   writeFileSync(done, "");
   await child.exited;

@@ -41,7 +41,7 @@ describe("no filter driver runs", () => {
     const config = '[filter "x"]\n\tclean = cat\n'.repeat(250_000);
     appendFileSync(world.path(".git/config"), config);
     world.write("a.dat", "two\n");
-    const git = Git.in(world.folder);
+    const git = Git.in(world.root);
     const { ms } = LIMITS;
     LIMITS.ms = 10;
     const status = git?.wait(command(["status", "--porcelain"], { ms: 30_000 }));
@@ -65,7 +65,7 @@ test.each(["evil", "a.b", "Ünï", ""])("no hook of the configuration runs: %p",
   await world.answer("undo", { files: [{ path: world.path("a.txt") }] });
   expect(existsSync(mark)).toBe(false);
   // git before 2.54 knows no such hooks; this is how later ones see it.
-  const isOn = Git.in(world.folder)?.wait(command(["config", `hook.${name}.enabled`]));
+  const isOn = Git.in(world.root)?.wait(command(["config", `hook.${name}.enabled`]));
   expect(isOn?.stdout.toString()).toBe("false\n");
 });
 
@@ -136,7 +136,7 @@ describe.each(first(3, inGit))("%s", (_what, command) => {
     claims("FIFOs and endless files keep nothing waiting");
     using world = new Recorded({ "a.txt": "one\n" });
     world.sh(command);
-    await using neovim = await TestNeovim.start({ version, cwd: world.folder });
+    await using neovim = await TestNeovim.start({ version, cwd: world.root });
     const lock = await neovim.lock();
     // The review looks for commits as soon as the executable has started.
     await Bun.sleep(300);
@@ -144,7 +144,7 @@ describe.each(first(3, inGit))("%s", (_what, command) => {
     expect(await client.json("getOpenEditors")).toBeDefined();
     await neovim.quit();
     // A git that waits for a FIFO ends with the executable, too.
-    await eventually("the end of git", () => gitProcesses(world.folder).length === 0);
+    await eventually("the end of git", () => gitProcesses(world.root).length === 0);
   });
 });
 

@@ -92,9 +92,10 @@ test("finds the same files private in hooks and in Neovim", async () => {
 test("shows Claude no private file in the place of another for a commit's message", async () => {
   claims("A private file's text and name stay in Neovim");
   using world = new RecordedHere({ old: "one\n", a: "one\n" });
+  await world.prompt();
   world.sh("rm old; mkdir old; echo two | tee a > old/.env; git add -A");
   const { signal } = new AbortController();
-  const commit = { root: world.folder, tree: "HEAD", index: world.path(".git/index"), signal };
+  const commit = { root: world.root, tree: "HEAD", index: world.path(".git/index"), signal };
   const asked = await messageFor(commit, { command: ["sh", "-c", "cat"], env: {} });
   expect(asked).toContain("+two");
   expect(asked).not.toContain("env");

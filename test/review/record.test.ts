@@ -119,7 +119,7 @@ describe("Claude's editing tools", () => {
     symlinkSync(world.path("sub/x.pem"), world.path("innocent.txt"));
     await world.edit("innocent.txt", "PEM2");
     expect(world.files).toEqual([".env: private > private", "sub/x.pem: private > private"]);
-    expect(readdirSync(join(world.state, "blobs"))).toEqual([]);
+    expect(readdirSync(join(world.folder, "blobs"))).toEqual([]);
   });
 
   test("through a symlink, the file that it leads to; outside of the project, nothing", async () => {
@@ -559,14 +559,11 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
     await world.hook("post-tool-use", { ...call, tool_response: { backgroundTaskId: "b1" } });
     await world.stop({ background_tasks: [{}] });
     world.write("a.txt", "two\n");
-    await world.inside(async () => {
-      const root = realpathSync(world.folder);
-      const service = new ReviewService();
-      service.follow([root]);
-      await service.summary();
-      // It starts the compiled executable, which does this.
-      compareInTurns(root);
-    });
+    const service = new ReviewService();
+    service.follow([world.root]);
+    await service.summary();
+    // It starts the compiled executable, which does this.
+    compareInTurns(world.root);
     expect(world.files).toEqual(['a.txt: "one\\n" > "two\\n"']);
   });
 
@@ -771,8 +768,8 @@ test("prompt, stop and end, in the project that CLAUDE_PROJECT_DIR names", async
   ]);
   const [prompt] = world.records;
   expect(prompt?.type === "prompt" && prompt.text).toHaveLength(500);
-  expect(statSync(world.state).mode & 0o777).toBe(0o700);
-  expect(statSync(join(world.state, "snapshot.json")).mode & 0o777).toBe(0o600);
+  expect(statSync(world.folder).mode & 0o777).toBe(0o700);
+  expect(statSync(join(world.folder, "snapshot.json")).mode & 0o777).toBe(0o600);
 });
 
 test("a new file that a comparison has seen before its hook is recorded all the same", async () => {
@@ -821,7 +818,7 @@ test("what a command leaves in git's index alone waits", async () => {
   const listed = async () => (await world.list()).files;
   const found = await listed();
   const files = ["a.txt", "b.txt", "gone.txt"].map((name) => ({
-    path: join(realpathSync(world.folder), name),
+    path: join(world.root, name),
   }));
   const cannot_undo = expect.stringContaining("git diff --cached");
   expect(found).toMatchObject(files.map((file) => ({ ...file, cannot_undo })));
@@ -843,5 +840,5 @@ test("comparisons pile up no copies of git's index, also where git fails", async
   await world.turn("true");
   world.write(".git/HEAD", "nothing");
   for (let turn = 1; turn <= 3; turn++) await world.turn("true");
-  expect(readdirSync(join(world.state, "indexes")).length).toBeLessThanOrEqual(2);
+  expect(readdirSync(join(world.folder, "indexes")).length).toBeLessThanOrEqual(2);
 });

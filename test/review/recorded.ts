@@ -1,6 +1,6 @@
-import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { eventually, isolatedEnv, temporaryFolder } from "#test";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { eventually, isolatedEnv } from "#test";
 import { HookCall } from "../../src/hooks/call";
 import { parseInput } from "../../src/hooks/input";
 import { EVENTS } from "../../src/hooks/record";
@@ -10,9 +10,10 @@ import { JournalReader } from "../../src/review/journal/read";
 import type { Content, FileChange, JournalRecord, RecordOf } from "../../src/review/journal/record";
 import { compareInTurns, requestComparison } from "../../src/review/record/comparison-request";
 import { Recorder } from "../../src/review/record/recorder";
-import { type Listed, ReviewService } from "../../src/review/service";
+import type { Listed } from "../../src/review/service";
 import { type HookResult, runHook } from "../support/hook";
 import { commitAll } from "./repository";
+import { TestProject } from "./state/world";
 
 /** As the CLI gives it. */
 export const hunk = (
@@ -30,34 +31,24 @@ export const hunk = (
 });
 
 /** A project in which the hooks of a Claude run, and no Neovim: what they have recorded. */
-export class Recorded {
-  readonly folder = temporaryFolder();
-  readonly home = temporaryFolder();
+export class Recorded extends TestProject {
   readonly env: Record<string, string> = {
     ...isolatedEnv(this.home),
-    CLAUDE_PROJECT_DIR: this.folder,
+    CLAUDE_PROJECT_DIR: this.root,
   };
   #uses = 0;
 
   /** `git`: a repository, with the files committed. */
   constructor(files: Record<string, string | Uint8Array> = {}, git = true) {
+    super();
+    const { HOME, XDG_CONFIG_HOME, CLAUDE_PROJECT_DIR } = this.env;
+    this.setEnv({ HOME, XDG_CONFIG_HOME, CLAUDE_PROJECT_DIR });
     for (const [name, text] of Object.entries(files)) this.write(name, text);
     if (git) this.git("init -q --template= .", "add -A", "commit -qm first --allow-empty");
   }
 
-  [Symbol.dispose](): void {
-    rmSync(this.folder, { recursive: true, force: true });
-    rmSync(this.home, { recursive: true, force: true });
-  }
-
-  path(name: string): string {
-    return join(this.folder, name);
-  }
-
-  write(name: string, text: string | Uint8Array): string {
-    mkdirSync(dirname(this.path(name)), { recursive: true });
-    writeFileSync(this.path(name), text);
-    return this.path(name);
+  override write(name: string, text: string | Uint8Array | undefined): string {
+    return super.write(name, typeof text === "string" ? Buffer.from(text) : text);
   }
 
   git(...commands: string[]): void {
@@ -68,7 +59,7 @@ export class Recorded {
 
   sh(command: string): void {
     const done = Bun.spawnSync(["sh", "-c", command], {
-      cwd: this.folder,
+      cwd: this.root,
       env: isolatedEnv(this.home),
     });
     if (done.exitCode > 3) throw new Error(`${command}: ${done.stderr}`);
@@ -80,12 +71,12 @@ export class Recorded {
 
   /** One of the compiled executable. */
   compiled(event: string, input: object, inputMs = 0): Promise<HookResult> {
-    const [env, cwd] = [this.env, this.folder];
+    const [env, cwd] = [this.env, this.root];
     return runHook({ event, input: this.given(input), cwd, env, args: ["--from-neovim"], inputMs });
   }
 
   given(input: object): object {
-    return { session_id: "one", cwd: this.folder, prompt_id: "p1", ...input };
+    return { session_id: "one", cwd: this.root, prompt_id: "p1", ...input };
   }
 
   /** A prompt, and the snapshot of the work tree that it takes beside it. */
@@ -101,33 +92,14 @@ export class Recorded {
 
   /** A Neovim's request for the review; there is none else that runs. */
   answer(method: string, params: object): Promise<unknown> {
-    return this.inside(() => {
-      const service = new ReviewService();
-      service.follow([realpathSync(this.folder)]);
-      return service.answer(method, params);
-    });
-  }
-
-  async inside<T>(work: () => T | Promise<T>): Promise<T> {
-    const before = { ...process.env };
-    for (const name of ["HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "CLAUDE_PROJECT_DIR"]) {
-      process.env[name] = this.env[name];
-    }
-    try {
-      return await work();
-    } finally {
-      for (const name of Object.keys(process.env)) {
-        if (before[name] === undefined) delete process.env[name];
-        else process.env[name] = before[name];
-      }
-    }
+    return this.another().answer(method, params);
   }
 
   /** Until nobody compares the work tree any more. */
   async compared(): Promise<void> {
     await eventually("the comparison", () => {
       // In this order: who takes the lock removes the request then.
-      const isThere = (name: string) => existsSync(join(this.state, name));
+      const isThere = (name: string) => existsSync(join(this.folder, name));
       return !isThere("compare.request") && !isThere("compare.lock");
     });
   }
@@ -199,14 +171,8 @@ export class Recorded {
     return call;
   }
 
-  async list(): Promise<Listed> {
-    return (await this.answer("list", {})) as Listed;
-  }
-
-  get state(): string {
-    const states = join(this.home, ".local/state/claude-code.nvim/review");
-    const [name] = [...new Bun.Glob("*/root").scanSync({ cwd: states })];
-    return join(states, dirname(name ?? "none/root"));
+  override list(): Promise<Listed> {
+    return this.answer("list", {}) as Promise<Listed>;
   }
 
   get log(): string {
@@ -218,7 +184,7 @@ export class Recorded {
   }
 
   get records(): JournalRecord[] {
-    return new JournalReader(this.state).read().records;
+    return new JournalReader(this.folder).read().records;
   }
 
   get changes(): RecordOf<"change">[] {
@@ -241,7 +207,7 @@ export class Recorded {
   text(content: Content): string {
     if ("absent" in content) return "absent";
     if ("withheld" in content) return content.withheld;
-    const bytes = new Blobs(this.state).get(content.blob);
+    const bytes = new Blobs(this.folder).get(content.blob);
     return bytes ? JSON.stringify(Buffer.from(bytes).toString("latin1")) : "gone";
   }
 }
@@ -253,18 +219,17 @@ const TICK_MS = 12;
 export class RecordedHere extends Recorded {
   constructor(files: Record<string, string | Uint8Array> = {}, git = true) {
     super(files, false);
-    if (git) commitAll(this.folder, files);
+    if (git) commitAll(this.root, files);
   }
 
   /** Prints nothing, and compares the work tree before it returns. */
   override async hook(event: string, input: object = {}): Promise<HookResult> {
     const call = new HookCall(parseInput(JSON.stringify(this.given(input))), "neovim", new Log());
-    await this.inside(() => {
-      const recorder = new Recorder(this.folder);
-      if (EVENTS[event]?.(recorder, call) !== "compare") return;
+    const recorder = new Recorder(this.root);
+    if (EVENTS[event]?.(recorder, call) === "compare") {
       requestComparison(recorder.project.folder);
       compareInTurns(recorder.project.root);
-    });
+    }
     await Bun.sleep(TICK_MS);
     return { code: 0, stdout: "", stderr: "", output: undefined };
   }

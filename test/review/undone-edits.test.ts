@@ -119,14 +119,14 @@ nightly.test("more than the CLI shows: the files by name", async () => {
 
 test("hooks of two installations report it once, and a damaged journal stops nobody", async () => {
   using world = await undone();
-  world.sh(`printf '{"type":"undo","torn' >> ${world.state}/journal.jsonl`);
+  world.sh(`printf '{"type":"undo","torn' >> ${world.folder}/journal.jsonl`);
   const both = await Promise.all([received(world), received(world)]);
   expect(both.filter(Boolean)).toEqual(["a.ts\nline 1:\n+1\n-2"]);
 });
 
 test("an undo of long ago is not reported: whether it was may be forgotten by now", async () => {
   using world = await undone();
-  const journal = join(world.state, "journal.jsonl");
+  const journal = join(world.folder, "journal.jsonl");
   const month = 31 * 24 * 60 * 60_000;
   const aged = readFileSync(journal, "utf8").replace(
     /("at":)(\d+)(?=[^\n]*"type":"undo")/,

@@ -1,6 +1,6 @@
-import { mkdirSync, realpathSync, symlinkSync } from "node:fs";
+import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { type Listed, ReviewService } from "../../src/review/service";
+import type { Listed, ReviewService } from "../../src/review/service";
 import type { ReviewSummary } from "../../src/review/summary";
 import type { EndedCall } from "../../src/review/unrecorded";
 import { RecordedHere } from "./recorded";
@@ -11,13 +11,10 @@ const FILES = { "a.txt": "one\ntwo\n", "b.txt": "b\n" };
 
 /** A turn of Claude's in a repository, of which a Neovim's server reads in the transcript alone. */
 class World extends RecordedHere {
-  readonly root = realpathSync(this.folder);
-  readonly service = new ReviewService();
   began = Date.now();
 
   constructor() {
     super(FILES);
-    this.service.follow([this.root]);
   }
 
   ended(call: Partial<EndedCall>, folder = this.root): Promise<void> {
@@ -32,7 +29,7 @@ class World extends RecordedHere {
       isVague: false,
       ...call,
     };
-    return this.inside(() => this.service.ended(folder, whole));
+    return this.service.ended(folder, whole);
   }
 
   /** Claude edits a file without a hook. */
@@ -41,20 +38,18 @@ class World extends RecordedHere {
     return this.ended({ path: this.path(name), response: { originalFile } }, folder);
   }
 
-  found() {
-    return this.inside(async () => {
-      const { files, incomplete, counts } = (await this.service.answer("list", {})) as Listed;
-      const summary = (await this.service.summary()) as ReviewSummary &
-        Awaited<ReturnType<ReviewService["summary"]>>;
-      const problems = summary.problems.filter((one) => one !== undefined);
-      // Each of the three knows of it, or none does.
-      expect([incomplete, summary.incomplete]).toEqual([problems, problems.length > 0]);
-      expect(counts.files).toBe(files.length);
-      return {
-        listed: files.map(({ path, kind }) => `${path.slice(this.root.length + 1)} ${kind}`),
-        problems,
-      };
-    });
+  async found() {
+    const { files, incomplete, counts } = (await this.service.answer("list", {})) as Listed;
+    const summary = (await this.service.summary()) as ReviewSummary &
+      Awaited<ReturnType<ReviewService["summary"]>>;
+    const problems = summary.problems.filter((one) => one !== undefined);
+    // Each of the three knows of it, or none does.
+    expect([incomplete, summary.incomplete]).toEqual([problems, problems.length > 0]);
+    expect(counts.files).toBe(files.length);
+    return {
+      listed: files.map(({ path, kind }) => `${path.slice(this.root.length + 1)} ${kind}`),
+      problems,
+    };
   }
 }
 
@@ -104,13 +99,13 @@ test("lists as hunks what the transcript says of an edit, and by git and time wh
     problems: [because],
   });
   const files = ["a.txt", "b.txt", "mine.txt"].map((name) => ({ path: world.path(name) }));
-  await world.inside(() => world.service.answer("keep", { files }));
+  await world.service.answer("keep", { files });
   expect(await world.found()).toEqual({ listed: [], problems: [because] });
   // Another Neovim, and this one after a new start.
   expect((await world.list()).incomplete).toEqual([
     expect.stringContaining("could not be recorded"),
   ]);
-  await world.inside(() => world.service.answer("done", {}));
+  await world.service.answer("done", {});
   expect(await world.found()).toEqual({ listed: [], problems: [] });
   expect((await world.list()).incomplete).toEqual([]);
 });

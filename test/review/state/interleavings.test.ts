@@ -56,14 +56,14 @@ class Play {
     this.#count++;
     switch (act.do) {
       case "user":
-        return this.world.write(this.#name(act), this.#edited(act, "u"));
+        return void this.world.write(this.#name(act), this.#edited(act, "u"));
       case "claude": {
         return this.#claude(act, this.#edited(act, act.session), act);
       }
       case "delete":
         this.#forget(this.#lines(act));
         if (act.by !== "user") return this.#claude(act, undefined, { session: act.by });
-        return this.world.write(this.#name(act), undefined);
+        return void this.world.write(this.#name(act), undefined);
       case "format": {
         const text = this.world.read(this.#name(act));
         if (text !== undefined)

@@ -17,25 +17,46 @@ import type { Content, JournalRecord, NewRecord } from "../../../src/review/jour
 import { type Listed, ReviewService } from "../../../src/review/service";
 import type { ShownDecision, ShownFile } from "../../../src/review/shown";
 
-const STATE_BEFORE = process.env.XDG_STATE_HOME;
-
-/** A project with a journal of its own: Claude and the user write files, hooks record. */
-export class World implements Disposable {
+/** A project with a home of its own, or of a Neovim, by its XDG default. */
+export class TestProject implements Disposable {
   readonly root: string;
-  readonly folder: string;
-  readonly blobs: Blobs;
-  service: ReviewService;
+  readonly home: string;
+  #service: ReviewService | undefined;
+  #folder: string | undefined;
   readonly #own = temporaryFolder();
-  #calls = 0;
-
-  /** Of a Neovim's folders, if they are given: `home` by its XDG default. */
+  readonly #before: NodeJS.ProcessEnv = {};
   constructor(root?: string, home?: string) {
-    process.env.XDG_STATE_HOME = join(home ?? this.#own, ".local/state");
+    this.home = home ?? this.#own;
+    this.setEnv({ XDG_STATE_HOME: join(this.home, ".local/state") });
     this.root = root ?? join(this.#own, "project");
     mkdirSync(this.root, { recursive: true });
-    this.folder = ensureReviewFolder(this.root);
-    this.blobs = new Blobs(this.folder);
-    this.service = this.another();
+  }
+
+  /** In this process, until the end. */
+  protected setEnv(values: Record<string, string | undefined>): void {
+    for (const [name, value] of Object.entries(values)) {
+      if (!(name in this.#before)) this.#before[name] = process.env[name];
+      process.env[name] = value;
+    }
+  }
+
+  /** The journal's. */
+  get folder(): string {
+    this.#folder ??= ensureReviewFolder(this.root);
+    return this.#folder;
+  }
+
+  get blobs(): Blobs {
+    return new Blobs(this.folder);
+  }
+
+  get service(): ReviewService {
+    this.#service ??= this.another();
+    return this.#service;
+  }
+
+  set service(service: ReviewService) {
+    this.#service = service;
   }
 
   another(): ReviewService {
@@ -53,11 +74,34 @@ export class World implements Disposable {
   }
 
   /** The user, or a program, writes a file; `undefined` removes it. Nothing is recorded. */
-  write(name: string, text: string | undefined): void {
+  write(name: string, text: string | Uint8Array | undefined): string {
     const path = this.path(name);
     mkdirSync(dirname(path), { recursive: true });
     if (text === undefined) rmSync(path, { recursive: true, force: true });
     else writeFileSync(path, text, "latin1");
+    return path;
+  }
+
+  list(request: object = {}): Promise<Listed> {
+    return this.service.answer("list", request) as Promise<Listed>;
+  }
+
+  [Symbol.dispose](): void {
+    rmSync(this.#own, { recursive: true, force: true });
+    for (const [name, value] of Object.entries(this.#before)) {
+      if (value === undefined) delete process.env[name];
+      else process.env[name] = value;
+    }
+  }
+}
+
+/** A project with a journal of its own: Claude and the user write files, hooks record. */
+export class World extends TestProject {
+  #calls = 0;
+
+  constructor(root?: string, home?: string) {
+    super(root, home);
+    ensureReviewFolder(this.root);
   }
 
   move(from: string, to: string): void {
@@ -119,10 +163,6 @@ export class World implements Disposable {
     chmodSync(this.path(name), mode);
   }
 
-  list(request: object = {}): Promise<Listed> {
-    return this.service.answer("list", request) as Promise<Listed>;
-  }
-
   async file(
     name: string,
     request: object = {},
@@ -157,12 +197,6 @@ export class World implements Disposable {
     return names
       .map((name) => statSync(join(this.folder, "blobs", name)).size)
       .reduce((sum, size) => sum + size, 0);
-  }
-
-  [Symbol.dispose](): void {
-    rmSync(this.#own, { recursive: true, force: true });
-    if (STATE_BEFORE === undefined) delete process.env.XDG_STATE_HOME;
-    else process.env.XDG_STATE_HOME = STATE_BEFORE;
   }
 }
 
