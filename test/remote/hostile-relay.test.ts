@@ -20,7 +20,7 @@ async function causeOf(script: string): Promise<string> {
   return await hostile(world, script).cause();
 }
 
-test("a greeting before the first line is skipped, up to a limit", async () => {
+test("skips a greeting before the first line, up to a limit", async () => {
   using world = new World();
   hostile(world, `say("Welcome to dev\\n$ "); say(HELLO)`);
   await eventually("the relay", () => world.up.length === 1);
@@ -42,18 +42,18 @@ test.each([
   [`problem: "\\x1b]0;x\\x07"`, "its first line is wrong in: problem"],
   [`executable: "/a\\n", noProxy: "x\\0"`, "its first line is wrong in: executable, noProxy"],
   [`contract: 99, version: "\\x1b[31m"`, "its first line is not the one that is expected"],
-])("a hello with %s is named as the cause", async (fields, cause) => {
+])("names as the cause a hello with %s", async (fields, cause) => {
   expect(await causeOf(`say({ ...HELLO, ${fields} })`)).toBe(cause);
 });
 
-test("a long problem in the hello is cut", async () => {
+test("cuts a long problem in the hello", async () => {
   using world = new World();
   hostile(world, `say({ ...HELLO, problem: "x".repeat(4000) })`);
   await eventually("the relay", () => world.up.length === 1);
   expect(world.up[0]?.problem).toMatch(/^x{100,500}…$/);
 });
 
-test("too many channels are refused, and those that are open stay", async () => {
+test("refuses too many channels, and leaves those that are open", async () => {
   claims("A hostile relay is cut off");
   using world = new World();
   hostile(
@@ -67,12 +67,41 @@ test("too many channels are refused, and those that are open stay", async () => 
   expect(world.causes).toEqual([]);
 });
 
-test("one that opens and closes channels without an end is stopped", async () => {
-  const flood = `say(HELLO); for (let ch = 1; ch < 9999; ch += 2) { say({ t: "open", ch, kind: "ide" }); say({ t: "close", ch }); }`;
-  expect(await causeOf(flood)).toBe("it opened more than 100 channels in a second");
+const line = (one: object) => JSON.stringify(one);
+const causes: [what: string, script: string, cause: RegExp][] = [
+  [
+    "opens and closes channels without an end",
+    `say(HELLO); for (let ch = 1; ch < 9999; ch += 2) { say({ t: "open", ch, kind: "ide" }); say({ t: "close", ch }); }`,
+    /^it opened more than 100 channels in a second$/,
+  ],
+  [
+    "sends and never reads, before much waits for it",
+    `say(HELLO); say(${line(OPEN)}); const part = JSON.stringify({ t: "data", ch: 1, d: "x".repeat(1 << 25) }) + "\\n";
+     for (let i = 0; i < 5; i++) say(part)`,
+    /does not read what it is sent|ended with SIGKILL/,
+  ],
+  [
+    "sends a line that is too long",
+    `say(HELLO); say('{"t":"data","ch":1,"d":"'); for (let i = 0; i < 66; i++) say("x".repeat(1 << 20))`,
+    /ended/,
+  ],
+  [
+    "opens a channel twice",
+    `say(HELLO); say(${line(OPEN)}); say(${line(OPEN)})`,
+    /^it opened a channel with a number that is taken$/,
+  ],
+  [
+    "prints a line without an end to stderr, and reads what follows",
+    `require("node:fs").writeSync(2, "x".repeat(1 << 20) + "\\nlast\\n"); process.exit(3)`,
+    / ended with code 3: last$/,
+  ],
+];
+test.each(causes)("stops one that %s", async (_what, script, cause) => {
+  claims("A hostile relay is cut off");
+  expect(await causeOf(script)).toMatch(cause);
 });
 
-test("one that does not read is stopped", async () => {
+test("stops one that does not read", async () => {
   claims("A hostile relay is cut off");
   using world = new World();
   hostile(world, "say(HELLO); say({ t: 'open', ch: 1, kind: 'ide' }); process.stdin.pause()");
@@ -82,11 +111,8 @@ test("one that does not read is stopped", async () => {
   expect(await world.cause()).toContain("ended with SIGKILL");
 });
 
-test("a line that is too long, or not in the format, ends the connection alone", async () => {
+test("ends for a line that is not in the format", async () => {
   claims("A hostile relay is cut off");
-  const long = `say(HELLO); say('{"t":"data","ch":1,"d":"'); const part = "x".repeat(1 << 20);
-    for (let i = 0; i < 66; i++) say(part)`;
-  expect(await causeOf(long)).toMatch(/ended/);
   const wrong = fc.sample(
     fc.oneof(
       fc.json(),
@@ -105,31 +131,16 @@ test("a line that is too long, or not in the format, ends the connection alone",
   const lines = wrong.map((one) => (typeof one === "string" ? one : JSON.stringify(one)));
   const script = `say(HELLO); for (const line of ${JSON.stringify(lines)}) say(line + "\\n")`;
   expect(await causeOf(script)).toBe("it sent a line that is not in the format");
-  expect(
-    await causeOf(`say(HELLO); say(${JSON.stringify(OPEN)}); say(${JSON.stringify(OPEN)})`),
-  ).toBe("it opened a channel with a number that is taken");
 });
 
-test("one that sends and never reads is ended, before much waits for it", async () => {
-  const script = `say(HELLO); say(${JSON.stringify(OPEN)});
-    const line = JSON.stringify({ t: "data", ch: 1, d: "x".repeat(1 << 25) }) + "\\n";
-    for (let i = 0; i < 5; i++) say(line)`;
-  expect(await causeOf(script)).toMatch(/does not read what it is sent|ended with SIGKILL/);
-});
-
-test("one that is silent is ended, although it runs", async () => {
+test("ends one that is silent, although it runs", async () => {
   using world = new World();
   hostile(world, "say(HELLO)", 200);
   expect(await world.cause()).toBe("it is silent");
   expect(world.up).toHaveLength(1);
 });
 
-test("what it prints to stderr in a line without an end is cut, and what follows is read", async () => {
-  const long = `require("node:fs").writeSync(2, "x".repeat(1 << 20) + "\\nlast\\n"); process.exit(3)`;
-  expect(await causeOf(long)).toEndWith(" ended with code 3: last");
-});
-
-test("what it prints to stderr is in the log, with its name, and without control characters", async () => {
+test("logs what it prints to stderr, with its name, and without control characters", async () => {
   claims("A hostile relay is cut off");
   using world = new World();
   hostile(world, `process.stderr.write("\\x1b[31mred\\x1b[0m \\x07 line\\n"); process.exit(3)`);
@@ -141,28 +152,31 @@ test("what it prints to stderr is in the log, with its name, and without control
 test.each([
   ["early", 1],
   ["late", 0],
-])("after its end it opens nothing, although it runs on for a moment: %s", async (when, count) => {
-  using world = new World();
-  const [started, ended] = ["started", "ended"].map((name) => join(world.folder, name));
-  const isLate = when === "late";
-  const { command } = scriptedRelay(
-    world.folder,
-    `${isLate ? "" : "say(HELLO)"}; require("node:fs").writeFileSync("${started}", "")`,
-    "",
-    `${isLate ? "say(HELLO)" : ""}; say(${JSON.stringify(OPEN)});
+])(
+  "lets it open nothing after its end, although it runs on for a moment: %s",
+  async (when, count) => {
+    using world = new World();
+    const [started, ended] = ["started", "ended"].map((name) => join(world.folder, name));
+    const isLate = when === "late";
+    const { command } = scriptedRelay(
+      world.folder,
+      `${isLate ? "" : "say(HELLO)"}; require("node:fs").writeFileSync("${started}", "")`,
+      "",
+      `${isLate ? "say(HELLO)" : ""}; say(${JSON.stringify(OPEN)});
      require("node:fs").writeFileSync("${ended}", String(process.pid))`,
-  );
-  world.link(command);
-  await eventually("its start", () => existsSync(`${started}`) && world.up.length === count);
-  world.end();
-  await eventually("its end", () => existsSync(`${ended}`));
-  const pid = Number(readFileSync(`${ended}`, "utf8"));
-  await eventually("its process to be gone", () => ps("pid", pid) === "");
-  expect(world.channels).toEqual([]);
-  expect(world.up).toHaveLength(count);
-});
+    );
+    world.link(command);
+    await eventually("its start", () => existsSync(`${started}`) && world.up.length === count);
+    world.end();
+    await eventually("its end", () => existsSync(`${ended}`));
+    const pid = Number(readFileSync(`${ended}`, "utf8"));
+    await eventually("its process to be gone", () => ps("pid", pid) === "");
+    expect(world.channels).toEqual([]);
+    expect(world.up).toHaveLength(count);
+  },
+);
 
-test("what it prints without an end, and opens too often, is no more than some lines of the log", async () => {
+test("logs some lines of what it prints without an end, and opens too often", async () => {
   using world = new World();
   hostile(
     world,

@@ -14,12 +14,7 @@ import { append, journalPath } from "../../src/review/journal/append";
 import { Blobs } from "../../src/review/journal/blobs";
 import { prune } from "../../src/review/journal/prune";
 import { JournalReader } from "../../src/review/journal/read";
-import type {
-  Content,
-  JournalRecord,
-  NewRecord,
-  RecordedScope,
-} from "../../src/review/journal/record";
+import type { Content, JournalRecord, NewRecord } from "../../src/review/journal/record";
 import { rewriteJournal } from "../../src/review/journal/rewrite";
 import { waitingIn } from "../../src/review/state/entry";
 import { World } from "./state/world";
@@ -54,26 +49,27 @@ class Past {
     return this.add({ type: "change", ...call, files: [file] }, days);
   }
 
-  keep(path: string, text: string, days = 1, scope?: RecordedScope): JournalRecord {
+  keep(path: string, text: string, days = 1): JournalRecord {
     const files = [{ path, text: this.blob(text, days), keep: "all" } as const];
-    return this.add({ type: "keep", why: "user", files, ...(scope && { scope }) }, days);
+    return this.add({ type: "keep", why: "user", files }, days);
+  }
+
+  get sizes(): number[] {
+    const names = [...new Bun.Glob("blobs/*/*").scanSync({ cwd: this.folder })];
+    return names.map((name) => statSync(join(this.folder, name)).size);
   }
 
   get bytes(): number {
-    return [...new Bun.Glob("blobs/*/*").scanSync({ cwd: this.folder })]
-      .map((name) => statSync(join(this.folder, name)).size)
-      .reduce((sum, size) => sum + size, 0);
+    return this.sizes.reduce((sum, size) => sum + size, 0);
   }
 
-  get paths(): string[] {
+  /** Its records, and how many texts there are. */
+  get left(): string {
     const { records } = new JournalReader(this.folder).read();
-    return records.flatMap((record) =>
+    const all = records.flatMap((record) =>
       "files" in record ? record.files.map(({ path }) => `${record.type} ${path}`) : [record.type],
     );
-  }
-
-  get count(): number {
-    return [...new Bun.Glob("blobs/*/*").scanSync({ cwd: this.folder })].length;
+    return `${all.join(", ")}: ${this.sizes.length}`;
   }
 }
 
@@ -92,48 +88,41 @@ describe("pruning", () => {
     const later = { v: 9, type: "later", at: 9e15, x: { blob: 1 }, files: [{ chunks: [blob] }] };
     appendFileSync(journalPath(past.folder), `${JSON.stringify(later)}\n`);
     prune(past.folder, nothing);
-    expect(past.paths).toEqual([
-      "prompt",
-      "change moved.txt",
-      "change touched.txt",
-      "change touched.txt",
-      "change new.txt",
-    ]);
+    expect(past.left).toBe(
+      "prompt, change moved.txt, change touched.txt, change touched.txt, change new.txt: 3",
+    );
     expect(readFileSync(journalPath(past.folder), "utf8")).toContain('"type":"later"');
-    expect(past.count).toBe(3);
     expect(statSync(journalPath(past.folder)).mode & 0o777).toBe(0o600);
   });
 
-  test("too much: the files that were touched longest ago go first", () => {
+  test("forgets the files first that were touched longest ago, where there is too much", () => {
     claims("What hooks record does not pile up");
     const past = new Past();
     for (const name of ["a", "b", "c", "d"]) past.change(name, text(name), name === "c" ? 9 : 5);
     past.keep("b", text("b"), 4);
     const { bytes } = past;
     prune(past.folder, nothing, bytes - 1);
-    expect(past.paths).toEqual(["change a", "change b", "change d", "keep b"]);
+    expect(past.left).toStartWith("change a, change b, change d, keep b:");
     prune(past.folder, nothing, bytes * 0.3);
-    expect(past.paths).toEqual(["change b", "keep b"]);
-    expect(past.count).toBe(1);
+    expect(past.left).toBe("change b, keep b: 1");
   });
 
-  test("what waits for a decision stays, however much it is", () => {
+  test("leaves what waits for a decision, however much it is", () => {
     const past = new Past();
     for (const name of ["a", "b", "c"]) past.change(name, text(name), 9);
     prune(past.folder, (path) => path !== "b", past.bytes * 0.1);
-    expect(past.paths).toEqual(["change a", "change c"]);
-    expect(past.count).toBe(2);
+    expect(past.left).toBe("change a, change c: 2");
   });
 
-  test("a file that changed after it was looked at what waits stays", () => {
+  test("leaves a file that changed after the look at what waits", () => {
     const past = new Past();
     past.change("old", text("old"), 9);
     past.change("new", text("new"), 1);
     prune(past.folder, nothing, 1, Date.now() - 2 * DAY_MS);
-    expect(past.paths).toEqual(["change new"]);
+    expect(past.left).toBe("change new: 1");
   });
 
-  test("a clock that was 40 days ahead, and is right again, forgets nothing that waits", async () => {
+  test("forgets nothing that waits by a clock that was 40 days ahead", async () => {
     using world = new World();
     const session = "A";
     world.record({ type: "prompt", session: "old", prompt: "p", text: "nothing" });
@@ -158,28 +147,28 @@ describe("pruning", () => {
     expect(journal).not.toContain('"session":"old"');
   });
 
-  test("a blob that was used lately stays: its record may be about to be written", () => {
+  test("leaves a blob that was used lately, whose record may be about to be written", () => {
     const past = new Past();
     past.blob("used again");
     past.blobs.put(Buffer.from("used again"));
     past.blob("unused");
     prune(past.folder, nothing);
-    expect(past.count).toBe(1);
+    expect(past.left).toBe(": 1");
   });
 });
 
-test("what others have put among the blobs stays, and is in nobody's way", () => {
+test("leaves what others have put among the blobs", () => {
   const past = new Past();
   past.change("a", "one");
   for (const place of ["blobs/.DS_Store", "blobs/ab"]) writeFileSync(join(past.folder, place), "");
   mkdirSync(join(past.folder, "blobs/cd/folder"), { recursive: true });
   prune(past.folder, nothing);
-  expect(past.paths).toEqual(["change a"]);
+  expect(past.left).toBe("change a: 1");
   expect(readdirSync(join(past.folder, "blobs"))).toContain(".DS_Store");
 });
 
 describe("rewriting the journal", () => {
-  test("records that many others append at the same time are whole, and not lost", async () => {
+  test("loses no record that others append at the same time", async () => {
     const past = new Past();
     const script = `import { append } from "${join(import.meta.dir, "../../src/review/journal/append")}";
       import { existsSync } from "node:fs";
@@ -206,7 +195,7 @@ describe("rewriting the journal", () => {
     expect(readdirSync(past.folder).sort()).toEqual(["journal.jsonl"]);
   });
 
-  test("killed after the new journal took its place: the next one brings what came late", () => {
+  test("brings what came late after one that was killed behind the swap", () => {
     const past = new Past();
     const early = past.add({ type: "end", session: "early" });
     const offset = statSync(journalPath(past.folder)).size;

@@ -1,5 +1,6 @@
-import { existsSync } from "node:fs";
-import { BOTH_NEOVIMS, claims, eventually, TestNeovim } from "#test";
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { BOTH_NEOVIMS, claims, eventually, NEWEST, nightly, TestNeovim } from "#test";
 
 describe.each(BOTH_NEOVIMS)("the executable in $name", (version) => {
   let neovim: TestNeovim;
@@ -127,3 +128,25 @@ test.each(BOTH_NEOVIMS)(
     await neovim.until("ready", `return require("claude-code").status().state == "ready"`);
   },
 );
+
+nightly.test("does not wait longer than three seconds for an executable that hangs", async () => {
+  await using neovim = await TestNeovim.start({ version: NEWEST, setup: false });
+  const path = join(neovim.cwd, "hangs");
+  writeFileSync(path, "#!/bin/sh\necho one >&2\necho two >&2\nexec sleep 60\n", { mode: 0o755 });
+  await neovim.lua(
+    `require("port").hurry(10)
+     require("claude-code").setup({ auto_start = false, binary = { path = ... } })
+     require("port").server.ensure(nil, function(...) ANSWER = { ... } end)`,
+    path,
+  );
+  const answer = await eventually(
+    "an answer",
+    async () => (await neovim.lua<unknown[] | null>("return ANSWER")) ?? false,
+  );
+  const error = expect.stringContaining("the executable has not answered for 3 s: wait, or ");
+  expect(answer).toEqual([null, error]);
+  expect(await neovim.lua(`return require("port").server.state`)).toBe("starting");
+  const printed = `return vim.deep_equal(require("claude-code").status().stderr, { "one", "two" })`;
+  await neovim.until("what it prints", printed);
+  expect(await neovim.lua(`return require("claude-code").status().last_error`)).toEqual(error);
+});
