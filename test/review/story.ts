@@ -9,12 +9,11 @@ import { commitAll, git } from "./repository";
 import { World } from "./state/world";
 
 /**
- * Tests that play a story each, in a project of its own: "# title", and below it the steps. `[a|b]` is `a` in
- * one test, and `b` in another one.
+ * Titles and stories of a text: "# title", and below it the steps. `[a|b]` is `a` in one story, and `b` in
+ * another one.
  */
-export function stories(first: string, second?: string): void {
-  const [begin, all] = second === undefined ? ["", first] : [first, second];
-  const rows = all
+export function titled(text: string): [title: string, story: string][] {
+  return text
     .split(/^\s*# /m)
     .slice(1)
     .flatMap((row) => {
@@ -24,11 +23,18 @@ export function stories(first: string, second?: string): void {
         return one.split(/\n(.*)/s, 2) as [title: string, story: string];
       });
     });
-  test.each(rows)("%s", async (_title, story) => {
+}
+
+/** Tests that play a story each, in a project of its own. */
+export function stories(first: string, second?: string): void {
+  const [begin, all] = second === undefined ? ["", first] : [first, second];
+  test.each(titled(all))("%s", async (_title, story) => {
     using world = new World();
     await play(world, `${begin}; ${story}`);
   });
 }
+
+export const stepsOf = (story: string) => story.split(/\s*[;\n]\s*/).filter((one) => one.trim());
 
 /**
  * Plays a story. Files are `name=line line`, `-name` (no such file), `name=line < old` (moved from there) and
@@ -51,7 +57,7 @@ export function stories(first: string, second?: string): void {
  */
 export async function play(world: World, story: string): Promise<void> {
   const teller = new Teller(world);
-  for (const step of story.split(/\s*[;\n]\s*/).filter((one) => one.trim())) {
+  for (const step of stepsOf(story)) {
     try {
       await teller.step(step.trim());
     } catch (error) {

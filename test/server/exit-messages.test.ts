@@ -53,8 +53,9 @@ describe.each(BOTH_NEOVIMS)("the executable in $name", (version) => {
 
   test("has another contract: names both versions and the command, and is not retried", async () => {
     const [message] = await failing(
-      `require("port").contract.number, require("port").contract.version = 99, "9.9.9"`,
-      `require("port").contract.number, require("port").contract.version = 1, "0.1.0"`,
+      `CONTRACT = require("port").contract; WAS = vim.deepcopy(CONTRACT)
+       CONTRACT.number, CONTRACT.version = 99, "9.9.9"`,
+      `CONTRACT.number, CONTRACT.version = WAS.number, WAS.version`,
     );
     expect(message).toMatch(/the plugin 9\.9\.9 needs contract 99, this executable 0\.1\.0 has/);
     // What is loaded differs from what is on the disk, as after an upgrade.

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { first, nightly } from "#test";
-import { Trees } from "./tree";
+import { Trees, tells } from "./tree";
 
 /* A worktree is found by its name or its session, shown and removed. */
 const REMOVE = "Claude worktree remove docs";
@@ -23,29 +23,23 @@ test("is removed when nothing is lost, and its branch stays", async () => {
   expect(trees.git("here", "branch", "--list", "worktree-docs")).toContain("worktree-docs");
 });
 
-nightly.test("stays with commits until another branch, or this work tree, has them", async () => {
-  await using trees = await Trees.open({ "a.txt": "old\n" });
-  trees.git("there", "checkout", "-q", "--detach");
-  trees.write("there", { "a.txt": "new\n" });
-  trees.commit("there");
-  expect(await trees.run(REMOVE)).toContain("no other branch has 1 commit");
-  // Home is undone: it counts no more.
-  await trees.run("Claude worktree home docs");
-  trees.write("here", { "a.txt": "old\n" });
-  expect(await trees.run(REMOVE)).toContain("no other branch has 1 commit");
-  trees.write("here", { "a.txt": "new\n" });
-  expect(await trees.run(REMOVE)).toContain("removed the worktree docs");
-});
+nightly.test("stays with commits until another branch, or this work tree, has them", () =>
+  tells(
+    "a.txt=old",
+    `there git checkout -q --detach; there a.txt=new; there commit
+     remove: no other branch has 1 commit; home: changed 1 file; here a.txt=old
+     remove: no other branch has 1 commit; here a.txt=new; remove: removed the worktree docs`,
+  ),
+);
 
-nightly.test("is removed with a submodule that was never checked out there", async () => {
-  await using trees = await Trees.open({ "a.txt": "old\n" });
-  trees.git("here", "init", "-q", "lib");
-  trees.git("here", "-C", "lib", "commit", "-q", "--allow-empty", "-m", "first");
-  trees.git("here", "submodule", "--quiet", "add", "./lib", "lib");
-  trees.commit("here");
-  trees.git("there", "reset", "-q", "--hard", "main");
-  expect(await trees.run(REMOVE)).toContain("removed the worktree docs");
-});
+nightly.test("is removed with a submodule that was never checked out", () =>
+  tells(
+    "a.txt=old",
+    `here git init -q lib; here git -C lib commit -q --allow-empty -m first
+     here git submodule --quiet add ./lib lib; here commit; there git reset -q --hard main
+     remove: removed the worktree docs`,
+  ),
+);
 
 const addSession = (trees: Trees, name: string) =>
   trees.neovim.lua(

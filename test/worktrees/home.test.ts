@@ -1,28 +1,13 @@
-import {
-  chmodSync,
-  existsSync,
-  lstatSync,
-  readdirSync,
-  readlinkSync,
-  rmSync,
-  symlinkSync,
-} from "node:fs";
+import { chmodSync, lstatSync, readdirSync, readlinkSync, rmSync, symlinkSync } from "node:fs";
 import { nightly, temporaryFolder } from "#test";
-import { Trees } from "./tree";
+import { titled } from "../review/story";
+import { Trees, tells } from "./tree";
 
 /* A worktree's changes are brought home: checked as a whole, written file by file, reviewed here. */
 const LINES = "1\n2\n3\n4\n5\n";
 const HOME = "Claude worktree home docs";
 
-async function undoAll(trees: Trees, count: number, problems: string[] = []): Promise<void> {
-  using here = trees.review("here");
-  const { files } = await here.list();
-  expect(files).toHaveLength(count);
-  const undone = await here.undo(files.map(({ path }) => ({ path })));
-  expect(undone.files.flatMap(({ problem }) => problem ?? [])).toEqual(problems);
-}
-
-test("committed, uncommitted and new files come home as they are, unstaged, and an undo in the review takes them back", async () => {
+test("brings committed, uncommitted and new files home as they are, unstaged, and undoes them in the review", async () => {
   const files = {
     "both.txt": LINES,
     "crlf.txt": "1\r\n2\r\n3",
@@ -81,13 +66,13 @@ test("committed, uncommitted and new files come home as they are, unstaged, and 
   expect(await trees.neovim.lua("return vim.fn.getline(1, '$')")).toEqual(["new"] as never);
   expect(trees.git("here", "diff", "--cached", "--name-only")).toBe("");
   expect(await trees.run(HOME)).toBe("docs is home: nothing is left to change here");
-  await undoAll(trees, 11, [".env cannot be undone here: it is private: nothing of it was kept"]);
+  await trees.undoAll(11, [".env cannot be undone here: it is private: nothing of it was kept"]);
   rmSync(trees.path("here", ".env"));
   expect(trees.read(...names)).toEqual(before);
   expect(trees.git("here", "status", "--porcelain")).toBe("");
 });
 
-test("line ends that are the same to git conflict with nothing", async () => {
+test("sees no conflict in line ends that are the same to git", async () => {
   const crlf = (text: string) => text.replaceAll("\n", "\r\n");
   const last = LINES.replace("5", "V");
   await using trees = await Trees.open({ ".gitattributes": "* text=auto\n", a: LINES, b: LINES });
@@ -97,7 +82,7 @@ test("line ends that are the same to git conflict with nothing", async () => {
   expect(trees.read("a", "b")).toEqual([crlf(last.replace("1", "I")), last]);
 });
 
-test("with a conflict nothing comes home; with ! all else does, and markers where git can", async () => {
+test("brings nothing home with a conflict; with ! all else, and markers where git can", async () => {
   await using trees = await Trees.open({
     "a.txt": "old\n",
     "both.txt": "1\r\n2\r\n3\r\n",
@@ -163,7 +148,7 @@ test("with a conflict nothing comes home; with ! all else does, and markers wher
       ["new.txt", 1, "both added it"],
     ]),
   );
-  await undoAll(trees, 3);
+  await trees.undoAll(3);
   expect(trees.read(...names)).toEqual(before);
 });
 
@@ -183,118 +168,55 @@ test("keeps who may read a file here, and opens a new one to nobody", async () =
       return stats && stats.mode & 0o777;
     });
   expect(modesHere()).toEqual([0o600, 0o750, undefined, 0o777 & ~process.umask(), 0o600]);
-  await undoAll(trees, 5);
+  await trees.undoAll(5);
   expect(modesHere()).toEqual([0o600, 0o640, 0o600, undefined, undefined]);
 });
 
-nightly.test("home again: only what is new there comes, and nobody's edit is lost", async () => {
-  await using trees = await Trees.open({ "a.txt": LINES, "b.txt": LINES, "c.sh": "echo\n" });
-  trees.write("here", { "a.txt": "1\nhere\n3\n4\n5\n", "b.txt": "here\n2\n3\n4\n5\n" });
-  trees.write("there", {
-    "a.txt": "1\nthere\n3\n4\n5\n",
-    "b.txt": "1\n2\n3\n4\nthere\n",
-    "c.sh": "x\n",
-    "new.txt": "one\n",
-  });
-  expect(await trees.run("Claude worktree home! docs")).toContain("changed 4 files");
-  const [marked] = trees.read("a.txt");
-  expect(await trees.run("Claude worktree home! docs")).toContain("nothing is left");
-  expect(trees.read("a.txt")).toEqual([marked]);
-  trees.write("here", { "a.txt": "1\nboth\n3\n4\n5\n", "c.sh": { run: "x\n" } });
-  trees.write("there", { "b.txt": "1\n2\n3\n4\nlater\n", "c.sh": "y\n" });
-  trees.write("there", { "new.txt": "two\n" });
-  expect(await trees.run(HOME)).toContain("changed 3 files");
-  expect(trees.read("a.txt", "b.txt", "c.sh", "new.txt")).toEqual([
-    "1\nboth\n3\n4\n5\n",
-    "here\n2\n3\n4\nlater\n",
-    { run: "y\n" },
-    "two\n",
-  ]);
-  trees.commit("here");
-  trees.write("here", { "c.sh": { run: "mine\n" } });
-  trees.write("there", { "c.sh": "z\n", "new.txt": "three\n" });
-  expect(await trees.run(HOME)).toContain("1 file of docs cannot be merged");
-  expect(trees.read("c.sh", "new.txt")).toEqual([{ run: "mine\n" }, "two\n"]);
-});
+nightly.test.each(
+  titled(`
+# brings home again only what is new there, and loses nobody's edit
+  a.txt=1 2 3 4 5, b.txt=1 2 3 4 5, c.sh=echo
+  here a.txt=1 here 3 4 5, b.txt=here 2 3 4 5
+  there a.txt=1 there 3 4 5, b.txt=1 2 3 4 there, c.sh=x, new.txt=one
+  home!: changed 4 files; home!: nothing is left; here a.txt=1 both 3 4 5, c.sh*=x
+  there b.txt=1 2 3 4 later, c.sh=y, new.txt=two; home: changed 3 files
+  is a.txt=1 both 3 4 5, b.txt=here 2 3 4 later, c.sh*=y, new.txt=two
+  here commit; here c.sh*=mine; there c.sh=z, new.txt=three
+  home: 1 file of docs cannot be merged; is c.sh*=mine, new.txt=two
+# takes back here what was taken back there after it came home, unless it is committed
+  a.txt=1 2 3 4 5, b.txt=old, gone.txt=old
+  here a.txt=mine 2 3 4 5; there a.txt=1 2 3 4 V, b.txt=new, -gone.txt, new.txt=x, other.txt=x
+  home: changed 5 files; here git add b.txt other.txt; here git commit -qm x
+  there a.txt=1 2 3 4 5, b.txt=old, gone.txt=old, -new.txt, -other.txt; home: changed 3 files
+  is a.txt=mine 2 3 4 5, b.txt=new, gone.txt=old, -new.txt, other.txt=x; home: nothing is left
+# overwrites nothing that a removed worktree brought home by one in its place
+  a.txt=old
+  there a.txt=first; home: changed 1 file; here git worktree remove --force THERE
+  here git worktree add -q -b next THERE main; there a.txt=second
+  home: 1 file of docs cannot be merged; is a.txt=first
+# brings a detached HEAD home, and nothing without a commit in common
+  a.txt=old
+  there git checkout -q --detach; there a.txt=new; there commit; home: changed 1 file
+  there git checkout -q --orphan alone; home: docs has no commit; there commit
+  home: have no commit in common
+# deletes nothing here that a sparse checkout lacks, in a subfolder either
+  in/a.txt=old, out/a.txt=old, out/b.txt=old
+  there in/a.txt=new, out/a.txt=new, -out/b.txt; there commit
+  there git sparse-checkout set --cone in; vim cd HERE/in; home: changed 3 files
+  is in/a.txt=new, out/a.txt=new, -out/b.txt; undo 3
+  is in/a.txt=old, out/a.txt=old, out/b.txt=old
+`),
+)("%s", (_title, story) => tells(...(story.trim().split(/\n(.*)/s, 2) as [string, string])));
 
-nightly.test(
-  "what is taken back there after it came home is taken back here, unless it is committed",
-  async () => {
-    const files = { "a.txt": LINES, "b.txt": "old\n", "gone.txt": "old\n" };
-    await using trees = await Trees.open(files);
-    trees.write("here", { "a.txt": "mine\n2\n3\n4\n5\n" });
-    const names = [...Object.keys(files), "new.txt", "other.txt"];
-    const before = trees.read(...names);
-    trees.write("there", { "a.txt": "1\n2\n3\n4\nV\n", "b.txt": "new\n", "gone.txt": null });
-    trees.write("there", { "new.txt": "x\n", "other.txt": "x\n" });
-    expect(await trees.run(HOME)).toContain("changed 5 files");
-    trees.git("here", "add", "b.txt", "other.txt");
-    trees.git("here", "commit", "-qm", "x");
-    trees.write("there", { ...files, "new.txt": null, "other.txt": null });
-    expect(await trees.run(HOME)).toContain("changed 3 files");
-    expect(trees.read(...names)).toEqual([before[0], "new\n", "old\n", null, "x\n"]);
-    expect(await trees.run(HOME)).toContain("nothing is left");
-  },
-);
+test("names a file with unsaved changes here, and changes nothing", () =>
+  tells(
+    "a.txt=old, b.txt=old",
+    `there a.txt=new, b.txt=new; vim edit HERE/b.txt; vim call setline(1, 'mine')
+     home: nothing is changed: write these files, or undo your edits, first: b.txt
+     is a.txt=old, b.txt=old`,
+  ));
 
-nightly.test(
-  "a worktree in the place of a removed one does not overwrite what that brought home",
-  async () => {
-    await using trees = await Trees.open({ "a.txt": "old\n" });
-    trees.write("there", { "a.txt": "first\n" });
-    await trees.run(HOME);
-    trees.git("here", "worktree", "remove", "--force", trees.folder("there"));
-    trees.git("here", "worktree", "add", "-q", "-b", "next", trees.folder("there"), "main");
-    trees.write("there", { "a.txt": "second\n" });
-    expect(await trees.run(HOME)).toContain("1 file of docs cannot be merged");
-    expect(trees.read("a.txt")).toEqual(["first\n"]);
-  },
-);
-
-nightly.test(
-  "a detached HEAD comes home, and one without a commit in common does not",
-  async () => {
-    await using trees = await Trees.open({ "a.txt": "old\n" });
-    trees.git("there", "checkout", "-q", "--detach");
-    trees.write("there", { "a.txt": "new\n" });
-    trees.commit("there");
-    expect(await trees.run(HOME)).toContain("changed 1 file");
-    trees.git("there", "checkout", "-q", "--orphan", "alone");
-    expect(await trees.run(HOME)).toContain("docs has no commit");
-    trees.commit("there");
-    expect(await trees.run(HOME)).toContain("have no commit in common");
-  },
-);
-
-nightly.test(
-  "from a sparse checkout what it lacks is not deleted here, in a subfolder either",
-  async () => {
-    const files = { "in/a.txt": "old\n", "out/a.txt": "old\n", "out/b.txt": "old\n" };
-    await using trees = await Trees.open(files);
-    trees.write("there", { "in/a.txt": "new\n", "out/a.txt": "new\n", "out/b.txt": null });
-    trees.commit("there");
-    trees.git("there", "sparse-checkout", "set", "--cone", "in");
-    expect(existsSync(trees.path("there", "out"))).toBe(false);
-    await trees.neovim.command(`cd ${trees.path("here", "in")}`);
-    expect(await trees.run(HOME)).toContain("changed 3 files");
-    expect(trees.read(...Object.keys(files))).toEqual(["new\n", "new\n", null]);
-    await undoAll(trees, 3);
-    expect(trees.read(...Object.keys(files))).toEqual(["old\n", "old\n", "old\n"]);
-  },
-);
-
-test("unsaved changes here: the file is named, and nothing changes", async () => {
-  await using trees = await Trees.open({ "a.txt": "old\n", "b.txt": "old\n" });
-  trees.write("there", { "a.txt": "new\n", "b.txt": "new\n" });
-  await trees.neovim.command(`edit ${trees.path("here", "b.txt")}`);
-  await trees.neovim.type("omine<Esc>");
-  expect(await trees.run(HOME)).toBe(
-    "nothing is changed: write these files, or undo your edits, first: b.txt",
-  );
-  expect(trees.read("a.txt", "b.txt")).toEqual(["old\n", "old\n"]);
-});
-
-test("buffers without unsaved changes follow, whatever they show: another encoding, a deleted file, a new one", async () => {
+test("updates buffers without unsaved changes: another encoding, a deleted file, a new one", async () => {
   const files = {
     "gone.txt": "old\n",
     "latin.txt": new Uint8Array([0xe9, 10]),
@@ -319,7 +241,7 @@ test("buffers without unsaved changes follow, whatever they show: another encodi
   expect(await texts()).toEqual(["old", "è", "new", "x"]);
 });
 
-test("no symlink is followed, on either side, and inner repositories stay there", async () => {
+test("follows no symlink, on either side, and leaves inner repositories there", async () => {
   await using trees = await Trees.open({ "deep/a.txt": "old\n", "here/a.txt": "old\n" });
   const outside = temporaryFolder();
   trees.write("there", {

@@ -1,3 +1,4 @@
+import { expect } from "bun:test";
 import {
   chmodSync,
   existsSync,
@@ -12,6 +13,7 @@ import { eventually, NEWEST } from "#test";
 import { Project } from "../hooks/project";
 import { commitAll, git } from "../review/repository";
 import { World } from "../review/state/world";
+import { filesIn, stepsOf } from "../review/story";
 
 /** A file's bytes; an executable one; null: there is none. */
 export type Given = string | Uint8Array | { run: string } | null;
@@ -106,7 +108,55 @@ export class Trees implements AsyncDisposable {
     );
   }
 
+  /**
+   * Plays a story (test/review/story.ts): `here FILES`, `there FILES`, where `name*` is executable; `is FILES`
+   * here; `here commit`, `there git …`; `home: words`, `home!: words` and `remove: words`, and part of what is
+   * said; `undo 3` files in the review here; `vim command`.
+   */
+  async play(story: string): Promise<void> {
+    const folders = (words: string) =>
+      words.replaceAll("THERE", this.folder("there")).replaceAll("HERE", this.folder("here"));
+    for (const step of stepsOf(story)) {
+      const [, verb = "", rest = ""] = /^([^\s:]+):?\s*(.*)$/.exec(step.trim()) ?? [];
+      const [, how, args = ""] = /^(commit|git)(?: (.*))?$/.exec(rest) ?? [];
+      const said = async (command: string) => expect(await this.run(command)).toContain(rest);
+      if (verb === "home" || verb === "home!") await said(`Claude worktree ${verb} docs`);
+      else if (verb === "remove") await said("Claude worktree remove docs");
+      else if (verb === "vim") await this.neovim.command(folders(rest));
+      else if (verb === "undo") await this.undoAll(Number(rest));
+      else if (verb === "is") {
+        const files = given(rest);
+        expect(this.read(...Object.keys(files))).toEqual(Object.values(files));
+      } else if (how === "commit") this.commit(verb as "here");
+      else if (how) this.git(verb as "here", ...folders(args).split(" "));
+      else this.write(verb as "here", given(rest));
+    }
+  }
+
+  /** Undoes in the review here all that waits. */
+  async undoAll(count: number, problems: string[] = []): Promise<void> {
+    using here = this.review("here");
+    const { files } = await here.list();
+    expect(files).toHaveLength(count);
+    const undone = await here.undo(files.map(({ path }) => ({ path })));
+    expect(undone.files.flatMap(({ problem }) => problem ?? [])).toEqual(problems);
+  }
+
   [Symbol.asyncDispose](): Promise<void> {
     return this.project[Symbol.asyncDispose]();
   }
 }
+
+function given(words: string): Record<string, Given> {
+  const texts = Object.entries(filesIn(words).texts);
+  const files = texts.map(([name, text = null]): [string, Given] =>
+    name.endsWith("*") ? [name.slice(0, -1), { run: text ?? "" }] : [name, text],
+  );
+  return Object.fromEntries(files);
+}
+
+/** Each story in a repository of its own, with these files. */
+export const tells = async (files: string, story: string) => {
+  await using trees = await Trees.open(given(files));
+  await trees.play(story);
+};
