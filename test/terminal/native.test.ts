@@ -16,7 +16,9 @@ import {
   connectFrom,
   ECHO,
   LATER,
+  MODES_BEGIN,
   openEcho,
+  plays,
   reset,
   said,
   shows,
@@ -37,6 +39,7 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
   });
 
   const open = () => openEcho(neovim);
+  const play = (script: string) => plays(neovim, script);
 
   const job = () =>
     neovim.lua<number>(`
@@ -131,44 +134,34 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     await neovim.command("set nonumber");
   });
 
-  test("focus goes there in terminal mode, also from its own normal mode", async () => {
+  test("focus moves there in terminal mode, also from its own normal mode", async () => {
     await open();
-    const there = await neovim.lua("return vim.api.nvim_get_current_win()");
-    for (const [leave, mode] of [
-      ["<C-\\><C-n><C-w>p", "n"],
-      ["<C-\\><C-n>", "nt"],
-    ] as const) {
-      await neovim.type(leave);
-      await neovim.inMode(mode);
-      await neovim.command("Claude focus");
-      expect(await neovim.lua("return vim.api.nvim_get_current_win()")).toBe(there);
-      await neovim.inMode("t");
-    }
+    await play(`
+      <C-\\><C-n><C-w>p  mode n
+      :Claude focus      mode t   {&buftype} terminal
+      <C-\\><C-n>        mode nt
+      :Claude focus      mode t   {&buftype} terminal
+    `);
   });
 
   test("terminal mode comes back with the window, unless it was left to read", async () => {
     await neovim.lua(`vim.keymap.set("t", "<C-h>", "<C-\\\\><C-n><C-w>h")`);
     await open();
-    await neovim.type("<C-h>");
-    await neovim.inMode("n");
-    await neovim.type("<C-w>l");
-    await neovim.inMode("t");
-
-    for (const [keys, then] of [
-      ["", "t"],
-      // The CLI draws the line again, and the cursor follows its end.
-      ["0", "t"],
-      ["gg", "nt"],
-    ] as const) {
-      await neovim.type("<C-q>");
-      await neovim.inMode("nt");
-      await neovim.type(`${keys}<C-w>h`);
-      await neovim.inMode("n");
-      await neovim.type("<C-w>l");
-      // Mode begins once this is through.
-      await neovim.lua("vim.wait(50)");
-      await neovim.inMode(then);
-    }
+    // At the "0" the CLI draws the line again, and the cursor follows its end.
+    await play(`
+      <C-h>              mode n
+      <C-w>l             mode t
+      <C-q>              mode nt
+      <C-w>h             mode n
+      <C-w>l             mode t
+      <C-q>              mode nt
+      0<C-w>h            mode n
+      <C-w>l             mode t
+      <C-q>              mode nt
+      gg<C-w>h           mode n
+      <C-w>l             {&buftype} terminal
+      ${MODES_BEGIN}  mode nt
+    `);
   });
 
   test.each([
@@ -177,102 +170,80 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     [":Claude status<CR>", "q"],
   ])("%s and %s: the next keys are not for Claude", async (openAnother, close) => {
     await open();
-    await neovim.type("<C-q>");
-    await neovim.inMode("nt");
-    const claude = await neovim.lua("return vim.api.nvim_get_current_win()");
-    await neovim.type(openAnother);
-    await neovim.inMode("n");
-    await neovim.type(close);
-    await neovim.lua("vim.wait(50)");
-    expect(await neovim.lua("return vim.api.nvim_get_current_win()")).toBe(claude);
-    await neovim.inMode("nt");
-    await neovim.type("<C-w>h<C-w>l");
-    await neovim.inMode("t");
+    await play(`
+      <C-q>              mode nt
+      ${openAnother}     mode n
+      ${close}           {&buftype} terminal
+      ${MODES_BEGIN}  mode nt   {&buftype} terminal
+      <C-w>h<C-w>l       mode t
+    `);
   });
 
   test.each(["gf", "gF"])("%s opens a file that Claude names in another window", async (keys) => {
     writeFileSync(join(neovim.cwd, "named.txt"), "1\n2\n3\n");
     await open();
-    await neovim.type("see named.txt:3 there<CR>");
-    await shows(neovim, "see named.txt:3 there");
-    await neovim.type(`<C-q>?named<CR>${keys}`);
-    const here = "return { vim.fn.expand('%:t'), vim.fn.line('.') }";
-    await eventually("the file", async () =>
-      expect(await neovim.lua(here)).toEqual(["named.txt", 3]),
-    );
-    expect((await windows(neovim)).filter((one) => one.terminal)).toHaveLength(1);
+    await play(`
+      see named.txt:3 there<CR>  terminal see named.txt:3 there
+      <C-q>?named<CR>${keys}     named.txt:3   windows named.txt terminal
+    `);
     await neovim.command("bwipeout");
   });
 
-  describe("what the user opens in its window goes to another one, and Claude stays:", () => {
-    const here = `return { vim.fn.expand("%:t"), vim.fn.line("."), vim.wo.number }`;
-    const layout = () => neovim.lua<string>("return vim.inspect(vim.fn.winlayout())");
-    const opened = (name: string, line: number) =>
-      eventually(`line ${line} of ${name}`, async () =>
-        expect(await neovim.lua(here)).toEqual([name, line, true]),
-      );
+  describe("moves what the user opens in its window to another one:", () => {
     beforeEach(async () => {
       writeFileSync(join(neovim.cwd, "opened.txt"), "1\n2\n3\n");
-      await neovim.command("set number");
+      await neovim.command("set number errorformat^=%f:%l:%m");
       await open();
       await neovim.type("<C-q>");
     });
     afterEach(() => neovim.command("set number&"));
 
-    const ways: [keys: string, line: number][] = [
+    test.each([
       [":edit +2 opened.txt<CR>", 2],
       [":badd opened.txt | bnext<CR>", 1],
       [":silent cexpr 'opened.txt:3:x' | only | silent cfirst<CR>", 3],
-    ];
-    test.each(ways)("%s", async (keys, line) => {
-      await neovim.command("set errorformat^=%f:%l:%m");
-      await neovim.type(keys);
-      await opened("opened.txt", line);
-      expect((await windows(neovim)).map((one) => one.terminal)).toEqual([false, true]);
-      await neovim.command("wincmd p");
-      await neovim.inMode("t");
+    ])("%s", async (keys, line) => {
+      await play(`
+        ${keys}    opened.txt:${line}   {&number} 1   windows opened.txt terminal
+        :wincmd p  mode t
+      `);
     });
 
     test("in a float", async () => {
       await neovim.command("Claude");
       await configure(neovim, `{ command = ${ECHO}, position = "float" }`);
-      await neovim.command("Claude");
-      await neovim.type("<C-q>:edit opened.txt<CR>");
-      await opened("opened.txt", 1);
-      await eventually("the end of the float", async () => (await windows(neovim)).length === 1);
-      await neovim.command("Claude");
-      await neovim.inMode("t");
+      await play(`
+        :Claude
+        <C-q>:edit opened.txt<CR>  opened.txt:1   {&number} 1   windows opened.txt
+        :Claude                    mode t
+      `);
     });
 
-    test("a window beside it that shows a file, or that Claude leaves, is the user's", async () => {
-      await neovim.type(":leftabove vsplit opened.txt<CR>");
-      await opened("opened.txt", 1);
-      const before = await layout();
-      await neovim.lua("vim.wait(50)");
-      expect(await layout()).toBe(before);
-      await neovim.command("wincmd b | only");
-      await neovim.inMode("t");
-      await neovim.command("Claude");
-      await neovim.lua("vim.wait(50)");
-      expect((await windows(neovim)).map((one) => one.terminal)).toEqual([false]);
+    test("leaves to the user a window beside it that shows a file, or that Claude leaves", async () => {
+      await play(`
+        :leftabove vsplit opened.txt<CR>  opened.txt:1   {&number} 1
+        ${MODES_BEGIN}                 windows unnamed opened.txt terminal
+        :wincmd b | only                  mode t   windows terminal
+        :Claude                           {&buftype}
+        ${MODES_BEGIN}                 windows 1   {&buftype}
+      `);
     });
   });
 
-  test("a window that takes rows from Claude's is no reading there", async () => {
+  test("a window that takes rows from Claude's does not count as reading there", async () => {
     await open();
-    await neovim.type("a<CR>".repeat(60));
-    await neovim.type("<C-q>");
-    await neovim.inMode("nt");
-    await neovim.type(":botright 12new<CR><C-w>t<C-w>l");
-    await neovim.lua("vim.wait(50)");
-    await neovim.inMode("t");
-    await neovim.type("<C-q><C-w>b:quit<CR>");
-    await neovim.type("<C-w>t<C-w>l<C-q>:botright copen<CR>");
-    await neovim.lua("vim.wait(50)");
-    await neovim.type(":quit<CR>");
-    await neovim.lua("vim.wait(50)");
-    await neovim.type("<C-w>t<C-w>l");
-    await neovim.inMode("t");
+    await play(`
+      ${"a<CR>".repeat(60)}
+      <C-q>                                 mode nt
+      :botright 12new<CR><C-w>t<C-w>l
+      ${MODES_BEGIN}                     mode t
+      <C-q><C-w>b:quit<CR>
+      <C-w>t<C-w>l<C-q>:botright copen<CR>
+      ${MODES_BEGIN}
+      :quit<CR>
+      ${MODES_BEGIN}
+      <C-w>t<C-w>l                          mode t
+    `);
   });
 
   test.each(["wincmd p", "Claude close", "enew"])(
@@ -427,23 +398,13 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     await Bun.file(state).delete();
   });
 
-  /** The screen of the only terminal, whoever opened it. */
-  const own = () =>
-    neovim.lua<string>(`
-      for _, buf in ipairs(vim.api.nvim_list_bufs()) do
-        if vim.bo[buf].buftype == "terminal" then
-          local lines = vim.api.nvim_buf_get_lines(buf, 0, -1, false)
-          return (table.concat(lines):gsub("   +", ""))
-        end
-      end`);
-
   test("that the user opened gets Enter with the text: nothing is asked in between", async () => {
     claims("Text for the prompt does not answer a question");
     await neovim.lua(
       `vim.cmd("terminal " .. ...)`,
       `sh -c '${LATER} stty -icanon -echo -icrnl; echo up; cat -v'`,
     );
-    await eventually("the terminal", async () => (await own()).includes("up"));
+    await shows(neovim, "up");
     const pid = await neovim.lua<number>("return vim.b.terminal_job_pid");
     await neovim.command("split | enew");
     using _claude = await connectFrom(neovim, pid);
@@ -454,7 +415,7 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
       vim.fn.writefile({ vim.json.encode({ status = "waiting" }) }, ...)`,
       state,
     );
-    await eventually("the text", async () => (await own()).includes("late^[[201~^M"));
+    await shows(neovim, "late^[[201~^M");
     await Bun.write(state, JSON.stringify({ pid, status: "idle" }));
   });
 
@@ -479,16 +440,14 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     async (provider) => {
       await configure(neovim, `{ provider = "${provider}" }`);
       await neovim.command(`terminal sh -c 'stty raw -echo; ${LATER} echo own; exec cat -v'`);
-      await eventually("the program", async () => expect(await own()).toBe("own"));
+      await shows(neovim, "own");
       const pid = await neovim.lua<number>("return vim.b.terminal_job_pid");
       using _claude = await connectFrom(neovim, pid);
       await neovim.command("Claude send some words");
       await neovim.command("enew");
       await neovim.lua(`vim.api.nvim_buf_set_lines(0, 0, -1, true, { "a line" })`);
       await neovim.command("1Claude send!");
-      await eventually("the text", async () =>
-        expect(await own()).toBe("own^[[200~some words^[[201~^[[200~a line^[[201~^M"),
-      );
+      await shows(neovim, "own^[[200~some words^[[201~^[[200~a line^[[201~^M");
       expect(await said(neovim)).toEqual([expect.stringMatching(/hidden; :buffer \d+ shows it/)]);
     },
   );

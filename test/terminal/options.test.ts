@@ -6,6 +6,7 @@ import {
   ECHO,
   LATER,
   openEcho,
+  plays,
   reset,
   resize,
   SCREEN,
@@ -26,6 +27,7 @@ describe.each(NEOVIMS)("options of Claude's terminal in $name", (version) => {
     mkdirSync(join(neovim.cwd, "src/deep"), { recursive: true });
   });
   afterAll(() => neovim[Symbol.asyncDispose]());
+  const play = (script: string) => plays(neovim, script);
   afterEach(async () => {
     await neovim.command(`silent! tcd ${neovim.cwd}`);
     await reset(neovim);
@@ -81,28 +83,23 @@ describe.each(NEOVIMS)("options of Claude's terminal in $name", (version) => {
       await neovim.lua(recipe as string);
       await configure(neovim, `{ command = ${ECHO}, position = "right", keys = ${keys} }`);
       await openEcho(neovim);
-      await neovim.type("<C-]>");
-      await neovim.inMode("nt");
-      await neovim.type("i<M-h>");
-      await neovim.inMode("n");
-      expect(await neovim.lua("return vim.bo.buftype")).toBe("");
-      await neovim.command("Claude focus");
-      await neovim.inMode("t");
-      await neovim.type("<M-c>");
-      await neovim.inMode("n");
-      expect(await windows(neovim)).toHaveLength(1);
+      await play(`
+        <C-]>          mode nt
+        i<M-h>         mode n   {&buftype}
+        :Claude focus  mode t
+        <M-c>          mode n   windows 1
+      `);
     });
 
     test("by default Ctrl+Q leaves it, and Claude receives every other key", async () => {
       await configure(neovim, `{ command = ${ECHO} }`);
       await openEcho(neovim);
-      await neovim.type("<C-]><C-h><C-l><Esc>");
-      await shows(neovim, "^]^H^L^[");
-      await neovim.type("<C-q>");
-      await neovim.inMode("nt");
-      // Once more it is no blockwise visual mode.
-      await neovim.type("<C-q>");
-      expect((await neovim.mode()).mode).toBe("nt");
+      // A second Ctrl+Q does not begin blockwise visual mode.
+      await play(`
+        <C-]><C-h><C-l><Esc>  terminal ^]^H^L^[
+        <C-q>                 mode nt
+        <C-q>                 mode nt
+      `);
     });
   });
 
@@ -110,14 +107,12 @@ describe.each(NEOVIMS)("options of Claude's terminal in $name", (version) => {
     await neovim.lua(`require("claude-code").setup({
       terminal = { command = ${ECHO} }, send = { focus = true } })`);
     await openEcho(neovim);
-    await neovim.command("stopinsert | wincmd p");
-    await neovim.command("Claude send hello");
-    await shows(neovim, "hello");
-    await neovim.inMode("t");
-    await neovim.command("Claude");
-    await neovim.command("Claude send again");
-    await neovim.inMode("t");
-    expect(await neovim.lua("return SAID")).toEqual([]);
+    await play(`
+      :stopinsert | wincmd p
+      :Claude send hello      terminal hello   mode t
+      :Claude
+      :Claude send again      mode t   said =
+    `);
   });
 
   describe('terminal.position = "auto"', () => {

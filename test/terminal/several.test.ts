@@ -42,146 +42,111 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
       end
       return numbers`);
 
-  const up = async (n: number) => {
-    await received(n, `up ${n}`);
-    await neovim.inMode("t");
+  const textOf = async (n: number) => {
+    const row = (await rows()).find((one) => one.n === n);
+    return row ? await text(row.buf) : "";
   };
 
-  const received = (n: number, wanted: string) =>
-    eventually(`${wanted} in ${n}`, async () => {
-      const row = (await rows()).find((one) => one.n === n);
-      expect(row && (await text(row.buf))).toContain(wanted);
+  /** Words: `shown`, the sessions on screen, `all`, those that run, `1` to `3`, their terminals, `said`. */
+  const play = (script: string) =>
+    neovim.plays(script, {
+      words: {
+        shown: async () => (await shown()).join(" "),
+        all: async () => (await rows()).map(({ n, name }) => n + (name ?? "")).join(" "),
+        said: async () => (await neovim.lua<string[]>("return SAID")).join("|"),
+        bar,
+        ...{ 1: () => textOf(1), 2: () => textOf(2), 3: () => textOf(3) },
+      },
     });
 
   /** Two, the second with a name and current. */
-  const openTwo = async () => {
-    await neovim.command("Claude");
-    await up(1);
-    await neovim.command("Claude new -n docs");
-    await up(2);
-  };
+  const openTwo = () =>
+    play(`
+      :Claude              1 up 1   mode t
+      :Claude new -n docs  2 up 2   mode t
+    `);
 
   /** The user's own window, in normal mode. */
-  const leave = async () => {
-    await neovim.command("stopinsert | wincmd p");
-    await neovim.inMode("n");
-  };
+  const leave = () => play(":stopinsert | wincmd p  mode n");
 
   test("the second takes the window of the first, which runs on", async () => {
-    await neovim.command("Claude");
-    await up(1);
+    await play(":Claude  1 up 1   mode t");
     const before = await windows(neovim);
-    await neovim.command("Claude new -n docs");
-    await up(2);
+    await play(":Claude new -n docs  2 up 2   mode t   shown = 2   all = 1 2docs");
     expect(await windows(neovim)).toEqual(before);
     const [first, second] = await rows();
-    expect([first?.name, second?.name]).toEqual([undefined, "docs"]);
     expect(first?.id).not.toBe(second?.id);
-    expect(await shown()).toEqual([2]);
-    await neovim.type("eins");
-    await received(2, "eins");
-
-    await neovim.command("1ClaudeCode");
-    await eventually("the first", async () => expect(await shown()).toEqual([1]));
-    await neovim.inMode("t");
-    await neovim.type("zwei");
-    await received(1, "zwei");
+    await play(`
+      eins          2 eins
+      :1ClaudeCode  shown = 1   mode t
+      zwei          1 zwei   2 ! zwei
+    `);
     expect(await windows(neovim)).toEqual(before);
-    expect(await text(second?.buf ?? 0)).not.toContain("zwei");
   });
 
   test("a count before a mapping is a session's number", async () => {
     await neovim.lua(`vim.keymap.set("n", "X", "<Plug>(claude)")`);
     await openTwo();
     await leave();
-    await neovim.type("1X");
-    await eventually("the first", async () => expect(await shown()).toEqual([1]));
-    await neovim.inMode("t");
+    await play("1X  shown = 1   mode t");
     await leave();
-    await neovim.type("X");
-    await eventually("none", async () => expect(await shown()).toEqual([]));
-    await neovim.command("Claude");
-    expect(await shown()).toEqual([1]);
-    await neovim.command("1ClaudeCode");
-    expect(await shown()).toEqual([]);
+    await play(`
+      X             shown =
+      :Claude       shown = 1
+      :1ClaudeCode  shown =
+    `);
   });
 
   test("closing ends the current one alone, by ! one that works; ! starts it again under its number", async () => {
     await openTwo();
-    await neovim.command("Claude new");
-    await up(3);
-    await neovim.command("2ClaudeCode! -n again");
-    await up(2);
-    expect((await rows()).map((row) => [row.n, row.name])).toEqual([
-      [1, undefined],
-      [2, "again"],
-      [3, undefined],
-    ]);
-    const numbers = async () => (await rows()).map((row) => row.n);
+    await play(`
+      :Claude new            3 up 3   mode t
+      :2ClaudeCode! -n again  2 up 2   mode t   all = 1 2again 3
+    `);
     await leave();
     await report(2, "working");
-    await neovim.command("Claude close");
-    expect(await numbers()).toEqual([1, 2, 3]);
-    expect((await said(neovim)).at(-1)).toContain(
-      "Claude 2 (again) is working; :Claude close! ends it all the same",
-    );
-    await neovim.command("Claude close!");
-    expect((await said(neovim)).at(-1)).toContain("Claude 2 (again) was ended");
-    expect(await numbers()).toEqual([1, 3]);
-    expect(await shown()).toEqual([3]);
+    await play(`
+      :Claude close   all = 1 2again 3
+                      said Claude 2 (again) is working; :Claude close! ends it all the same
+      :Claude close!  all = 1 3   shown = 3   said Claude 2 (again) was ended
+    `);
   });
 
   test("one that ends by itself says which, and leaves its window to another one", async () => {
     await openTwo();
     await configure(neovim, `{ command = { "sh", "-c", "read line" } }`);
-    await neovim.command("Claude new -n short");
-    await neovim.inMode("t");
-    await neovim.type("<CR>");
-    expect(await said(neovim)).toEqual([expect.stringMatching(/Claude 3 \(short\) has ended$/)]);
-    expect((await rows()).map((row) => row.n)).toEqual([1, 2]);
-    await eventually("the first one", async () => (await shown()).join() === "1");
+    await play(`
+      :Claude new -n short  mode t
+      <CR>                  said = Claude 3 (short) has ended   all = 1 2docs   shown = 1
+    `);
     // No key that is still typed reaches it.
-    expect((await neovim.mode()).mode).toBe("nt");
-    await neovim.command("Claude close");
-    expect(await shown()).toEqual([2]);
-    await neovim.command("Claude close");
-    expect(await windows(neovim)).toHaveLength(1);
+    await play(`
+      <Ignore>       mode nt
+      :Claude close  shown = 2
+      :Claude close  windows 1
+    `);
   });
 
   test("text goes to the current one, or to one by number or name", async () => {
     await openTwo();
     await leave();
     await neovim.lua(`vim.api.nvim_buf_set_lines(0, 0, -1, true, { "one", "two" })`);
-    await neovim.command("Claude send current");
-    await received(2, "current");
-    await neovim.command("Claude send --to 1 some words");
-    await received(1, "some words");
-    await neovim.command("1,2Claude send --to docs");
-    await received(2, "one");
-    await neovim.command("normal G");
-    await neovim.type("1<Plug>(claude-send)");
-    await received(1, "two");
-    // A text may begin with the number or the name of a session.
-    for (const text of ["1 is", "docs x"]) {
-      await neovim.command(`Claude send ${text}`);
-      await received(2, text);
-    }
-    // What is sent to another one does not make that the current one.
-    await neovim.command("Claude send still");
-    await received(2, "still");
+    // A text may begin with the number or the name of a session. The current session stays the one that it was.
+    await play(`
+      :Claude send current             2 current
+      :Claude send --to 1 some words   1 some words
+      :1,2Claude send --to docs        2 one
+      :normal G
+      1<Plug>(claude-send)             1 two
+      :Claude send 1 is                2 1 is
+      :Claude send docs x              2 docs x
+      :Claude send still               2 still
+    `);
     const texts = (await said(neovim)).map((line) => line.replace("claude-code.nvim: ", ""));
     const hidden = "sent to Claude 1, whose terminal is hidden; :Claude 1 shows it";
-    expect(texts).toEqual([
-      "sent to Claude 2 (docs)",
-      hidden,
-      "sent to Claude 2 (docs)",
-      hidden,
-      ...["current text", "text", "text"].map(() => "sent to Claude 2 (docs)"),
-    ]);
-    await neovim.command("Claude send --to nobody hello");
-    await eventually("the error", async () =>
-      expect((await said(neovim)).at(-1)).toContain("there is no Claude session nobody"),
-    );
+    const current = "sent to Claude 2 (docs)";
+    expect(texts).toEqual([current, hidden, current, hidden, current, current, current]);
+    await play(":Claude send --to nobody hello  said there is no Claude session nobody");
   });
 
   test("the command line completes numbers and names", async () => {
@@ -202,29 +167,22 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
 
   test("next goes where input is needed, then to what is done, then on", async () => {
     await openTwo();
-    await neovim.command("Claude new");
-    await up(3);
-    const next = async (n: number) => {
-      await neovim.command("Claude next");
-      await eventually(`session ${n}`, async () => expect(await shown()).toEqual([n]));
-      await neovim.inMode("t");
-    };
+    await play(":Claude new  3 up 3   mode t");
+    const next = (n: number) => play(`:Claude next  shown = ${n}   mode t`);
     await report(1, "done");
     await report(2, "blocked");
     await next(2);
     await report(2, "working");
     await next(1);
     await report(1, "idle");
-    await next(2);
-    await next(3);
-    await next(1);
-    // Of two that need input, each in its turn.
+    for (const n of [2, 3, 1]) await next(n);
+    // Two that need input come in turn.
     for (const n of [1, 2]) await report(n, "blocked");
     await next(2);
     await next(1);
     await leave();
     await next(1);
-    // The one that has waited longest.
+    // The one that has waited longest comes first.
     await report(1, "working");
     await Bun.sleep(2);
     await report(1, "blocked");
@@ -241,9 +199,7 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
         CHOICES = vim.tbl_map(options.format_item, rows)
         callback(rows[1])
       end`);
-    await neovim.command("Claude sessions");
-    await eventually("the first", async () => expect(await shown()).toEqual([1]));
-    await neovim.inMode("t");
+    await play(":Claude sessions  shown = 1   mode t");
     expect(await neovim.lua<string[]>("return CHOICES")).toEqual([
       "1 ◆ Claude: needs input, now",
       expect.stringMatching(/^2 . docs: .*, now \(current\)$/),
@@ -252,37 +208,30 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
 
   test("each tab page shows one, and one with a folder of its own has its own", async () => {
     await openTwo();
-    await neovim.command("tabnew");
-    await neovim.inMode("n");
-    await neovim.command("Claude");
-    // The tab page without a folder of its own: the one used last comes here.
-    await eventually("the second here", async () => expect(await shown()).toEqual([2]));
-    await neovim.command("1ClaudeCode");
-    expect(await shown()).toEqual([1]);
-    await neovim.command("tabnew | tcd /");
-    await neovim.inMode("n");
-    await neovim.command("Claude");
-    await up(3);
-    expect(await shown()).toEqual([3]);
+    // A tab page without a folder of its own gets the session that was used last.
+    await play(`
+      :tabnew          mode n
+      :Claude          shown = 2
+      :1ClaudeCode     shown = 1
+      :tabnew | tcd /  mode n
+      :Claude          3 up 3   mode t   shown = 3
+      :Claude          shown =
+      :Claude          shown = 3
+      :tabprevious     shown = 1   mode t
+      :tabfirst        shown =
+    `);
     expect(await neovim.lua(`return require("port").session_rows.get(3).cwd`)).toBe("/");
-    await neovim.command("Claude");
-    await neovim.command("Claude");
-    expect(await shown()).toEqual([3]);
-    await neovim.command("tabprevious");
-    expect(await shown()).toEqual([1]);
-    await neovim.inMode("t");
-    await neovim.command("tabfirst");
-    expect(await shown()).toEqual([]);
   });
 
-  /** What stands above Claude's window, as drawn; "" if nothing does. */
+  /** The bar above Claude's window, as drawn; "" if there is none. */
   const bar = () =>
     neovim.lua<string>(`
       for _, win in ipairs(vim.api.nvim_tabpage_list_wins(0)) do
         if require("port").window.is_terminal(win) then
           return vim.api.nvim_eval_statusline(vim.wo[win].winbar, { winid = win, use_winbar = true }).str
         end
-      end`);
+      end
+      return ""`);
 
   /** A client for each session, as their CLIs would connect. */
   const connect = async () => {
@@ -310,23 +259,18 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
     const [first, second] = await connect();
     const propose = (client: TestClient, name: string) =>
       client.propose(join(neovim.cwd, name), "proposed\n");
-    const diffBar = () =>
-      neovim.lua<string>(`
-        local win = require("port").diff_shown() and require("port").diff_window()
-        return win and vim.api.nvim_eval_statusline(vim.wo[win].winbar, { winid = win, use_winbar = true }).str or ""`);
-    const showing = (words: RegExp) =>
-      eventually("the diff", async () => expect(await diffBar()).toMatch(words));
+    const showing = (words: string) => play(`<Ignore>  bars ${words}`);
     const answers = [propose(first, "a.txt")];
-    await showing(/Claude 1: a\.txt/);
+    await showing("Claude 1: a.txt");
     answers.push(propose(first, "b.txt"));
-    await showing(/\[1\/2\] Claude 1: a\.txt/);
+    await showing("[1/2] Claude 1: a.txt");
     answers.push(propose(second, "c.txt"));
-    await showing(/\[1\/3\] Claude 1: a\.txt/);
-    await neovim.command("Claude diff reject");
-    await showing(/docs: c\.txt/);
-    await neovim.command("Claude diff reject");
-    await showing(/Claude 1: b\.txt/);
-    await neovim.command("Claude diff reject");
+    await showing("[1/3] Claude 1: a.txt");
+    await play(`
+      :Claude diff reject  bars docs: c.txt
+      :Claude diff reject  bars Claude 1: b.txt
+      :Claude diff reject
+    `);
     for (const answer of answers) expect((await answer)[0]).toBe("DIFF_REJECTED");
     for (const client of [first, second]) client.close();
   });
@@ -353,16 +297,13 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
   });
 
   test("a bar names two or more, their states, and what the one on screen does", async () => {
-    await neovim.command("Claude");
-    await up(1);
-    expect(await bar()).toBe("");
-    await neovim.command("Claude new -n 50%#docs");
-    await up(2);
+    await play(`
+      :Claude                   1 up 1   mode t   bar =
+      :Claude new -n 50%#docs   2 up 2   mode t
+    `);
     await report(1, "blocked");
     await report(2, "working");
-    await eventually("the bar", async () =>
-      expect(await bar()).toMatch(/^ 1 ◆ {2}2 50%#docs ● {2,}working $/),
-    );
+    await play("<Ignore>  bar /^1 ◆ 2 50%#docs ● working$/");
     const links = await neovim.lua<string[]>(`
       local winbar, options = vim.wo.winbar, { winid = 0, use_winbar = true, highlights = true }
       return vim.tbl_map(function(part)
@@ -373,16 +314,15 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
       ...["ClaudeCodeSessionCurrent Title", "ClaudeCodeSessionWorking DiagnosticInfo"],
       "ClaudeCodeSessionOther Comment",
     ]);
-    // A file is called as elsewhere.
+    // A file has the name that it has elsewhere.
     await neovim.lua(
       `local asks = { state = "blocked", msg = "approve Update: " .. vim.fn.getcwd() .. "/src/a.ts" }
        require("port").session_rows.report(2, "terminal", asks)`,
     );
-    await eventually("the bar", async () =>
-      expect(await bar()).toMatch(/ {2,}approve Update: src\/a\.ts $/),
-    );
-    await neovim.command("Claude close!");
-    await eventually("no bar", async () => expect(await bar()).toBe(""));
+    await play(`
+      <Ignore>        bar /approve Update: src\\/a.ts$/
+      :Claude close!  bar =
+    `);
     // The numbers stand alone if there is no room for names.
     await configure(neovim, `{ command = ${CLI}, position = "right" }`);
     for (let n = 2; n <= 8; n++) await neovim.command(`Claude new -n long-name-of-${n}`);
@@ -409,21 +349,19 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
 
   test("terminal mode was left to read in one, not in the other", async () => {
     await openTwo();
-    await neovim.type("<C-Bslash><C-n>");
-    await neovim.inMode("nt");
-    await neovim.command("1ClaudeCode");
-    await neovim.inMode("t");
-    await neovim.command("Claude");
-    await neovim.inMode("n");
+    await play(`
+      <C-Bslash><C-n>  mode nt
+      :1ClaudeCode     mode t
+      :Claude          mode n
+    `);
   });
 
   test("a float shows one, too", async () => {
     await configure(neovim, `{ command = ${CLI}, position = "float" }`);
     await openTwo();
-    expect(await shown()).toEqual([2]);
-    expect(await windows(neovim)).toHaveLength(2);
-    await neovim.command("1ClaudeCode");
-    expect(await shown()).toEqual([1]);
-    expect(await windows(neovim)).toHaveLength(2);
+    await play(`
+      <Ignore>      shown = 2   windows 2
+      :1ClaudeCode  shown = 1   windows 2
+    `);
   });
 });

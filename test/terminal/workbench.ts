@@ -52,11 +52,11 @@ export async function said(neovim: TestNeovim): Promise<string[]> {
   });
 }
 
-/** What the terminal shows, its lines joined and without trailing blanks. */
+/** The text of the only terminal, also of one that the user opened, without blanks at its end. */
 export async function terminalText(neovim: TestNeovim): Promise<string> {
   return neovim.lua(`
     for _, buf in ipairs(vim.api.nvim_list_bufs()) do
-      if vim.bo[buf].filetype == "claude-code-terminal" then
+      if vim.bo[buf].buftype == "terminal" then
         return vim.trim(table.concat(vim.api.nvim_buf_get_lines(buf, 0, -1, false), "\\n"))
       end
     end
@@ -71,6 +71,18 @@ export async function shows(neovim: TestNeovim, text: string): Promise<void> {
       throw new Error(`it shows ${JSON.stringify(shown)}`);
   });
 }
+
+/** A row of a played script after which modes that were asked for have begun. */
+export const MODES_BEGIN = ":lua vim.wait(50)";
+
+/** Plays a script whose words are also `terminal`, what it shows, and `said`, all messages since SAID was emptied. */
+export const plays = (neovim: TestNeovim, script: string): Promise<void> =>
+  neovim.plays(script, {
+    words: {
+      terminal: () => terminalText(neovim),
+      said: async () => (await neovim.lua<string[]>("return SAID")).join("|"),
+    },
+  });
 
 const withoutBlanks = (text: string) => text.replaceAll(/\s+/g, "");
 
