@@ -12,10 +12,6 @@ local function set_auto_install(enabled)
   require("claude-code.project").set_auto_install(enabled)
 end
 
-local function set_keep(enabled)
-  require("claude-code.terminal.running").set_keep(enabled)
-end
-
 --- Sets the options. Starts the server once Neovim is up, unless auto_start forbids it. Calling it
 --- again replaces all options: see |claude-code-options-again|.
 ---@param opts? claude-code.UserConfig
@@ -28,7 +24,6 @@ function M.setup(opts)
   local config = require("claude-code.config")
   config.on_change("keymaps", set_keymaps)
   config.on_change("mcp.auto_install", set_auto_install)
-  config.on_change("terminal.keep", set_keep)
   config.setup(opts)
   require("claude-code.server.autostart").enable()
   vim.defer_fn(function()

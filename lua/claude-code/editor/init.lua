@@ -37,6 +37,9 @@ local function attach(info)
       follower.on_attach()
     end
   end
+  if require("claude-code.config").get().terminal.keep then
+    require("claude-code.terminal.running").take_left()
+  end
   return delta
 end
 

@@ -301,20 +301,6 @@ local function has_drawn(n)
   return call_terminal(n, "has_drawn") ~= false
 end
 
-local function wait(n, terminal, tries)
-  local is_over = tries == 0 or M.terminal(n) ~= terminal or has_drawn(n)
-  require("claude-code.lib.timer").once(SETTLE_MS, function()
-    if not is_over then
-      return wait(n, terminal, tries - 1)
-    end
-    local callbacks = waiting[terminal]
-    waiting[terminal] = nil
-    for _, callback in ipairs(callbacks) do
-      callback(true)
-    end
-  end)
-end
-
 --- Calls back once the terminal shows something, or has ended: at once if it does, and in the order of the calls.
 --- A text that a CLI gets before it shows its prompt loses its Enter; a question that it asks first, as whether
 --- its user trusts the folder, swallows the text, too (measured with 2.1.330).
@@ -325,7 +311,19 @@ local function when_drawn(n, terminal, callback)
     callback(false)
   else
     waiting[terminal] = { callback }
-    wait(n, terminal, MAX_DRAW_TRIES)
+    local tries, is_over, cancel = 0, false, nil
+    cancel = require("claude-code.lib.timer").every(SETTLE_MS, function()
+      if is_over then
+        cancel()
+        local callbacks = waiting[terminal]
+        waiting[terminal] = nil
+        for _, waiting_callback in ipairs(callbacks) do
+          waiting_callback(true)
+        end
+      end
+      tries = tries + 1
+      is_over = tries == MAX_DRAW_TRIES or M.terminal(n) ~= terminal or has_drawn(n)
+    end)
   end
 end
 
@@ -351,15 +349,6 @@ function M.send(text, options)
     end
   end)
   return not is_refused and n or nil
-end
-
---- The option `terminal.keep`.
----@param enabled boolean
-function M.set_keep(enabled)
-  local group = require("claude-code.lib.autocommands").new("terminal.keep")
-  if enabled then
-    group:on("User", M.take_left, { pattern = "ClaudeCodeServerStarted" })
-  end
 end
 
 -- Neovim ends the jobs of its own buffers.

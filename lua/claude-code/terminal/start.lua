@@ -1,7 +1,8 @@
---- Starts a CLI in a terminal, once the server is there that it connects to.
+--- Starts a CLI in a terminal, once the server that it connects to is ready.
 local running = require("claude-code.terminal.running")
 local sessions = require("claude-code.sessions")
 local notify = require("claude-code.messages.notify")
+local task = require("claude-code.lib.task")
 
 local M = {}
 
@@ -15,7 +16,7 @@ function M.is_waiting()
   return next(waiting) ~= nil
 end
 
---- Runs `callback` as soon as one of the starts that wait has begun, or all are cancelled.
+--- Runs `callback` when one of the waiting starts has begun, or all are cancelled.
 ---@param callback fun()
 function M.after(callback)
   table.insert(followers, callback)
@@ -57,33 +58,6 @@ function M.notify_if_downloading()
   return false
 end
 
---- Runs `callback` once the server is ready, and also if it fails: the CLI is useful without an
---- editor, too.
----@param place? claude-code.RemotePlace whose relay is waited for, too
-local function after_server(place, callback)
-  local this, was_downloading = {}, false
-  local function finish()
-    if waiting[this] then
-      waiting[this] = nil
-      callback()
-      call_followers()
-    end
-  end
-  waiting[this] = true
-  require("claude-code.server").ensure({ is_wanted = true }, function(is_ready)
-    if place and is_ready and waiting[this] then
-      require("claude-code.remote").ensure(place, function()
-        in_normal_mode(finish)
-      end)
-    elseif was_downloading then
-      in_normal_mode(finish)
-    else
-      finish()
-    end
-  end)
-  was_downloading = waiting[this] ~= nil and M.notify_if_downloading()
-end
-
 --- A project may switch off the hooks of all that starts in it.
 local function warn_without_hooks(folder)
   local reason = require("claude-code.claude.hooks").look(folder)
@@ -94,9 +68,7 @@ local function warn_without_hooks(folder)
   end
 end
 
---- The command line and the environment name the server and its executable, so they are made when
---- both are there.
----@param place? claude-code.RemotePlace
+--- The command line and the environment name the server and its executable, so they are made when both are ready.
 local function open(arguments, n, folder, place)
   local launch = require("claude-code.terminal.launch")
   local command, session = launch.command(arguments, place)
@@ -152,7 +124,7 @@ function M.run(arguments, n, folder)
   if folder then
     place, message = require("claude-code.remote").place(folder)
   end
-  -- A CLI that is missing is no reason to wait.
+  -- Fail now, not later, if the CLI is missing.
   if not place and not message then
     found, message = require("claude-code.claude.cli").command()
   end
@@ -160,8 +132,27 @@ function M.run(arguments, n, folder)
     notify.error(message --[[@as string]])
     return
   end
-  after_server(place, function()
-    open(arguments, n, folder --[[@as string]], place)
+  local this, was_downloading = {}, false
+  waiting[this] = true
+  task.run(function()
+    -- A server that fails is no obstacle: the CLI is useful without an editor, too.
+    local is_ready = task.await(function(done)
+      require("claude-code.server").ensure({ is_wanted = true }, done)
+      was_downloading = M.notify_if_downloading()
+    end)
+    if place and is_ready and waiting[this] then
+      task.await(function(done)
+        require("claude-code.remote").ensure(place, done)
+      end)
+    end
+    if place and is_ready or was_downloading then
+      task.await(in_normal_mode)
+    end
+    if waiting[this] then
+      waiting[this] = nil
+      open(arguments, n, folder --[[@as string]], place)
+      call_followers()
+    end
   end)
 end
 
