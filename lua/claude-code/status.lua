@@ -124,12 +124,9 @@ local function options()
   return found
 end
 
-local function hooks_off(folder)
-  local why = require("claude-code.claude.hooks").off(folder)
-  if why then
-    local what = why .. ": no hook runs, so nothing records Claude's changes for the review"
-    return problem("warning", "hooks-disabled", what, "correct that file")
-  end
+local function hooks_off(why)
+  local what = why .. ": no hook runs, so nothing records Claude's changes for the review"
+  return problem("warning", "hooks-disabled", what, "correct that file")
 end
 
 local function reviewing(sentence)
@@ -175,7 +172,8 @@ function M.findings(broken)
   if program.level == "ok" then
     add(server(status))
   end
-  vim.list_extend(found, vim.iter(status.folders):map(hooks_off):totable())
+  local off = require("claude-code.sessions.sources").hooks_off()
+  vim.list_extend(found, vim.tbl_map(hooks_off, off))
   local review = package.loaded["claude-code.editor.review"]
   local summary = review and review.summary()
   vim.list_extend(found, vim.tbl_map(reviewing, summary and summary.problems or {}))

@@ -13,8 +13,7 @@ end
 ---@field activity? claude-code.Activity of all sessions together
 ---@field sessions claude-code.SessionSummary
 ---@field to_review integer changes that wait for a review
----@field review_incomplete boolean a change could not be recorded
----@field hooks_off boolean a CLI runs without hooks, so without a review
+---@field incomplete? string why changes of Claude's are not in the review: "hooks off"
 ---@field sends? string what Claude knows of where you are: "⧉ 3 lines", "⧉ main.lua"
 ---@field held? string "waits for config.lua"
 ---@field conflict? string "gm merges config.lua"
@@ -22,7 +21,7 @@ end
 ---@return claude-code.Indicator
 function M.get()
   local server, diff, summary = loaded("server"), loaded("editor.diff"), loaded("sessions.summary")
-  local review, hooks = loaded("editor.review"), loaded("claude.hooks")
+  local review = loaded("editor.review")
   local selection, hold = loaded("editor.selection"), loaded("editor.documents.hold")
   local unsaved = loaded("editor.documents.unsaved")
   local state = server and server.state or "stopped"
@@ -38,8 +37,7 @@ function M.get()
     activity = summary and summary.activity(),
     sessions = sessions,
     to_review = review and review.count() or 0,
-    review_incomplete = review ~= nil and review.is_incomplete(),
-    hooks_off = hooks ~= nil and (clients > 0 or sessions.count > 0) and hooks.is_off(),
+    incomplete = review and review.incomplete(clients + sessions.count > 0),
     sends = selection and selection.mark(),
     held = hold and hold.text(),
     conflict = unsaved and unsaved.text(),
@@ -75,8 +73,7 @@ function M.text()
   if indicator.to_review > 0 then
     text = ("%s, %d to review"):format(text, indicator.to_review)
   end
-  text = indicator.review_incomplete and text .. ", review incomplete" or text
-  text = indicator.hooks_off and text .. ", hooks off" or text
+  text = indicator.incomplete and ("%s, %s"):format(text, indicator.incomplete) or text
   text = indicator.sends and ("%s, %s"):format(text, indicator.sends) or text
   -- A session, a work tree and a file may have any name, and lualine.nvim, for one, takes `%{…}` in its
   -- components for code. Doubled, it would show twice where it is a mere text.
@@ -94,7 +91,7 @@ function M.highlight()
     or indicator.conflict
   if indicator.state == "failed" or worst == "error" then
     return "DiagnosticError"
-  elseif is_waiting or indicator.review_incomplete or indicator.hooks_off then
+  elseif is_waiting or indicator.incomplete then
     return "DiagnosticWarn"
   elseif indicator.activity == "working" then
     return "DiagnosticInfo"

@@ -8,20 +8,38 @@ import { claudeFolder } from "./config-dir";
 /** The CLI itself reads no more (2.1.330). */
 const MAX_BYTES = 262_144;
 
+/** The CLI keeps one file for each process; anything else may be in the folder, too. */
+const MAX_FILES = 500;
+
+const text = v.fallback(v.optional(v.string()), undefined);
+
 const Session = v.object({
-  sessionId: v.fallback(v.optional(v.string()), undefined),
+  pid: v.fallback(v.optional(v.number()), undefined),
+  sessionId: text,
+  cwd: text,
+  /** `interactive`, or `bg` of one in the background. */
+  kind: text,
+  /** A process that waits for a session to come. */
+  spare: v.fallback(v.optional(v.boolean()), undefined),
+  /** What `claude attach` takes. */
+  jobId: text,
+  name: text,
+  nameSource: text,
   /** `idle`, `busy`, `shell` or `waiting`. */
-  status: v.fallback(v.optional(v.string()), undefined),
+  status: text,
   statusUpdatedAt: v.fallback(v.optional(v.number()), undefined),
-  /** Which machine and namespace the process id is of. */
-  pidDomain: v.fallback(v.optional(v.string()), undefined),
+  waitingFor: text,
+  /** The machine and namespace in which the process id is valid. */
+  pidDomain: text,
+  /** Field 22 of /proc/PID/stat. */
+  procStart: text,
 });
 
 /**
  * What a running CLI says of its session: it writes `sessions/PID.json`, and removes that at its end
- * (measured with 2.1.330). Nobody promised the format. With `-p` it writes none.
+ * (measured with 2.1.330). The format is not documented. With `-p` it writes no file.
  */
-type RunningSession = v.InferOutput<typeof Session> & { pid: number };
+export type RunningSession = v.InferOutput<typeof Session> & { pid: number };
 
 /** Where running CLIs keep what they say of their sessions. */
 export function sessionsFolder(): string {
@@ -29,7 +47,8 @@ export function sessionsFolder(): string {
 }
 
 export function runningSessions(): RunningSession[] {
-  const pids = namesIn(sessionsFolder()).flatMap((name) => /^(\d+)\.json$/.exec(name)?.[1] ?? []);
+  const names = namesIn(sessionsFolder()).slice(0, MAX_FILES);
+  const pids = names.flatMap((name) => /^([1-9]\d*)\.json$/.exec(name)?.[1] ?? []);
   return pids.flatMap((pid) => read(Number(pid)) ?? []);
 }
 
@@ -57,14 +76,15 @@ export function isAsking(pid: number): boolean {
   return read(pid)?.status === "waiting";
 }
 
-/** Whether its CLI still runs. Of one of another machine or container only that CLI knows: to be safe, it does. */
-export function isRunning({ pid, pidDomain }: RunningSession): boolean {
-  return !isGone({ pid, domain: pidDomain });
+/** Whether its CLI still runs. One of another machine or container counts as running: only that CLI knows. */
+export function isRunning({ pid, pidDomain, procStart }: RunningSession): boolean {
+  return !isGone({ pid, domain: pidDomain, start: procStart });
 }
 
 function read(pid: number): RunningSession | undefined {
   const content = readJson(join(sessionsFolder(), `${pid}.json`), MAX_BYTES);
   const { success, output } = v.safeParse(Session, content);
-  // It is being written, or not a session's.
-  return success ? { ...output, pid } : undefined;
+  // It is being written, or describes no session of this process.
+  if (!success || (output.pid ?? pid) !== pid) return undefined;
+  return { ...output, pid };
 }

@@ -1,6 +1,14 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { type JsonObject, readJson } from "../lib/json";
+import { isObject, type JsonObject, readJson } from "../lib/json";
+import { stablePath, statOf } from "../lib/paths";
+import { readText } from "../lib/read-regular";
+import { claudeFolder } from "./config-dir";
+import { answerHookSettings, type HookGroup, type HookSettings, hookSettings } from "./hooks";
 import { projectFolder } from "./project";
+
+/** A larger file of settings is not read. */
+const MAX_BYTES = 1024 * 1024;
 
 /** A settings file of Claude Code's that is there and is JSON. */
 export interface SettingsFile {
@@ -10,14 +18,17 @@ export interface SettingsFile {
 
 /** Where the settings files are that apply in `cwd`, the strongest first. */
 export function settingsPaths(cwd: string, configFolder: string): string[] {
-  const tops = new Set([cwd, projectFolder(cwd)]);
-  return [
-    ...[...tops].flatMap((top) => [
-      join(top, ".claude", "settings.local.json"),
-      join(top, ".claude", "settings.json"),
-    ]),
-    join(configFolder, "settings.json"),
-  ];
+  return [...topsOf(cwd).flatMap(projectSettings), join(configFolder, "settings.json")];
+}
+
+/** The CLI reads the folder's own settings and those of its repository's top, and no others on the way up (2.1.330). */
+function topsOf(cwd: string): string[] {
+  return [...new Set([cwd, projectFolder(cwd)])];
+}
+
+function projectSettings(top: string): string[] {
+  const folder = join(top, ".claude");
+  return [join(folder, "settings.local.json"), join(folder, "settings.json")];
 }
 
 /** Those that are there and can be read. */
@@ -26,4 +37,65 @@ export function settingsFiles(paths: readonly string[]): SettingsFile[] {
     const content = readJson(path);
     return content ? [{ path, content }] : [];
   });
+}
+
+/** What a CLI that starts in a folder finds in its settings files: `claude-code.FolderSetup` in Lua. */
+export interface FolderSetup {
+  folder: string;
+  /** All our hooks, so that it needs none from us. */
+  has_hooks: boolean;
+  /** The hook of the option `permissions.answer`. */
+  has_answers: boolean;
+  /** Why it runs no hooks: the file and its setting. */
+  off?: string;
+}
+
+export function folderSetup(folder: string): FolderSetup {
+  const off = hooksOff(folder);
+  return {
+    folder,
+    has_hooks: areInstalled(folder, hookSettings()),
+    has_answers: areInstalled(folder, answerHookSettings()),
+    ...(off !== undefined && { off }),
+  };
+}
+
+function hooksOff(cwd: string): string | undefined {
+  const user = join(claudeFolder(), "settings.json");
+  for (const top of topsOf(cwd)) {
+    for (const path of [...projectSettings(top), user]) {
+      if (readText(path, MAX_BYTES) === undefined && statOf(path)) {
+        return `${path} cannot be read, and may switch off Claude's hooks`;
+      }
+      const isOff = readJson(path, MAX_BYTES)?.disableAllHooks;
+      if (isOff === true) return `disableAllHooks is true in ${path}`;
+      if (isOff === false) break;
+    }
+  }
+  return undefined;
+}
+
+/**
+ * Are all of these hooks in one settings file that the CLI reads in `cwd`, letter by letter, and is their program
+ * there? A hook that only looks like one of them, or one alone, would switch the others off silently.
+ */
+function areInstalled(cwd: string, wanted: HookSettings): boolean {
+  if (!existsSync(stablePath())) return false;
+  return settingsPaths(cwd, claudeFolder()).some((path) => {
+    const hooks = readJson(path, MAX_BYTES)?.hooks;
+    if (!isObject(hooks)) return false;
+    return Object.entries(wanted).every(([event, groups]) =>
+      groups.every((group) => hasGroup(hooks[event], group)),
+    );
+  });
+}
+
+/** A group without a matcher runs for every tool, so it has the hooks of one tool, too. */
+function hasGroup(groups: unknown, { matcher, hooks: [wanted] }: HookGroup): boolean {
+  return (Array.isArray(groups) ? groups : []).some(
+    (group: Partial<HookGroup> | null) =>
+      (group?.matcher ?? matcher) === matcher &&
+      Array.isArray(group?.hooks) &&
+      group.hooks.some((hook) => Bun.deepEquals(hook, wanted, true)),
+  );
 }

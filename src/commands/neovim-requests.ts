@@ -12,11 +12,12 @@ import type { NeovimEditor } from "../neovim/editor";
 import { PromptEndpoint } from "../prompt/endpoint";
 import { RemoteEndpoint } from "../remote/endpoint";
 import { ReviewEndpoint } from "../review/endpoint";
+import { SessionsEndpoint } from "../sessions/endpoint";
 import { TranscriptEndpoint } from "../transcript/endpoint";
 import { worktreeRequests } from "../worktrees/endpoint";
 
 /** What Neovim asks for itself, without a client. Answers from now on. */
-export function neovimRequests(editor: NeovimEditor, server: IdeServer, log: Log) {
+export function neovimRequests(editor: NeovimEditor, server: IdeServer, log: Log, neovim: number) {
   const remote = new RemoteEndpoint(editor, server.connect, log);
   const review = new ReviewEndpoint(editor, log);
   const transcript = new TranscriptEndpoint(
@@ -26,17 +27,25 @@ export function neovimRequests(editor: NeovimEditor, server: IdeServer, log: Log
     (folder, call) => review.ended(folder, call),
   );
   const prompt = new PromptEndpoint();
-  const areas = { review, transcript, prompt, worktree: { requests: worktreeRequests }, remote };
+  const sessions = new SessionsEndpoint(editor, neovim, log);
+  const worktree = { requests: worktreeRequests };
+  const areas = { review, transcript, prompt, worktree, remote, sessions };
   answerRequests(editor, areas, log);
   return {
     areas,
+    /** Resolves once Neovim knows the sessions: what it starts may run already. */
+    reportSessions: () => sessions.start(),
     /** Neovim is attached: from now on it is reported to. */
     start() {
       review.start();
       skipOldOperations(log);
     },
-    clientsChanged: () => review.clientsChanged(),
+    clientsChanged() {
+      review.clientsChanged();
+      void sessions.look();
+    },
     async end() {
+      sessions.end();
       transcript.end();
       remote.end();
       await review.end();

@@ -13,6 +13,7 @@ import { Registration } from "../locate/registry";
 import type { Client } from "../mcp/protocol";
 import { NeovimEditor } from "../neovim/editor";
 import { NeovimRpc } from "../neovim/rpc";
+import { placeOf } from "../sessions/place";
 import { projectAround } from "../setup/record";
 import { WebSocketListener } from "../transport/websocket";
 import { usageError } from "./arguments";
@@ -59,7 +60,10 @@ async function run(
   const { lock } = published;
   const failed = Promise.withResolvers<string>();
   // Neovim learns nothing from us before it has let us attach.
-  const attached = attach(editor, launch, { port: listener.port, token, lock }).catch((error) => {
+  const attached = attach(editor, launch, {
+    ...{ port: listener.port, token, lock },
+    reportSessions: () => requests.reportSessions(),
+  }).catch((error) => {
     // When we end first, attaching fails too, which is not an error.
     const isGone = failureCode(error) === "gone";
     if (!isGone) log.error(`Attaching failed: ${message(error)}`);
@@ -72,7 +76,7 @@ async function run(
       .catch((error) => log.warn(`The report "${method}" failed: ${message(error)}`));
   };
   const onClientsChanged = (clients: readonly Client[]) => {
-    report("clients", { clients: clients.map(described) });
+    report("clients", { clients: clients.map((client) => described(client, launch.pid)) });
     void attached.then(() => requests.clientsChanged());
   };
   const server = createIdeServer(editor, log, onClientsChanged);
@@ -81,7 +85,7 @@ async function run(
     onConnect: (transport) => server.connect(transport),
     onRefuse: (cause) => log.warn(`Refused a connection: ${cause}`),
   });
-  const requests = neovimRequests(editor, server, log);
+  const requests = neovimRequests(editor, server, log, launch.pid);
   void attached.then(() => requests.start());
   const unfollow = editor.on("state", ({ folders }) => {
     if (folders) published.follow(folders);
@@ -143,13 +147,21 @@ class Published {
   }
 }
 
+interface Offer {
+  port: number;
+  token: string;
+  lock: LockKeeper;
+  reportSessions: () => Promise<void>;
+}
+
 /** Attaches to Neovim, and says that we accept clients. */
 async function attach(
   editor: NeovimEditor,
   { executable, token: given }: Launch,
-  { port, token, lock }: { port: number; token: string; lock: LockKeeper },
+  { port, token, lock, reportSessions }: Offer,
 ): Promise<void> {
   await editor.attach({ contract: CONTRACT, version: VERSION });
+  await reportSessions();
   const { problem, path } = lock;
   // `claude-code.ReadyInfo` in Lua.
   await editor.call("ready", {
@@ -176,12 +188,12 @@ async function untilEnd(lines: AsyncIterable<string>): Promise<void> {
 }
 
 /** As Neovim lists it. A client may call itself anything. */
-function described({ id, info, pid, remote }: Client): object {
+function described({ id, info, pid, remote }: Client, neovim: number): object {
   const shown = (text: string) => visibleLine(text, MAX_OF_NAME);
   return {
     id,
     ...(info && { name: shown(info.name), version: shown(info.version) }),
-    ...(pid !== undefined && { pid }),
+    ...(pid !== undefined && { pid, place: placeOf(pid, neovim) }),
     ...(remote && { remote: remote.name }),
   };
 }

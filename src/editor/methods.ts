@@ -328,6 +328,7 @@ export const METHODS = {
   /** We accept clients: `claude-code.ReadyInfo`. */
   ready: report(FOREVER),
   clients: report(FOREVER),
+  sessions_changed: report(FOREVER),
   lock_problem: report(FOREVER),
   /** To a request of Neovim's: `id`, and a `value` or an `error`. */
   request_answer: report(FOREVER),

@@ -10,6 +10,8 @@ interface ProcessName {
   pid: number;
   /** Ours if it is left out. */
   domain?: string | undefined;
+  /** When it began, as Linux counts (field 22 of /proc/PID/stat): another process may have its id by now. */
+  start?: string | undefined;
 }
 
 /** This process, as others may ask for it later. */
@@ -17,13 +19,13 @@ export function ownProcess(): { pid: number; domain: string } {
   return { pid: process.pid, domain: processDomain() };
 }
 
-/** Has the process ended? Of one of another machine or container nobody knows: to be safe, it has not. */
-export function isGone({ pid, domain }: ProcessName): boolean {
-  return (domain === undefined || domain === processDomain()) && !isAlive(pid);
+/** Has the process ended? One of another machine or container counts as running: nothing here knows. */
+export function isGone({ pid, domain, start }: ProcessName): boolean {
+  return (domain === undefined || domain === processDomain()) && !isAlive(pid, start);
 }
 
-/** The domain of our process ids, as the CLI names it (2.1.330); lua/claude-code/programs/process.lua does, too. */
-function processDomain(): string {
+/** The domain of our process ids, as the CLI (2.1.330) names it. */
+export function processDomain(): string {
   if (process.platform === "win32") return `linux:${hostname().toLowerCase()}`;
   if (process.platform !== "linux") return "linux";
   const machine = existsSync(MACHINE) ? readFileSync(MACHINE, "utf8").trim() : "";
@@ -32,36 +34,39 @@ function processDomain(): string {
 }
 
 /** Whether a process runs. One that we may not signal does; so does, to be safe, what is not a process id. */
-export function isAlive(pid: number): boolean {
+export function isAlive(pid: number, start?: string): boolean {
   if (!Number.isInteger(pid) || pid <= 0) return true;
   try {
     process.kill(pid, 0);
-    return !isZombie(pid);
   } catch (error) {
     return (error as NodeJS.ErrnoException).code !== "ESRCH";
   }
-}
-
-/** It has ended, and its parent has not waited for it yet; in containers that may never come. */
-function isZombie(pid: number): boolean {
-  if (process.platform !== "linux") return false;
-  return /^[ZX]/.test(attempt(() => fieldsOf(pid)[0]) ?? "");
+  const { state = "", began = start } = attempt(() => statOf(pid)) ?? {};
+  // Z: it has ended, and its parent has not waited for it yet; in containers that may never come.
+  return !/^[ZX]/.test(state) && (start === undefined || began === start);
 }
 
 /** Linux only. Throws where there is no such process. */
 export function parentOf(pid: number): number {
-  return Number(fieldsOf(pid)[1]);
+  return statOf(pid).parent;
 }
 
-/** The fields of /proc/PID/stat from the state on. Its second field may hold anything. */
-function fieldsOf(pid: number | "self"): string[] {
+/** What /proc/PID/stat says of a process; `began` in ticks since the machine's start. Linux only; throws. */
+export function statOf(pid: number | "self") {
   const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
-  return stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  // The name may hold anything.
+  const end = stat.lastIndexOf(")");
+  const fields = stat.slice(end + 2).split(" ");
+  return {
+    name: stat.slice(stat.indexOf("(") + 1, end),
+    state: fields[0],
+    parent: Number(fields[1]),
+    began: fields[19],
+  };
 }
 
 /** Linux's unit of a process's times, on every machine that the executable is built for. */
 const TICK_MS = 10;
-const START_TIME = 19;
 /** If they differ more, the two are not of the same clock. */
 const MAX_LOADING_MS = 10_000;
 
@@ -73,7 +78,7 @@ export function startedAt(): number {
   const loaded = performance.timeOrigin;
   if (process.platform !== "linux") return loaded;
   try {
-    const ticks = Number(fieldsOf("self")[START_TIME]);
+    const ticks = Number(statOf("self").began);
     const uptimeMs = Number.parseFloat(readFileSync("/proc/uptime", "latin1")) * 1000;
     const started = Date.now() - uptimeMs + ticks * TICK_MS;
     return started < loaded && loaded - started < MAX_LOADING_MS ? started : loaded;

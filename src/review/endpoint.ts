@@ -1,4 +1,6 @@
 import { join } from "node:path";
+import { claudeFolder } from "../claude/config-dir";
+import { folderSetup, settingsPaths } from "../claude/settings-files";
 import type { EditorPort } from "../editor/methods";
 import { message } from "../lib/errors";
 import type { Log } from "../lib/log";
@@ -105,15 +107,18 @@ export class ReviewEndpoint {
     if (!this.#reports) return;
     if (found.again !== undefined) this.#soon(found.again);
     // What changed after it was read, and before it was watched, was no event.
-    if (this.#watch.follow([`${folder}/`, ...found.watched])) this.#soon();
+    const { folders } = this.editor.state;
+    const settings = folders.flatMap((one) => settingsPaths(one, claudeFolder()));
+    if (this.#watch.follow([`${folder}/`, ...settings, ...found.watched])) this.#soon();
+    const setups = folders.map(folderSetup);
     // Before the answer: what changes while Neovim takes it is another event.
     const { counts, incomplete, comments, waits, runs, version } = found;
     const problems = [watchProblem(), ...found.problems].filter((one) => one !== undefined);
     if (waits) this.#soon(RECHECK_MS);
-    const seen = JSON.stringify([counts, incomplete, problems, runs, version]);
+    const seen = JSON.stringify([counts, incomplete, setups, problems, runs, version]);
     if (seen === this.#sent) return;
     this.#sent = seen;
-    const summary: ReviewSummary = { counts, incomplete, problems, comments, runs };
+    const summary: ReviewSummary = { counts, incomplete, setups, problems, comments, runs };
     await this.editor.call("review_changed", summary).catch((error) => {
       this.#sent = "";
       this.log.warn(`A report of the review failed: ${message(error)}`);

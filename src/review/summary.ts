@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { sessionsFolder } from "../claude/running-sessions";
+import type { FolderSetup } from "../claude/settings-files";
 import { keep } from "./decide/keep";
 import { journalPath } from "./journal/append";
 import { incompletePath, incompleteSince, noteIncomplete } from "./journal/folder";
@@ -20,6 +21,8 @@ export interface ReviewSummary {
   counts: Counts;
   /** A change could not be recorded since the user last kept the rest: the status line shows it. */
   incomplete: boolean;
+  /** What CLIs find in their settings files in each workspace folder: without hooks nothing is recorded. */
+  setups: FolderSetup[];
   /** Sentences on what keeps the review from knowing all at once. */
   problems: string[];
   /** All of the workspace; paths are absolute. */

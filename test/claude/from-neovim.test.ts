@@ -53,10 +53,7 @@ describe.each(NEOVIMS)("in $name", (version) => {
 
   describe("launch_arguments", () => {
     const launch = (...folder: string[]) =>
-      project.neovim.lua<string[]>(
-        `return require("port").launch.launch_arguments(...)`,
-        ...folder,
-      );
+      project.neovim.lua<string[]>(`return require("port").launch_arguments(...)`, ...folder);
     beforeAll(() => project.neovim.ready());
     afterEach(() => rmSync(project.path(".claude"), { recursive: true, force: true }));
 
@@ -154,7 +151,7 @@ describe.each(NEOVIMS)("in $name", (version) => {
       claims("A project that turns the hooks off is reported");
       const off = () =>
         project.neovim.lua<string | null>(
-          `return require("port").hooks.off(...) or vim.NIL`,
+          `return require("port").folder_setup(...).off or vim.NIL`,
           project.folder,
         );
       expect(await off()).toBeNull();

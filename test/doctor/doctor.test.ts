@@ -178,9 +178,11 @@ const SEEDS: Record<string, (world: World) => unknown> = {
   "variables of another editor": () => ({
     env: { TERM_PROGRAM: "vscode", FORCE_CODE_TERMINAL: "1" },
   }),
-  "hooks switched off": (world) => {
+  "hooks switched off": async (world) => {
     mkdirSync(dirname(join(world.project, SETTINGS)), { recursive: true });
     writeFileSync(join(world.project, SETTINGS), '\uFEFF{ "disableAllHooks": true }');
+    const reported = `return #require("port").session_sources.hooks_off() > 0`;
+    await world.neovim.until("the report", reported);
   },
   "diffTool set to terminal": (world) => void world.write(".claude.json", { diffTool: "terminal" }),
   "no diff anywhere": (world) => world.setup(`{ diff = { open = "never" } }`),

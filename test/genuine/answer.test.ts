@@ -255,7 +255,7 @@ describe.each(NEOVIMS)("answers to Claude from $name", (version) => {
   });
 
   nightly.test("claude -p, which has no dialog, is not kept waiting", async () => {
-    const launch = `return require("port").launch.launch_arguments()[1]`;
+    const launch = `return require("port").launch_arguments()[1]`;
     const settings = await asking.neovim.lua<string>(launch);
     expect(settings).toContain("PermissionRequest");
     asking.model.script([bash("touch p.txt"), say("The end.")]);

@@ -43,7 +43,7 @@ test("the executable knows each event that Neovim sends", () => {
 
 test("the executable answers each request of Neovim's, and no other", () => {
   const editor = { state: { folders: [] }, on: () => {} };
-  const { areas } = neovimRequests(editor as never, {} as never, {} as never);
+  const { areas } = neovimRequests(editor as never, {} as never, {} as never, 0);
   const answered = Object.entries(areas).flatMap(([area, { requests }]) =>
     Object.keys(requests).map((name) => `${area}/${name}`),
   );

@@ -408,7 +408,7 @@ describe("answers in the newest Neovim", () => {
       });
       await neovim.lock();
       const launch = async () => {
-        const code = `return require("port").launch.launch_arguments()`;
+        const code = `return require("port").launch_arguments()`;
         await eventually("the arguments", async () => (await neovim.lua<[]>(code)).length > 0);
         const [settings = ""] = await neovim.lua<string[]>(code);
         // The hook for plans is there in any case.

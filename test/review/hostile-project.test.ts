@@ -163,7 +163,7 @@ test.each(NEOVIMS)(
     Bun.spawnSync(["sh", "-c", "mkdir .claude && mkfifo .claude/settings.json"], { cwd: folder });
     symlinkSync("settings.json", `${folder}/.claude/settings.local.json`);
     const words = () =>
-      neovim.lua<string[]>(`return require("port").launch.launch_arguments(...)`, folder);
+      neovim.lua<string[]>(`return require("port").launch_arguments(...)`, folder);
     await eventually("the arguments", async () =>
       (await words()).join(" ").includes("--settings="),
     );

@@ -54,6 +54,8 @@ describe.each([...NEOVIMS])("the files of running CLIs and Neovim $name", (versi
       setup: "{ auto_start = false }",
     });
     await neovim.lua(`rows = require("port").session_rows rows.remove(rows.add({}))`);
+    await neovim.command("ClaudeCodeStart");
+    await neovim.ready();
   });
   afterAll(async () => {
     await neovim[Symbol.asyncDispose]();
@@ -126,7 +128,8 @@ describe.each([...NEOVIMS])("the files of running CLIs and Neovim $name", (versi
     writeFileSync(binary, script, { mode: 0o755 });
     const limited = { ...{ home, cwd: project }, setup: "{ auto_start = false }" };
     await using other = await TestNeovim.start({ version: { ...version, binary }, ...limited });
-    await other.lua(`require("claude-code").sessions()`);
+    await other.command("ClaudeCodeStart");
+    await other.ready();
     const pid = run();
     const state = `local row = require("port").session_rows.get({ pid = ${pid} })
       return row and row.state or ""`;

@@ -17,7 +17,6 @@ local MODULES = {
   dispatcher = "claude-code.editor",
   endpoint = "claude-code.server.endpoint",
   glob = "claude-code.editor.privacy.glob",
-  hooks = "claude-code.claude.hooks",
   install = "claude-code.install",
   language_files = "claude-code.editor.language.files",
   language_servers = "claude-code.editor.diagnostics.servers",
@@ -38,13 +37,13 @@ local MODULES = {
   review_cursor = "claude-code.editor.review.cursor",
   remote = "claude-code.remote",
   mentions = "claude-code.context.mention",
+  programs = "claude-code.programs",
   running = "claude-code.terminal.running",
   selection = "claude-code.editor.selection",
   server = "claude-code.server",
   server_requests = "claude-code.server.requests",
   sessions = "claude-code.editor.turn_check",
   session_list = "claude-code.sessions.label",
-  session_process = "claude-code.programs.process",
   session_rows = "claude-code.sessions",
   session_sources = "claude-code.sessions.sources",
   statusline = "claude-code.statusline",
@@ -137,6 +136,26 @@ end
 ---@return table[] hunks of the diff on screen
 function M.hunks()
   return diff().current().proposal:hunks().list
+end
+
+---@param folder? string
+---@return table setup what a CLI that starts there finds in its settings files
+function M.folder_setup(folder)
+  local setup
+  local params = { folder = folder or M.workspace.tab_folder(0) }
+  M.server_requests.request("sessions/setup", params, function(found)
+    setup = found or {}
+  end)
+  vim.wait(5000, function()
+    return setup ~= nil
+  end, 1)
+  return setup
+end
+
+---@param folder? string
+---@return string[] words that a CLI gets which starts there
+function M.launch_arguments(folder)
+  return M.launch.launch_arguments(M.folder_setup(folder))
 end
 
 ---Ends what the executable has begun, as when it is gone.

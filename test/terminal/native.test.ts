@@ -355,7 +355,15 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     await neovim.command("wincmd p");
     using _claude = await connectFrom(neovim, pid);
     const state = join(neovim.home, ".claude/sessions", `${pid}.json`);
-    await Bun.write(state, JSON.stringify({ pid, status: "waiting" }));
+    const reports = async (status: string, shown: string) => {
+      const fields = { pid, cwd: neovim.cwd, kind: "interactive", status };
+      await Bun.write(state, JSON.stringify(fields));
+      await neovim.until(
+        shown,
+        `return require("port").session_rows.get({ pid = ${pid} }).state == "${shown}"`,
+      );
+    };
+    await reports("waiting", "blocked");
     for (const command of [
       "Claude send! 1",
       "Claude send 2",
@@ -366,7 +374,7 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
       await neovim.command(command);
       expect((await said(neovim)).at(-1), command).toContain("answer it first, then send");
     }
-    await Bun.write(state, JSON.stringify({ pid, status: "idle" }));
+    await reports("idle", "idle");
     // Its report to the terminal comes first.
     const report = (state: string) =>
       neovim.lua(

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { first, nightly } from "#test";
+import { eventually, first, nightly } from "#test";
 import { Trees, tells } from "./tree";
 
 /* A worktree is found by its name or its session, shown and removed. */
@@ -127,9 +127,11 @@ nightly.test(
 test("is completed by its name, named by its session, or chosen", async () => {
   await using trees = await Trees.open({ "a.txt": "old\n" });
   const { neovim } = trees;
-  expect(
-    await neovim.lua<string[]>("return vim.fn.getcompletion('Claude worktree home ', 'cmdline')"),
-  ).toEqual(["docs"]);
+  await eventually("the names", async () =>
+    expect(
+      await neovim.lua("return vim.fn.getcompletion('Claude worktree home ', 'cmdline')"),
+    ).toEqual(["docs"]),
+  );
   expect(await trees.run("Claude worktree home other")).toContain("no worktree other");
   await neovim.lua(
     `_G.asked = {}

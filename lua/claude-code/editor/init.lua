@@ -66,6 +66,7 @@ local function set_clients(params)
 end
 
 local function on_review(summary)
+  require("claude-code.sessions.sources").on_setups(summary.setups)
   require("claude-code.editor.review").on_changed(summary)
   local store = "claude-code.editor.review.comments.store"
   if #summary.comments > 0 or package.loaded[store] then
@@ -91,6 +92,7 @@ local methods = {
   end,
   lock_problem = lazy("server", "on_lock_problem"),
   clients = set_clients,
+  sessions_changed = lazy("sessions.sources", "on_report"),
   diff_open = lazy("editor.diff", "open"),
   diff_close = lazy("editor.diff", "close"),
   diff_unwritten = lazy("editor.diff.buffers", "unwritten"),

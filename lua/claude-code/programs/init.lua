@@ -77,4 +77,18 @@ function M.absolute_first()
   return path ~= (vim.env.PATH or "") and path or nil
 end
 
+--- Does a process of this machine run?
+---@param pid integer
+---@return boolean
+function M.is_alive(pid)
+  local _, _, code = vim.uv.kill(pid, 0)
+  local file = io.open(("/proc/%d/stat"):format(pid))
+  local stat = file and file:read(4096) or ""
+  if file then
+    file:close()
+  end
+  -- Z: it has ended, and its parent has not waited for it yet; in containers that may never come.
+  return code ~= "ESRCH" and not stat:find("^.*%) [ZX]")
+end
+
 return M

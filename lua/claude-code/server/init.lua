@@ -19,6 +19,7 @@ local M = { state = "stopped", clients = {} }
 ---@field name? string once it has named itself
 ---@field version? string
 ---@field pid? integer
+---@field place? claude-code.ProcessPlace of its process
 ---@field remote? string name of the remote where it runs, if not here
 
 --- "downloading": the executable is missing; it is fetched and installed.
@@ -321,8 +322,6 @@ function M.on_clients(now)
   end
   for id, client in pairs(new) do
     if not old[id] then
-      local folder = require("claude-code.lib.workspace").tab_folder(0)
-      require("claude-code.claude.hooks").look(folder)
       events.emit("ClientConnected", client)
     end
   end

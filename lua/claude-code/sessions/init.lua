@@ -45,9 +45,7 @@ local function in_folder()
   local nearest ---@type claude-code.SessionRow?
   local folder = vim.fn.haslocaldir(-1, 0) == 1 and vim.fs.normalize(vim.fn.getcwd(-1, 0))
   for _, row in ipairs(folder and rows.list() or {}) do
-    local is_around = row.n
-      and row.cwd
-      and require("claude-code.sessions.worktrees").is_below(folder, row.cwd)
+    local is_around = row.n and row.cwd and sources.is_below(folder, row.cwd)
     if is_around and (not nearest or #row.cwd > #nearest.cwd) then
       nearest = row
     end
@@ -99,21 +97,30 @@ function M.remove(key)
   if row and row.job and row.pid then
     local attached = row.connected or false
     rows.set(key, { n = vim.NIL, buf = vim.NIL, attached = attached, source = vim.NIL })
-    sources.read(row.pid)
+    sources.apply(row.pid)
   else
     rows.remove(key)
   end
 end
 
----Reads what all CLIs say of themselves, also in a Neovim that has just started.
----@param callback fun() in the main loop
+---Reads again what all CLIs say of themselves, once the executable runs, which it starts if it may.
+---@param callback fun(problem?: string) a problem: only the sessions of this Neovim are known
 function M.refresh(callback)
-  sources.start()
-  sources.refresh(callback)
+  local server = require("claude-code.server")
+  local function look()
+    sources.refresh(function(_, problem)
+      callback(problem)
+    end)
+  end
+  server.ensure()
+  if server.state == "downloading" then
+    return look()
+  end
+  server.ensure({}, look)
 end
 
----The sessions as they are now, as data. What other CLIs say of themselves is read again for the next
----call; what changes comes as an event.
+---The sessions as they are now, as data. The executable reads again what other CLIs say of themselves; changes
+---come as events.
 ---@return claude-code.SessionRow[] those of this Neovim first, by number
 function M.all()
   sources.start()

@@ -86,7 +86,7 @@ function M.follow()
       rows.set(row.n, { source = vim.NIL })
       if row.pid then
         -- Its file knows the state, too.
-        sources.read(row.pid)
+        sources.apply(row.pid)
       end
     end
   end)

@@ -1,7 +1,7 @@
 --- A row for each Claude session that this Neovim knows: those in its own terminals, which have a
 --- number, and those that run elsewhere. Rows are plain data; callers get copies.
 local events = require("claude-code.lib.events")
-local process = require("claude-code.programs.process")
+local programs = require("claude-code.programs")
 
 local M = {}
 
@@ -84,7 +84,7 @@ end
 
 --- Is it the row of a CLI that runs, and not of this one?
 local function has_other_cli(entry, pid)
-  return entry.has_cli == true and entry.row.pid ~= pid and process.is_alive(entry.row.pid)
+  return entry.has_cli == true and entry.row.pid ~= pid and programs.is_alive(entry.row.pid)
 end
 
 --- Finds a session by its process; in the background one job may have one process after another. A CLI

@@ -1,25 +1,66 @@
---- The sources of the rows: terminals, the files of running CLIs, the server's clients, and hooks.
-local cli_files = require("claude-code.sessions.cli_files")
-local process = require("claude-code.programs.process")
+--- The sources of the rows: terminals, what the executable reads in the files of running CLIs, the server's
+--- clients, and hooks.
+local channel = require("claude-code.server.channel")
+local programs = require("claude-code.programs")
+local requests = require("claude-code.server.requests")
 local rows = require("claude-code.sessions.rows")
-local worktrees = require("claude-code.sessions.worktrees")
 
 local M = {}
 
---- `listed`: the processes of CLIs that have a file (those without -p, of a version that writes one).
----@class claude-code.FollowedSources
----@field is_started? boolean
----@field cancel_watch? fun()
----@field listed table<integer, true>
-local following = { listed = {} }
+local MAX_NAME = 80
 
----@param place claude-code.ProcessPlace of a CLI
----@param buf? integer the terminal of this Neovim in which it runs
+---@class claude-code.ProcessPlace
+---@field where "here"|"neovim"|"outside"
+---@field ancestors integer[] the process itself first
+
+---@class claude-code.RunningSession: claude-code.ProcessPlace as its CLI describes it
+---@field pid integer
+---@field id? string
+---@field job? string of one in the background: what `claude attach` takes
+---@field name? string
+---@field cwd string absolute
+---@field worktree? string
+---@field branch? string
+---@field state? claude-code.SessionState nil: it starts, and has none yet
+---@field kind? claude-code.BlockedKind
+---@field is_background boolean
+---@field is_covered boolean it is in the workspace, or in a work tree of its repositories
+
+---@class claude-code.Worktree
+---@field path string real path of its top
+---@field name? string nil for the main one
+---@field branch? string
+
+---@class claude-code.SessionsReport from the executable
+---@field sessions claude-code.RunningSession[]
+---@field repositories claude-code.Worktree[][] of the workspace; the main work tree of each first
+
+---@class claude-code.FolderSetup what a CLI finds in the settings files that it reads in a folder
+---@field folder? string
+---@field has_hooks? boolean all of ours
+---@field has_answers? boolean that of the option `permissions.answer`
+---@field off? string why it runs no hooks: the file and its setting
+
+local setups = {} ---@type claude-code.FolderSetup[] of the workspace folders
+
+---@type { sessions: table<integer, claude-code.RunningSession>, repositories: claude-code.Worktree[][] }
+local reported = { sessions = {}, repositories = {} }
+
+local is_started = false
+
+---@return integer? buf the terminal of this Neovim in which a process runs, whoever opened that
+local function terminal_of(ancestors)
+  return vim.iter(vim.api.nvim_list_bufs()):find(function(buf)
+    return vim.list_contains(ancestors, vim.b[buf].terminal_job_pid)
+  end)
+end
+
+---@param buf? integer the terminal of this Neovim in which the CLI runs
 ---@return integer? n of the session whose terminal it is
-local function own_session(place, buf)
+local function own_session(ancestors, buf)
   for _, row in ipairs(rows.list()) do
     -- Behind npx or direnv the terminal's process is another one than the CLI's.
-    if row.n and (row.buf == (buf or 0) or vim.list_contains(place.ancestors, row.pid)) then
+    if row.n and (row.buf == (buf or 0) or vim.list_contains(ancestors, row.pid)) then
       return row.n
     end
   end
@@ -27,102 +68,142 @@ end
 
 ---Adds a session that this Neovim did not start, unless its row is known.
 ---@param key claude-code.SessionKey gets the number of a row that turns out to be the session's
----@param fields table of claude-code.SessionRow
-local function add(key, fields)
-  if rows.get(key) then
-    return
-  elseif key.pid and not fields.where then
-    local place = process.place(key.pid)
-    local buf = process.terminal(place.ancestors)
-    key.n = own_session(place, buf)
-    fields.where, fields.buf = place.where, not key.n and buf or nil
-  end
+---@param place claude-code.ProcessPlace
+local function add(key, place)
   if not rows.get(key) then
-    rows.add_elsewhere(key, fields)
+    local buf = terminal_of(place.ancestors)
+    key.n = own_session(place.ancestors, buf)
+    rows.add_elsewhere(key, { where = place.where, buf = not key.n and buf or nil })
   end
 end
 
---- The file of a CLI is gone, or its process.
-local function forget(pid)
-  if not following.listed[pid] then
-    return
-  end
-  following.listed[pid] = nil
-  local row = rows.get({ pid = pid })
+local function forget(session)
+  local row = rows.get({ pid = session.pid })
   -- The end of one in our own terminal is seen there.
   if row and not row.n then
-    rows.remove({ pid = pid })
+    rows.remove({ pid = session.pid })
   elseif row and row.job then
     rows.set({ n = row.n }, { pid = vim.NIL })
   end
 end
 
---- The process id of another machine or container names none of here.
-local function is_running(entry)
-  local is_foreign = entry.domain ~= nil and entry.domain ~= process.domain()
-  return not is_foreign and process.is_alive(entry.pid, entry.start)
-end
-
-local function on_entry(entry)
-  local key = { pid = entry.pid, id = entry.id, job = entry.job }
-  following.listed[entry.pid] = true
-  if not rows.get(key) then
-    if not worktrees.is_covered(entry.cwd) then
-      return
-    end
-    add(key, { where = entry.is_background and "background" or nil })
+---@param session claude-code.RunningSession
+local function apply(session)
+  local key = { pid = session.pid, id = session.id, job = session.job }
+  if not rows.get(key) and not session.is_covered then
+    return
+  elseif session.is_background then
+    rows.add_elsewhere(key, { where = "background" })
+  else
+    add(key, session)
   end
-  local fields = { name = entry.name or vim.NIL, cwd = entry.cwd }
+  local name = require("claude-code.lib.text").one_line(session.name, MAX_NAME)
+  local fields = { name = name or vim.NIL, cwd = session.cwd, branch = session.branch or vim.NIL }
   fields.where = key.job and "background" or nil
-  local row = rows.get(key)
-  if row and row.cwd ~= entry.cwd then
-    local worktree = worktrees.at(entry.cwd)
-    fields.worktree, fields.branch = worktree.name or vim.NIL, worktree.branch or vim.NIL
+  if (rows.get(key) or {}).cwd ~= session.cwd then
+    fields.worktree = session.worktree or vim.NIL
   end
-  rows.report(key, "registry", entry.report, fields)
+  local report = session.state and { state = session.state, kind = session.kind }
+  rows.report(key, "registry", report or nil, fields)
 end
 
-local function read(pid)
-  local entry, is_gone = cli_files.read(pid)
-  if is_gone or (entry and not is_running(entry)) then
-    forget(pid)
-  elseif entry then
-    on_entry(entry)
+---Applies again what is known of a CLI: its row has lost another source.
+---@param pid integer
+function M.apply(pid)
+  if reported.sessions[pid] then
+    apply(reported.sessions[pid])
   end
 end
 
----Reads what the CLI with this process says in its file, in the main loop.
----@type fun(pid: integer)
-M.read = vim.schedule_wrap(read)
+---The executable has read the files of all CLIs, or they have changed.
+---@param report claude-code.SessionsReport
+function M.on_report(report)
+  M.start()
+  local before = reported.sessions
+  reported = { sessions = {}, repositories = report.repositories }
+  for _, session in ipairs(report.sessions) do
+    reported.sessions[session.pid] = session
+  end
+  for pid, session in pairs(before) do
+    if not reported.sessions[pid] then
+      forget(session)
+    end
+  end
+  vim.iter(report.sessions):each(apply)
+end
 
---- Reads the files of all CLIs, and watches their folder from when there is one. The one that was
---- watched may have been deleted.
----@param callback? fun() in the main loop, once all are read
+---Without the executable nothing is known but this Neovim's own terminals.
+local function on_detach()
+  M.on_report({ sessions = {}, repositories = {} })
+end
+
+---@param reported_setups claude-code.FolderSetup[]
+function M.on_setups(reported_setups)
+  setups = reported_setups
+end
+
+---@param folder string
+---@return claude-code.FolderSetup? setup nil: it is no workspace folder
+function M.setup(folder)
+  return vim.iter(setups):find(function(setup)
+    return setup.folder == folder
+  end)
+end
+
+---@return string[] why CLIs in the workspace run no hooks
+function M.hooks_off()
+  return vim
+    .iter(setups)
+    :map(function(setup)
+      return setup.off
+    end)
+    :totable()
+end
+
+---Lets the executable read again what all CLIs say of themselves.
+---@param callback? fun(_: any, problem?: string) in the main loop, once the rows are up to date
 function M.refresh(callback)
-  if following.cancel_watch then
-    following.cancel_watch()
-  end
-  following.cancel_watch = cli_files.watch(function(pid)
-    if pid then
-      read(pid)
-    else
-      M.refresh()
-    end
-  end)
-  vim.schedule(function()
-    vim.iter(cli_files.pids()):each(read)
-    if callback then
-      callback()
-    end
-  end)
+  requests.request("sessions/look", {}, callback or function() end)
 end
 
----Removes the rows of processes that have ended without a word.
+---@param path string
+---@param folder string
+---@return boolean
+function M.is_below(path, folder)
+  return path == folder or vim.startswith(path, folder:gsub("/?$", "/"))
+end
+
+---@param folder string
+---@return claude-code.Worktree? worktree around the folder, of a repository in the workspace
+---@return claude-code.Worktree[] all those of its repository
+function M.worktree(folder)
+  local around, all = nil, {} ---@type claude-code.Worktree?, claude-code.Worktree[]
+  for _, worktrees in ipairs(reported.repositories) do
+    for _, worktree in ipairs(worktrees) do
+      local is_deeper = not around or #worktree.path > #around.path
+      if is_deeper and M.is_below(folder, worktree.path) then
+        around, all = worktree, worktrees
+      end
+    end
+  end
+  return around, all
+end
+
+---@param cwd string
+---@return boolean is it in the workspace, or in a work tree of its repositories?
+function M.is_covered(cwd)
+  return M.worktree(cwd) ~= nil
+    or vim.iter(require("claude-code.lib.workspace").folders()):any(function(folder)
+      return M.is_below(cwd, folder)
+    end)
+end
+
+---Removes the rows of processes that were killed.
 function M.prune()
   for _, row in ipairs(rows.list()) do
     -- The end of one in Neovim's own terminal is seen there.
     local is_seen = row.n and row.buf
-    if row.pid and not is_seen and not process.is_alive(row.pid) then
+    if row.pid and not is_seen and not programs.is_alive(row.pid) then
       rows.remove({ pid = row.pid })
     end
   end
@@ -130,34 +211,32 @@ end
 
 ---Follows all sources, from the first call on.
 function M.start()
-  if not following.is_started then
-    following.is_started = true
-    local attention = require("claude-code.sessions.attention")
-    local group = require("claude-code.lib.autocommands").new("sessions")
-    group:on("User", function(_, args)
-      attention.notice(args.data)
-      require("claude-code.sessions.summary").emit()
-      require("claude-code.sessions.transcripts").watch()
-    end, { pattern = "ClaudeCodeSession*" })
-    attention.watch()
+  channel.on_detach(on_detach)
+  if is_started then
+    return
+  end
+  is_started = true
+  local attention = require("claude-code.sessions.attention")
+  local group = require("claude-code.lib.autocommands").new("sessions")
+  group:on("User", function(_, args)
+    attention.notice(args.data)
+    require("claude-code.sessions.summary").emit()
     require("claude-code.sessions.transcripts").watch()
-  end
-  -- A CLI that is about to start may be the first of all.
-  if not following.cancel_watch then
-    M.refresh()
-  end
+  end, { pattern = "ClaudeCodeSession*" })
+  attention.watch()
+  require("claude-code.sessions.transcripts").watch()
 end
 
----@param pid integer of a CLI that has connected
-local function connect(pid)
+---@param client claude-code.Client a CLI that has connected
+local function connect(client)
   M.start()
-  local key = { pid = pid }
-  add(key, {})
+  local key = { pid = client.pid }
+  add(key, client.place)
   rows.report(key, "hook", nil, { attached = true, connected = true })
-  M.read(pid)
+  M.apply(client.pid)
 end
 
----Of a CLI in a remote no process is known: each session there has one, the first ones first.
+---The process of a CLI in a remote is not known: each session there has one, the first ones first.
 ---@param clients claude-code.Client[] all that are connected now
 local function connect_remotes(clients)
   local remotes = {}
@@ -179,6 +258,22 @@ end
 ---@field n? integer the number of the session's row, which the CLI has inherited
 ---@field cwd? string
 
+---Adds the session of a hook, and asks where it runs.
+---@param key claude-code.SessionKey
+---@param cwd? string
+local function add_by_hook(key, cwd)
+  rows.add_elsewhere(key, { cwd = cwd })
+  requests.request("sessions/place", { pid = key.pid }, function(place)
+    local buf = place and terminal_of(place.ancestors)
+    local n = place and own_session(place.ancestors, buf)
+    if n then
+      rows.report({ n = n, pid = key.pid }, "hook")
+    elseif place then
+      rows.set({ pid = key.pid }, { where = place.where, buf = buf })
+    end
+  end)
+end
+
 ---A hook reports.
 ---@param params claude-code.HookParams
 ---@param now "working"|"idle"|"done"
@@ -188,8 +283,8 @@ function M.on_hook(params, now)
     return
   end
   M.start()
-  if key.pid then
-    add(key, { cwd = params.cwd })
+  if key.pid and not rows.get(key) then
+    add_by_hook(key, params.cwd)
   end
   rows.report(key, "hook", { state = now }, { attached = true })
 end
@@ -217,7 +312,7 @@ function M.clients(clients)
     if client.pid and client.name == "claude-code" then
       connected[client.pid] = true
       if not (rows.get({ pid = client.pid }) or {}).connected then
-        connect(client.pid)
+        connect(client)
       end
     end
   end
@@ -230,7 +325,7 @@ function M.clients(clients)
       rows.remove({ pid = row.pid })
     end
   end
-  -- One that was killed said nothing else.
+  -- One that was killed reports nothing more.
   M.prune()
 end
 

@@ -1,7 +1,7 @@
 --- What all sessions that belong to this Neovim do, in a few words, and whether any of them works: User
 --- ClaudeCodeActivityChanged.
 local label = require("claude-code.sessions.label")
-local process = require("claude-code.programs.process")
+local programs = require("claude-code.programs")
 local rows = require("claude-code.sessions.rows")
 
 local M = {}
@@ -71,7 +71,7 @@ local emitted
 
 local function activity_of(row)
   -- No hook reports that a CLI was killed.
-  local is_gone = row.source == "hook" and row.pid and not process.is_alive(row.pid)
+  local is_gone = row.source == "hook" and row.pid and not programs.is_alive(row.pid)
   if not row.state or is_gone then
     return nil
   end

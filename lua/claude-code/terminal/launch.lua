@@ -15,13 +15,38 @@ local M = {}
 ---@field hooks table<string, claude-code.HookGroup[]>
 ---@field answers table<string, claude-code.HookGroup[]>
 
---- Which settings the CLI gets, by which of our hooks it does not have yet.
+---@param place? claude-code.RemotePlace
+---@return claude-code.CliArguments?
+local function arguments_of(place)
+  return place and require("claude-code.remote").report(place.name).cli_arguments
+    or not place and require("claude-code.server").cli_arguments
+    or nil
+end
+
+--- Finds out which hooks a CLI has in a folder already: at once in a workspace folder, so that no key comes between.
+---@param folder string where it will run
+---@param place? claude-code.RemotePlace
+---@param callback fun(setup: claude-code.FolderSetup)
+function M.look(folder, place, callback)
+  local here, there = arguments_of() or {}, arguments_of(place) or {}
+  local function answer(setup)
+    -- Lines that start another program than the remote's are of no use there. Without an answer it gets all hooks.
+    local is_same = setup and (not place or vim.deep_equal(here.installed, there.installed))
+    callback(is_same and setup or { off = setup and setup.off })
+  end
+  local known = require("claude-code.sessions.sources").setup(folder)
+  if known then
+    return answer(known)
+  end
+  require("claude-code.server.requests").request("sessions/setup", { folder = folder }, answer)
+end
+
+--- The settings that the CLI gets, by which of our hooks it does not have yet.
+---@param setup claude-code.FolderSetup
 ---@return "settings"|"settings_with_hooks"|"settings_with_answers"|"settings_with_all"
-local function settings_for(folder, installed)
-  local are_installed = require("claude-code.claude.hooks").are_installed
-  local hooks = not are_installed(folder, installed.hooks)
-  local answers = require("claude-code.config").get().permissions.answer
-    and not are_installed(folder, installed.answers)
+local function settings_for(setup)
+  local hooks = not setup.has_hooks
+  local answers = require("claude-code.config").get().permissions.answer and not setup.has_answers
   if hooks and answers then
     return "settings_with_all"
   end
@@ -29,19 +54,15 @@ local function settings_for(folder, installed)
 end
 
 --- Empty before the executable was ever ready, or where `mcp.in_terminal` is off.
----@param folder? string where the CLI will run; the current tab page's folder if left out
+---@param setup claude-code.FolderSetup
 ---@param place? claude-code.RemotePlace the remote where it will run
 ---@return string[]
-function M.launch_arguments(folder, place)
-  local made = require("claude-code.server").cli_arguments
-  if place then
-    made = require("claude-code.remote").report(place.name).cli_arguments
-  end
+function M.launch_arguments(setup, place)
+  local made = arguments_of(place)
   if not made or not require("claude-code.config").get().mcp.in_terminal then
     return {}
   end
-  local settings = settings_for(folder or workspace.tab_folder(0), made.installed)
-  return { made[settings], made.mcp_config }
+  return { made[settings_for(setup)], made.mcp_config }
 end
 
 --- An option that takes the next word as its value.
@@ -121,9 +142,10 @@ end
 --- is touched; the user's own arguments come last.
 ---@param arguments string[]
 ---@param place? claude-code.RemotePlace the remote where it will run: the command is only its arguments then
+---@param setup claude-code.FolderSetup
 ---@return string[]? command
 ---@return string|claude-code.SessionArguments
-function M.command(arguments, place)
+function M.command(arguments, place, setup)
   local command, message = {}, nil
   if not place then
     command, message = require("claude-code.claude.cli").command()
@@ -144,7 +166,7 @@ function M.command(arguments, place)
   if options.permission_mode and not has_permission_mode(own) then
     vim.list_extend(command, { "--permission-mode", options.permission_mode })
   end
-  vim.list_extend(command, M.launch_arguments(nil, place))
+  vim.list_extend(command, M.launch_arguments(setup, place))
   return vim.list_extend(command, own), session
 end
 

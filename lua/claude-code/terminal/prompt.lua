@@ -69,15 +69,12 @@ end
 ---@param n? integer the session; the current one if left out
 local function is_asking(n)
   n = n or running.current()
-  local row, pids = n and sessions.get(n) or {}, connected_pids()
-  -- Its terminal reports a state before its own file does.
-  if row.source == "terminal" and row.state == "blocked" then
+  if n and (sessions.get(n) or {}).state == "blocked" then
     return true
   end
-  table.insert(pids, row.pid)
-  return vim.iter(pids):any(function(pid)
-    local is_its = pid == row.pid or n and session_of(pid) == n or not n and terminal_of({ pid })
-    return is_its and require("claude-code.sessions.cli_files").is_asking(pid)
+  return vim.iter(connected_pids()):any(function(pid)
+    local is_its = n and session_of(pid) == n or not n and terminal_of({ pid })
+    return is_its and (sessions.get({ pid = pid }) or {}).state == "blocked"
   end)
 end
 

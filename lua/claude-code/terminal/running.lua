@@ -215,7 +215,7 @@ local function has_ended(n, terminal)
     return not row or not require("claude-code.terminal.window.buffer").is_running(terminal.buf)
   end
   local pid = terminal.pid or row.pid
-  return pid ~= nil and not require("claude-code.programs.process").is_alive(pid)
+  return pid ~= nil and not require("claude-code.programs").is_alive(pid)
 end
 
 ---@param n integer

@@ -59,23 +59,21 @@ function M.notify_if_downloading()
 end
 
 --- A project may switch off the hooks of all that starts in it.
-local function warn_without_hooks(folder)
-  local reason = require("claude-code.claude.hooks").look(folder)
-  if reason then
-    local text =
-      "Claude runs without hooks: nothing records its changes for :Claude review, or checks them: "
-    notify.warn(text .. reason)
-  end
-end
+local WITHOUT_HOOKS =
+  "Claude runs without hooks: nothing records its changes for :Claude review, or checks them: "
 
 --- The command line and the environment name the server and its executable, so they are made when both are ready.
-local function open(arguments, n, folder, place)
+---@param place? claude-code.RemotePlace
+---@param setup claude-code.FolderSetup
+local function open(arguments, n, folder, place, setup)
   local launch = require("claude-code.terminal.launch")
-  local command, session = launch.command(arguments, place)
+  local command, session = launch.command(arguments, place, setup)
   if not command then
     return notify.error(session)
   end
-  warn_without_hooks(folder)
+  if setup.off then
+    notify.warn(WITHOUT_HOOKS .. setup.off)
+  end
   require("claude-code.terminal.winbar").follow()
   n = sessions.add({
     n = n,
@@ -145,12 +143,15 @@ function M.run(arguments, n, folder)
         require("claude-code.remote").ensure(place, done)
       end)
     end
+    local setup = task.await(function(done)
+      require("claude-code.terminal.launch").look(folder, place, done)
+    end)
     if place and is_ready or was_downloading then
       task.await(in_normal_mode)
     end
     if waiting[this] then
       waiting[this] = nil
-      open(arguments, n, folder --[[@as string]], place)
+      open(arguments, n, folder --[[@as string]], place, setup)
       call_followers()
     end
   end)

@@ -50,7 +50,7 @@ Draft.__index = Draft
 
 --- Takes a draft over whose Neovim has ended.
 local function adopt(path, name)
-  local is_alive = require("claude-code.programs.process").is_alive
+  local is_alive = require("claude-code.programs").is_alive
   for other in vim.fs.dir(FOLDER) do
     local pid = other:match("^" .. vim.pesc(name) .. "%-(%d+)%.md$")
     if pid and not is_alive(assert(tonumber(pid))) then

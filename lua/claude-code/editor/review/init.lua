@@ -20,6 +20,7 @@ local M = {}
 ---@class claude-code.ReviewSummary
 ---@field counts claude-code.ReviewCounts
 ---@field incomplete boolean a change could not be recorded, and the user has not kept the rest since
+---@field setups claude-code.FolderSetup[] of the workspace folders
 ---@field problems string[] sentences on what keeps the review from knowing all at once
 ---@field comments claude-code.ReviewComment[]
 ---@field runs boolean something of Claude's may be changing files
@@ -37,9 +38,12 @@ function M.count()
   return last and last.counts.hunks or 0
 end
 
----@return boolean could a change not be recorded?
-function M.is_incomplete()
-  return last ~= nil and last.incomplete
+---@param has_claude boolean any Claude is there
+---@return string? reason in two words why changes are not in the review: "hooks off", "review incomplete"
+function M.incomplete(has_claude)
+  return has_claude and #require("claude-code.sessions.sources").hooks_off() > 0 and "hooks off"
+    or last and last.incomplete and "review incomplete"
+    or nil
 end
 
 ---@return claude-code.Review? nil: nothing was listed yet
@@ -117,9 +121,12 @@ function M.start()
 end
 
 local function announce(summary, before)
-  local was = before and { before.counts, before.incomplete }
-  local is_same = was and vim.deep_equal(was, { summary.counts, summary.incomplete })
-  if not is_same and (before or summary.counts.files > 0 or summary.incomplete) then
+  local function shown(one)
+    return { one.counts, one.incomplete, one.setups }
+  end
+  local is_same = before and vim.deep_equal(shown(before), shown(summary))
+  local off = require("claude-code.sessions.sources").hooks_off()
+  if not is_same and (before or summary.counts.files + #off > 0 or summary.incomplete) then
     require("claude-code.lib.events").emit("ReviewChanged", summary.counts)
   end
 end

@@ -170,8 +170,7 @@ function Review:begin(answer)
     return show(self, 1)
   end
   self:close()
-  local folders = require("claude-code.lib.workspace").folders()
-  local off = vim.iter(folders):map(require("claude-code.claude.hooks").off):next()
+  local off = require("claude-code.sessions.sources").hooks_off()[1]
   if off then
     notify.warn("Claude's changes are not recorded, for its hooks are off: " .. off, "review")
   elseif #answer.incomplete == 0 then

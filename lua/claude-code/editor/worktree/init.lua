@@ -4,7 +4,7 @@ local notify = require("claude-code.messages.notify")
 local path = require("claude-code.editor.documents.path")
 local reload = require("claude-code.editor.documents.reload")
 local requests = require("claude-code.server.requests")
-local worktrees = require("claude-code.sessions.worktrees")
+local sources = require("claude-code.sessions.sources")
 
 local ACTIONS = { "show", "home", "remove" }
 local TEXTS = {
@@ -23,9 +23,10 @@ end
 
 ---@return claude-code.Worktree[] the linked ones of this repository
 local function linked()
+  local _, all = sources.worktree(folder())
   return vim.tbl_filter(function(tree)
     return tree.name ~= nil
-  end, worktrees.of(folder()))
+  end, all)
 end
 
 ---@return string[]
@@ -38,33 +39,52 @@ end
 ---@param name? string path
 ---@return claude-code.Worktree? tree the linked one around it
 local function around(name)
-  local tree = worktrees.at(name or folder())
-  return tree.name and tree or nil
+  local tree = sources.worktree(name or folder())
+  return tree and tree.name and tree or nil
+end
+
+---@return claude-code.Worktree?
+local function find(given)
+  local n = given ~= "" and require("claude-code.terminal.select").find(given)
+    or given == "" and require("claude-code.sessions").current()
+  local row = n and require("claude-code.sessions").get(n) or {}
+  return vim.iter(linked()):find(function(tree)
+    return tree.name == given
+  end) or given == "" and around() or row.cwd and around(row.cwd) or nil
+end
+
+local function choose(run)
+  local options = {
+    prompt = "Worktrees",
+    format_item = function(tree)
+      return ("%s: %s"):format(tree.name, vim.fn.fnamemodify(tree.path, ":~"))
+    end,
+  }
+  vim.ui.select(linked(), options, function(tree)
+    if tree then
+      run(tree)
+    end
+  end)
 end
 
 ---@param given string its name, or a session's number or name; "": not named
 ---@param run fun(tree: claude-code.Worktree)
 function M.with_named(given, run)
-  local n = given ~= "" and require("claude-code.terminal.select").find(given)
-    or given == "" and require("claude-code.sessions").current()
-  local row = n and require("claude-code.sessions").get(n) or {}
-  local trees = linked()
-  local tree = vim.iter(trees):find(function(one)
-    return one.name == given
-  end) or given == "" and around() or row.cwd and around(row.cwd)
-  if tree then
-    return run(tree)
-  elseif given ~= "" or #trees == 0 then
-    local text = given ~= "" and "there is no worktree %s"
-      or "no other worktree here; :Claude new -w starts one"
-    return notify.error(text:format(given))
+  local known = find(given)
+  if known then
+    return run(known)
   end
-  local format = function(one)
-    return ("%s: %s"):format(one.name, vim.fn.fnamemodify(one.path, ":~"))
-  end
-  vim.ui.select(trees, { prompt = "Worktrees", format_item = format }, function(one)
-    if one then
-      run(one)
+  -- It may have been made just now.
+  require("claude-code.sessions").refresh(function()
+    local tree = find(given)
+    if tree then
+      run(tree)
+    elseif given ~= "" then
+      notify.error("there is no worktree " .. given)
+    elseif #linked() == 0 then
+      notify.error("no other worktree here; :Claude new -w starts one")
+    else
+      choose(run)
     end
   end)
 end
@@ -106,16 +126,14 @@ end
 ---@param tree claude-code.Worktree
 ---@param callback fun(answer: any)
 local function ask(method, tree, callback, options)
-  local all, here = worktrees.of(tree.path), worktrees.at(folder()).path
-  local is_here = here ~= tree.path
-    and vim.iter(all):any(function(other)
-      return other.path == here
-    end)
+  local _, all = sources.worktree(tree.path)
+  local here = sources.worktree(folder())
+  local is_here = here ~= nil and here.path ~= tree.path and vim.list_contains(all, here)
   if not is_here and all[1].name then
     local text = "this repository is bare: go to the tab page of another worktree than %s first"
     return notify.error(text:format(tree.name))
   end
-  local params = { root = is_here and here or all[1].path, path = tree.path }
+  local params = { root = (is_here and here or all[1]).path, path = tree.path }
   requests.ask("worktree/" .. method, vim.tbl_extend("force", params, options or {}), callback)
 end
 
@@ -175,7 +193,7 @@ end
 local function user_of(tree)
   local function is_in(file)
     local real = file and vim.uv.fs_realpath(file) or file
-    return real ~= nil and worktrees.is_below(real, tree.path)
+    return real ~= nil and sources.is_below(real, tree.path)
   end
   for _, row in ipairs(require("claude-code.sessions").list()) do
     if is_in(row.cwd) then

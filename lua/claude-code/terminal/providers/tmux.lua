@@ -1,6 +1,6 @@
 --- The CLI in a pane of the tmux that Neovim runs in. tmux starts it, so it inherits nothing from
 --- Neovim: what it needs is passed along.
-local process = require("claude-code.programs.process")
+local programs = require("claude-code.programs")
 local window = require("claude-code.terminal.window")
 
 ---@class claude-code.TmuxTerminal: claude-code.Terminal
@@ -190,8 +190,8 @@ function M.left()
     local pane, pid, owner, number, folder = line:match("^(%%%d+) (%d+) 0 (%d+)%.(%d%d?%d?) (/.*)$")
     local is_left = pane
       and not terminals[pane]
-      and (tonumber(owner) == vim.uv.os_getpid() or not process.is_alive(tonumber(owner)))
-      and require("claude-code.sessions.worktrees").is_covered(folder)
+      and (tonumber(owner) == vim.uv.os_getpid() or not programs.is_alive(tonumber(owner)))
+      and require("claude-code.sessions.sources").is_covered(folder)
     if is_left and take(pane, owner .. "." .. number, tonumber(number)) then
       local fields = { pid = tonumber(pid), number = tonumber(number), folder = folder }
       fields.outlives = true

@@ -1,0 +1,163 @@
+import { join } from "node:path";
+import * as v from "valibot";
+import {
+  isRunning,
+  type RunningSession,
+  runningSessions,
+  sessionsFolder,
+} from "../claude/running-sessions";
+import { folderSetup } from "../claude/settings-files";
+import type { EditorPort } from "../editor/methods";
+import { message } from "../lib/errors";
+import type { Log } from "../lib/log";
+import { PathWatch } from "../lib/path-watch";
+import { isBelow } from "../lib/paths";
+import { processDomain } from "../lib/process";
+import { type Answer, takes } from "../lib/requests";
+import { withoutUndefined } from "../neovim/call";
+import { type Place, placeOf } from "./place";
+import { changingIn, innermost, type Worktree, worktreesOf } from "./worktrees";
+
+/** `shell`: the turn is over and a command of it still runs; the CLI, too, calls that "working". */
+const STATES = new Map([
+  ["idle", "idle"],
+  ["busy", "working"],
+  ["shell", "working"],
+  ["waiting", "blocked"],
+]);
+const KINDS = new Map([
+  ["permission prompt", "permission"],
+  ["sandbox request", "permission"],
+  ["input needed", "question"],
+  ["goal proposal", "question"],
+  ["dialog open", "question"],
+]);
+
+const Process = v.object({ pid: v.number() });
+const Folder = v.object({ folder: v.string() });
+
+/**
+ * Reports to a Neovim which sessions run, as their CLIs' files say, and which work trees its workspace has. It
+ * also answers the requests `sessions/…`.
+ */
+export class SessionsEndpoint {
+  readonly #watch = new PathWatch(() => void this.look());
+  readonly #places = new Map<number, Place>();
+  #looking: Promise<void> | undefined;
+  #next: Promise<void> | undefined;
+  #isAttached = false;
+  #sent = "";
+
+  constructor(
+    private readonly editor: Pick<EditorPort, "state" | "on" | "call">,
+    /** Neovim's process. */
+    private readonly neovim: number,
+    private readonly log: Log,
+  ) {
+    editor.on("state", ({ folders }) => {
+      if (folders) void this.look();
+    });
+  }
+
+  /** Resolves once Neovim, which is attached now, has the first report. */
+  start(): Promise<void> {
+    this.#isAttached = true;
+    return this.look();
+  }
+
+  /** Resolves once Neovim knows what is true now. One look runs at a time; all that are asked for meanwhile are one. */
+  look(): Promise<void> {
+    if (!this.#isAttached) return Promise.resolve();
+    if (!this.#looking) {
+      this.#looking = this.#report().finally(() => {
+        this.#looking = undefined;
+      });
+      return this.#looking;
+    }
+    this.#next ??= this.#looking.then(() => {
+      this.#next = undefined;
+      return this.look();
+    });
+    return this.#next;
+  }
+
+  readonly requests: Record<string, Answer> = {
+    /** Nothing, once Neovim knows what is true now. */
+    look: () => this.look(),
+    /** Place of a process. */
+    place: takes(Process, ({ pid }) => placeOf(pid, this.neovim)),
+    /** FolderSetup. */
+    setup: takes(Folder, ({ folder }) => folderSetup(folder)),
+  };
+
+  end(): void {
+    this.#isAttached = false;
+    this.#watch.end();
+  }
+
+  async #report(): Promise<void> {
+    const repositories = this.#repositories();
+    const trees = repositories.flat();
+    const watched = [
+      `${sessionsFolder()}/`,
+      ...this.editor.state.folders.map((folder) => join(folder, ".git")),
+      ...repositories.flatMap(([tree]) => (tree ? changingIn(tree) : [])),
+    ];
+    // What changed before it was watched was no event.
+    if (this.#watch.follow(watched)) setImmediate(() => this.look());
+    const report = { sessions: this.#sessions(trees), repositories };
+    const seen = JSON.stringify(report);
+    if (seen === this.#sent) return;
+    this.#sent = seen;
+    await this.editor.call("sessions_changed", report).catch((error) => {
+      this.#sent = "";
+      this.log.warn(`A report of the sessions failed: ${message(error)}`);
+    });
+  }
+
+  /** The work trees of each repository of the workspace. */
+  #repositories(): Worktree[][] {
+    const all = this.editor.state.folders.map(worktreesOf).filter((trees) => trees.length > 0);
+    return [...new Map(all.map((trees) => [trees[0]?.path, trees])).values()];
+  }
+
+  #sessions(trees: readonly Worktree[]): object[] {
+    const domain = processDomain();
+    const running = runningSessions().filter(
+      // A process id of another machine or container names no process of here.
+      (one) => (one.pidDomain ?? domain) === domain && isRunning(one),
+    );
+    const pids = new Set(running.map(({ pid }) => pid));
+    for (const pid of this.#places.keys()) if (!pids.has(pid)) this.#places.delete(pid);
+    return running
+      .sort((one, other) => one.pid - other.pid)
+      .flatMap((one) => this.#described(one, trees));
+  }
+
+  #described(session: RunningSession, trees: readonly Worktree[]): object[] {
+    const { pid, cwd, kind, status } = session;
+    if (!cwd || session.spare || (kind !== "interactive" && kind !== "bg")) return [];
+    const state = status === undefined ? undefined : (STATES.get(status) ?? "idle");
+    const around = innermost(cwd, trees) ?? innermost(cwd, worktreesOf(cwd));
+    const places = [...trees.map(({ path }) => path), ...this.editor.state.folders];
+    const described = {
+      ...{ pid, cwd, state, is_background: kind === "bg" },
+      id: session.sessionId || undefined,
+      // A name that the CLI has made up says no more than the folder.
+      name: session.nameSource === "derived" ? undefined : session.name,
+      // It becomes an argument, and must not be an option.
+      job: kind === "bg" ? /^[a-zA-Z0-9][\w-]*$/.exec(session.jobId ?? "")?.[0] : undefined,
+      kind: state === "blocked" ? KINDS.get(session.waitingFor ?? "") : undefined,
+      ...{ worktree: around?.name, branch: around?.branch },
+      is_covered: places.some((place) => isBelow(cwd, place)),
+      ...this.#place(pid),
+    };
+    return [withoutUndefined(described)];
+  }
+
+  #place(pid: number): Place {
+    const place = this.#places.get(pid) ?? placeOf(pid, this.neovim);
+    this.#places.set(pid, place);
+    return place;
+  }
+}
