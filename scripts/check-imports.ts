@@ -97,7 +97,7 @@ const LAYERS: Record<string, [imports: string, why: string]> = {
   ],
   review: ["claude editor", "it works on records and files: hooks use it where no Neovim runs"],
   hooks: ["claude editor locate neovim review", "a hook must not pay for a server"],
-  sessions: ["claude transcript", "it reads what the CLI has written, where no editor runs"],
+  sessions: ["claude editor transcript", "it reads what the CLI has written, whoever shows it"],
   worktrees: ["claude review sessions", "its git, journal and writing of files are the review's"],
   prompt: ["claude language review", "it knows what a prompt can name, whoever shows it"],
   transcript: ["claude editor review", "it reads what the CLI writes, whoever shows it"],
@@ -129,6 +129,7 @@ const typescriptRules: Rule[] = [
 /** Each opens by its name what is no file of a project, or follows symlinks as the user wants; by which functions. */
 const OPENERS = `
 src/claude/left-behind.ts readFileSync readlinkSync
+src/claude/settings-files.ts readText
 src/commands/uninstall.ts readlinkSync rmSync
 src/hooks/permission.ts readText
 src/ide/tools/open-diff.ts writeText

@@ -35,7 +35,6 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   "uninstall-hooks": async () => (await import("./commands/setup")).uninstallHooks,
   mcp: async () => (await import("./commands/mcp")).mcp,
   relay: async () => (await import("./commands/relay")).relay,
-  sessions: async () => (await import("./commands/sessions")).sessions,
   serve: async () => (await import("./commands/serve")).serve,
   uninstall: async () => (await import("./commands/uninstall")).uninstall,
 };

@@ -1,6 +1,6 @@
 import { readFileSync, readlinkSync } from "node:fs";
 import { isBelow, namesIn } from "../lib/paths";
-import { parentOf } from "../lib/process";
+import { statOf } from "../lib/process";
 
 /**
  * The processes that work in the folder `root`, a real path, or whose command line names it (`git -C`),
@@ -20,7 +20,7 @@ function isLeft(pid: number, cli: number, root: string): boolean {
     if (!environment.includes(`CLAUDE_PID=${cli}`)) return false;
     const isHere = isBelow(readlinkSync(`/proc/${pid}/cwd`), root);
     if (!isHere && !readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(root)) return false;
-    for (let one = pid; one > 1; one = parentOf(one)) if (one === cli) return false;
+    for (let one = pid; one > 1; one = statOf(one).parent) if (one === cli) return false;
     return true;
   } catch {
     // It has ended, or is somebody else's.

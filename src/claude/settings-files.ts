@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { isObject, type JsonObject, readJson } from "../lib/json";
+import { isObject, type JsonObject, parseObject, readJson } from "../lib/json";
 import { stablePath, statOf } from "../lib/paths";
 import { readText } from "../lib/read-regular";
 import { claudeFolder } from "./config-dir";
@@ -64,10 +64,10 @@ function hooksOff(cwd: string): string | undefined {
   const user = join(claudeFolder(), "settings.json");
   for (const top of topsOf(cwd)) {
     for (const path of [...projectSettings(top), user]) {
-      if (readText(path, MAX_BYTES) === undefined && statOf(path)) {
+      const text = readText(path, MAX_BYTES);
+      if (text === undefined && statOf(path))
         return `${path} cannot be read, and may switch off Claude's hooks`;
-      }
-      const isOff = readJson(path, MAX_BYTES)?.disableAllHooks;
+      const isOff = parseObject(text)?.disableAllHooks;
       if (isOff === true) return `disableAllHooks is true in ${path}`;
       if (isOff === false) break;
     }

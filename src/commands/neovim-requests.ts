@@ -42,7 +42,7 @@ export function neovimRequests(editor: NeovimEditor, server: IdeServer, log: Log
     },
     clientsChanged() {
       review.clientsChanged();
-      void sessions.look();
+      sessions.look();
     },
     async end() {
       sessions.end();

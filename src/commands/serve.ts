@@ -60,10 +60,9 @@ async function run(
   const { lock } = published;
   const failed = Promise.withResolvers<string>();
   // Neovim learns nothing from us before it has let us attach.
-  const attached = attach(editor, launch, {
-    ...{ port: listener.port, token, lock },
-    reportSessions: () => requests.reportSessions(),
-  }).catch((error) => {
+  const attached = attach(editor, launch, { port: listener.port, token, lock }, () =>
+    requests.reportSessions(),
+  ).catch((error) => {
     // When we end first, attaching fails too, which is not an error.
     const isGone = failureCode(error) === "gone";
     if (!isGone) log.error(`Attaching failed: ${message(error)}`);
@@ -147,18 +146,12 @@ class Published {
   }
 }
 
-interface Offer {
-  port: number;
-  token: string;
-  lock: LockKeeper;
-  reportSessions: () => Promise<void>;
-}
-
 /** Attaches to Neovim, and says that we accept clients. */
 async function attach(
   editor: NeovimEditor,
   { executable, token: given }: Launch,
-  { port, token, lock, reportSessions }: Offer,
+  { port, token, lock }: { port: number; token: string; lock: LockKeeper },
+  reportSessions: () => Promise<unknown>,
 ): Promise<void> {
   await editor.attach({ contract: CONTRACT, version: VERSION });
   await reportSessions();

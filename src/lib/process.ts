@@ -46,11 +46,6 @@ export function isAlive(pid: number, start?: string): boolean {
   return !/^[ZX]/.test(state) && (start === undefined || began === start);
 }
 
-/** Linux only. Throws where there is no such process. */
-export function parentOf(pid: number): number {
-  return statOf(pid).parent;
-}
-
 /** What /proc/PID/stat says of a process; `began` in ticks since the machine's start. Linux only; throws. */
 export function statOf(pid: number | "self") {
   const stat = readFileSync(`/proc/${pid}/stat`, "latin1");

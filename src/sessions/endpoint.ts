@@ -14,7 +14,7 @@ import { PathWatch } from "../lib/path-watch";
 import { isBelow } from "../lib/paths";
 import { processDomain } from "../lib/process";
 import { type Answer, takes } from "../lib/requests";
-import { withoutUndefined } from "../neovim/call";
+import { pastConversations } from "./conversations";
 import { type Place, placeOf } from "./place";
 import { changingIn, innermost, type Worktree, worktreesOf } from "./worktrees";
 
@@ -41,10 +41,9 @@ const Folder = v.object({ folder: v.string() });
  * also answers the requests `sessions/…`.
  */
 export class SessionsEndpoint {
-  readonly #watch = new PathWatch(() => void this.look());
+  readonly #watch = new PathWatch(() => this.look());
   readonly #places = new Map<number, Place>();
-  #looking: Promise<void> | undefined;
-  #next: Promise<void> | undefined;
+  #told: Promise<unknown> = Promise.resolve();
   #isAttached = false;
   #sent = "";
 
@@ -55,49 +54,20 @@ export class SessionsEndpoint {
     private readonly log: Log,
   ) {
     editor.on("state", ({ folders }) => {
-      if (folders) void this.look();
+      if (folders) this.look();
     });
   }
 
   /** Resolves once Neovim, which is attached now, has the first report. */
-  start(): Promise<void> {
+  start(): Promise<unknown> {
     this.#isAttached = true;
     return this.look();
   }
 
-  /** Resolves once Neovim knows what is true now. One look runs at a time; all that are asked for meanwhile are one. */
-  look(): Promise<void> {
-    if (!this.#isAttached) return Promise.resolve();
-    if (!this.#looking) {
-      this.#looking = this.#report().finally(() => {
-        this.#looking = undefined;
-      });
-      return this.#looking;
-    }
-    this.#next ??= this.#looking.then(() => {
-      this.#next = undefined;
-      return this.look();
-    });
-    return this.#next;
-  }
-
-  readonly requests: Record<string, Answer> = {
-    /** Nothing, once Neovim knows what is true now. */
-    look: () => this.look(),
-    /** Place of a process. */
-    place: takes(Process, ({ pid }) => placeOf(pid, this.neovim)),
-    /** FolderSetup. */
-    setup: takes(Folder, ({ folder }) => folderSetup(folder)),
-  };
-
-  end(): void {
-    this.#isAttached = false;
-    this.#watch.end();
-  }
-
-  async #report(): Promise<void> {
+  /** Resolves once Neovim knows what is true now. */
+  look(): Promise<unknown> {
+    if (!this.#isAttached) return this.#told;
     const repositories = this.#repositories();
-    const trees = repositories.flat();
     const watched = [
       `${sessionsFolder()}/`,
       ...this.editor.state.folders.map((folder) => join(folder, ".git")),
@@ -105,14 +75,32 @@ export class SessionsEndpoint {
     ];
     // What changed before it was watched was no event.
     if (this.#watch.follow(watched)) setImmediate(() => this.look());
-    const report = { sessions: this.#sessions(trees), repositories };
-    const seen = JSON.stringify(report);
-    if (seen === this.#sent) return;
+    const sessions = this.#sessions(repositories.flat());
+    // Without fields that are undefined, which Lua would take for vim.NIL.
+    const seen = JSON.stringify({ sessions, repositories });
+    if (seen === this.#sent) return this.#told;
     this.#sent = seen;
-    await this.editor.call("sessions_changed", report).catch((error) => {
+    this.#told = this.editor.call("sessions_changed", JSON.parse(seen)).catch((error) => {
       this.#sent = "";
       this.log.warn(`A report of the sessions failed: ${message(error)}`);
     });
+    return this.#told;
+  }
+
+  readonly requests: Record<string, Answer> = {
+    /** Nothing, once Neovim knows what is true now. */
+    look: () => this.look().then(() => {}),
+    /** Place of a process. */
+    place: takes(Process, ({ pid }) => placeOf(pid, this.neovim)),
+    /** Conversation[]: those of the workspace and its work trees, the newest first. */
+    past: () => pastConversations(this.editor.state.folders),
+    /** FolderSetup. */
+    setup: takes(Folder, ({ folder }) => folderSetup(folder)),
+  };
+
+  end(): void {
+    this.#isAttached = false;
+    this.#watch.end();
   }
 
   /** The work trees of each repository of the workspace. */
@@ -152,7 +140,7 @@ export class SessionsEndpoint {
       is_covered: places.some((place) => isBelow(cwd, place)),
       ...this.#place(pid),
     };
-    return [withoutUndefined(described)];
+    return [described];
   }
 
   #place(pid: number): Place {

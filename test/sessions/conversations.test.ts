@@ -1,11 +1,11 @@
 import { spawn, spawnSync } from "node:child_process";
 import { mkdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { EXECUTABLE, isolatedEnv, nightly, temporaryFolder } from "#test";
-import type { Conversation } from "../../src/sessions/conversations";
+import { nightly, temporaryFolder } from "#test";
+import { type Conversation, pastConversations } from "../../src/sessions/conversations";
 import { commitAll, git } from "../review/repository";
 
-/* The past conversations of a project, as `claude-code-nvim sessions --json` lists them. */
+/* The past conversations of a project. */
 
 const MB = 1024 * 1024;
 
@@ -22,7 +22,10 @@ describe("past conversations", () => {
     commitAll(project, {});
     git(project, "worktree", "add", "-q", "-b", "topic", linked);
   });
+  const { CLAUDE_CONFIG_DIR } = process.env;
   afterAll(() => {
+    if (CLAUDE_CONFIG_DIR === undefined) delete process.env.CLAUDE_CONFIG_DIR;
+    else process.env.CLAUDE_CONFIG_DIR = CLAUDE_CONFIG_DIR;
     for (const path of [home, project, linked]) rmSync(path, { recursive: true, force: true });
   });
 
@@ -44,12 +47,8 @@ describe("past conversations", () => {
   });
 
   function list(cwd = project): Conversation[] {
-    const { stdout, exitCode } = Bun.spawnSync([EXECUTABLE, "sessions", "--json"], {
-      cwd,
-      env: isolatedEnv(home),
-    });
-    expect(exitCode).toBe(0);
-    return (JSON.parse(stdout.toString()) as { conversations: Conversation[] }).conversations;
+    process.env.CLAUDE_CONFIG_DIR = join(home, ".claude");
+    return pastConversations([cwd]);
   }
 
   beforeEach(() => rmSync(join(home, ".claude"), { recursive: true, force: true }));

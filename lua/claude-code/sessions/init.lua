@@ -104,13 +104,11 @@ function M.remove(key)
 end
 
 ---Reads again what all CLIs say of themselves, once the executable runs, which it starts if it may.
----@param callback fun(problem?: string) a problem: only the sessions of this Neovim are known
+---@param callback fun() in the main loop; without an executable only the sessions of this Neovim are known
 function M.refresh(callback)
   local server = require("claude-code.server")
   local function look()
-    sources.refresh(function(_, problem)
-      callback(problem)
-    end)
+    sources.refresh(callback)
   end
   server.ensure()
   if server.state == "downloading" then

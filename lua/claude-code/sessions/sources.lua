@@ -37,7 +37,7 @@ local MAX_NAME = 80
 
 ---@class claude-code.FolderSetup what a CLI finds in the settings files that it reads in a folder
 ---@field folder? string
----@field has_hooks? boolean all of ours
+---@field has_hooks? boolean all that the executable would add
 ---@field has_answers? boolean that of the option `permissions.answer`
 ---@field off? string why it runs no hooks: the file and its setting
 

@@ -66,8 +66,6 @@ function M.own()
   return label.own()
 end
 
-local TIMEOUT_MS = 5000
-
 ---@class claude-code.Conversation
 ---@field id string
 ---@field title string one line
@@ -77,45 +75,24 @@ local TIMEOUT_MS = 5000
 ---@field bytes integer
 ---@field at number ms since 1970, of its last entry
 
---- Lists past conversations of the workspace and its work trees. The executable reads them, outside of Neovim's thread.
----@param callback fun(conversations: claude-code.Conversation[]) in the main loop; the newest first, none
----that runs; empty if they cannot be listed
-local function list_past(callback)
-  local path, folders =
-    require("claude-code.server").executable(), require("claude-code.lib.workspace").folders()
-  if not path or #folders == 0 then
-    return callback({})
-  end
-  local words = { path, "sessions", "--json" }
-  for _, folder in ipairs(folders) do
-    vim.list_extend(words, { "--folder", folder })
-  end
-  local options = { timeout = TIMEOUT_MS }
-  require("claude-code.install.executable").run(words, options, function(result)
-    if result.code ~= 0 then
-      local log = require("claude-code.messages.log")
-      log.warn("past conversations were not listed: %s", vim.trim(result.stderr or ""))
-      return callback({})
-    end
-    callback(vim.json.decode(result.stdout, { luanil = { object = true } }).conversations)
-  end)
-end
-
 --- Lets the user choose from all sessions and past conversations.
 ---@param prompt string
 ---@param callback fun(row: claude-code.SessionRow|claude-code.Conversation)
 function M.choose_any(prompt, callback)
-  -- This reads the files of other CLIs again.
-  sessions.all()
-  list_past(function(conversations)
-    local rows = M.own()
-    for _, row in ipairs(sessions.list()) do
-      rows[#rows + 1] = not row.n and row or nil
-    end
-    for _, past in ipairs(conversations) do
-      rows[#rows + 1] = not sessions.get({ id = past.id }) and past or nil
-    end
-    choose(rows, prompt, callback)
+  sessions.refresh(function()
+    require("claude-code.server.requests").request("sessions/past", {}, function(past, problem)
+      if problem then
+        notify.info("only the sessions of this Neovim are known: " .. problem, "sessions")
+      end
+      local rows = M.own()
+      for _, row in ipairs(sessions.list()) do
+        rows[#rows + 1] = not row.n and row or nil
+      end
+      for _, conversation in ipairs(past or {}) do
+        rows[#rows + 1] = not sessions.get({ id = conversation.id }) and conversation or nil
+      end
+      choose(rows, prompt, callback)
+    end)
   end)
 end
 
