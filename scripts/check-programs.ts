@@ -17,7 +17,6 @@ const STARTS: Record<string, string> = {
   [`${LUA}/install/async.lua`]: "what its callers got of on_path()",
   [`${LUA}/install/executable.lua`]: "the executable, by install/locate",
   [`${LUA}/server/process.lua`]: "the executable, by install/locate",
-  [`${LUA}/programs/process.lua`]: "ps, by on_path()",
   [`${LUA}/terminal/start.lua`]: "the Claude CLI, by claude/cli",
   [`${LUA}/terminal/providers/native.lua`]: "the Claude CLI, by claude/cli",
   [`${LUA}/terminal/providers/tmux.lua`]: "tmux, by on_path()",
@@ -27,6 +26,7 @@ const STARTS: Record<string, string> = {
   "src/remote/helpers.ts": "itself",
   "src/remote/link.ts": "what starts the relay, by onPath()",
   "src/review/git/run.ts": "git, by onPath()",
+  "src/sessions/place.ts": "ps, by onPath()",
 };
 
 const STARTING =

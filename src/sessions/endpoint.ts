@@ -43,7 +43,7 @@ const Folder = v.object({ folder: v.string() });
 export class SessionsEndpoint {
   readonly #watch = new PathWatch(() => this.look());
   readonly #places = new Map<number, Place>();
-  #told: Promise<unknown> = Promise.resolve();
+  #reported: Promise<unknown> = Promise.resolve();
   #isAttached = false;
   #sent = "";
 
@@ -66,7 +66,7 @@ export class SessionsEndpoint {
 
   /** Resolves once Neovim knows what is true now. */
   look(): Promise<unknown> {
-    if (!this.#isAttached) return this.#told;
+    if (!this.#isAttached) return this.#reported;
     const repositories = this.#repositories();
     const watched = [
       `${sessionsFolder()}/`,
@@ -78,13 +78,13 @@ export class SessionsEndpoint {
     const sessions = this.#sessions(repositories.flat());
     // Without fields that are undefined, which Lua would take for vim.NIL.
     const seen = JSON.stringify({ sessions, repositories });
-    if (seen === this.#sent) return this.#told;
+    if (seen === this.#sent) return this.#reported;
     this.#sent = seen;
-    this.#told = this.editor.call("sessions_changed", JSON.parse(seen)).catch((error) => {
+    this.#reported = this.editor.call("sessions_changed", JSON.parse(seen)).catch((error) => {
       this.#sent = "";
       this.log.warn(`A report of the sessions failed: ${message(error)}`);
     });
-    return this.#told;
+    return this.#reported;
   }
 
   readonly requests: Record<string, Answer> = {
