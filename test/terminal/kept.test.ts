@@ -130,7 +130,10 @@ async function leave(world: World, version: NeovimVersion, end: (neovim: TestNeo
   const neovim = await world.neovim(version);
   const before = await endpoint(neovim);
   await neovim.command("Claude");
-  const pane = await eventually("its pane", () => world.onlyPane());
+  const pane = await eventually("its pane, with a tag", async () => {
+    const one = await world.onlyPane();
+    return one.tag !== "" && one;
+  });
   await end(neovim);
   return { ...before, ...pane };
 }
