@@ -132,7 +132,7 @@ src/claude/left-behind.ts readFileSync readlinkSync
 src/claude/settings-files.ts readText
 src/commands/uninstall.ts readlinkSync rmSync
 src/hooks/permission.ts readText
-src/ide/tools/open-diff.ts writeText
+src/ide/tools/diffs.ts writeText
 src/locate/project-file.ts readText rmSync
 src/prompt/endpoint.ts withRegular
 src/remote/conversation.ts withRegular writeFileSync

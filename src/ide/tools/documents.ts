@@ -6,6 +6,12 @@ import { Failure } from "../../lib/errors";
 import { json, texts } from "../../mcp/protocol";
 import { defineTool, type Tool } from "../../mcp/tool";
 
+export const documentTools = (editor: EditorPort) => [
+  openFile(editor),
+  checkDocumentDirty(editor),
+  saveDocument(editor),
+];
+
 /** Of a text to search for: in a line of 1 MB that repeats it all but its end, the search takes 0.1 s. */
 const MAX_CHARACTERS = 10_000;
 
@@ -39,7 +45,7 @@ const Opening = v.object({
 });
 
 /** Spec 4.3. */
-export function openFile(editor: EditorPort): Tool {
+function openFile(editor: EditorPort): Tool {
   return defineTool({
     name: "openFile",
     description: "Open a file in Neovim and optionally select a range of text",
@@ -65,7 +71,7 @@ export function openFile(editor: EditorPort): Tool {
 const Named = v.object({ filePath: v.pipe(v.string(), v.description("Path of the file")) });
 
 /** Spec 4.9. A buffer that is listed but not loaded holds no text, so it is not open. */
-export function checkDocumentDirty(editor: EditorPort): Tool {
+function checkDocumentDirty(editor: EditorPort): Tool {
   return defineTool({
     name: "checkDocumentDirty",
     description: "Check whether a file has unsaved changes in Neovim",
@@ -82,7 +88,7 @@ export function checkDocumentDirty(editor: EditorPort): Tool {
 }
 
 /** Spec 4.10: saves as `:w` does, autocommands included. A failure leaves the buffer as it is. */
-export function saveDocument(editor: EditorPort): Tool {
+function saveDocument(editor: EditorPort): Tool {
   return defineTool({
     name: "saveDocument",
     description: "Save a file that is open in Neovim",

@@ -8,7 +8,7 @@ import { fileUri, rawUri } from "../../lib/file-uri";
 import { realPath } from "../../lib/paths";
 import { type Client, failed, isClaudeCode, json, type ToolResult } from "../../mcp/protocol";
 import { defineTool, type Tool } from "../../mcp/tool";
-import type { FileNames } from "./spellings";
+import type { FileNames } from "./diffs";
 
 /** Claude Code 2.1.330 gives up on a baseline after 500 ms. */
 const ONE_FILE_DEADLINE_MS = 300;
