@@ -15,26 +15,24 @@ import { eventually, nightly, onEachNeovim } from "#test";
 onEachNeovim(
   (session) => {
     const lua = <T>(code: string, ...args: unknown[]) => session.neovim.lua<T>(code, ...args);
-    const keys = (typed: string) =>
-      lua("vim.api.nvim_feedkeys(vim.keycode((...)), 'mx', false)", typed);
-    const name = () => lua<string>("return vim.api.nvim_buf_get_name(0)");
     const lines = () => lua<string[]>("return vim.api.nvim_buf_get_lines(0, 0, -1, true)");
     const messages = () => lua<string>("return vim.fn.execute('messages')");
-    const says = (text: string) =>
-      eventually(text, async () => expect(await messages()).toContain(text));
     const drafts = () => join(session.neovim.home, ".local/state/nvim/claude-code/drafts");
     const received = () => {
       const path = session.path("received");
       return existsSync(path) ? readFileSync(path, "utf8") : "";
     };
+    /** With what Claude received. */
+    const plays = (script: string) =>
+      session.neovim.plays(script, { words: { sent: () => received().replaceAll("\r", "<CR>") } });
 
-    const open = async () => {
+    /** Opens the prompt, with these lines instead of its own. */
+    const open = async (text?: string[]) => {
       await session.neovim.command("Claude prompt");
-      expect(await name()).toStartWith("claude-code://prompt/");
       // It begins a moment later, but in a draft.
       if (!(await lines()).join("").trim()) await session.neovim.inMode("i");
-      await lua("vim.cmd.stopinsert()");
-      await session.neovim.inMode("n");
+      await plays("<C-\\><C-n>  mode n  {bufname()} /^claude-code:..prompt/");
+      if (text) await lua("vim.api.nvim_buf_set_lines(0, 0, -1, true, (...))", text);
     };
 
     beforeEach(async () => {
@@ -61,55 +59,36 @@ onEachNeovim(
         end`),
     );
 
-    const type = (text: string[]) => lua("vim.api.nvim_buf_set_lines(0, 0, -1, true, (...))", text);
-
     test(":wq sends it as one paste, and no draft stays", async () => {
-      await open();
-      expect(await lua("return { vim.bo.filetype, vim.fn.winnr('$') }")).toEqual(["markdown", 3]);
-      await type(["# all", "of it"]);
-      await keys(":wq<CR>");
-      await eventually("the text and Enter", () => /# all\nof it.*\r/s.test(received()));
-      expect(await name()).not.toContain("prompt");
-      await open();
-      expect(await lines()).toEqual([""]);
+      await open(["# all", "of it"]);
+      await plays(`
+        <Ignore>         {&filetype} markdown   windows 3
+        :wq<CR>          sent /# all\\|of it.*<CR>/   a.txt:*
+        :Claude prompt   lines =
+      `);
     });
 
-    test("an empty one is in insert mode; after lines in visual mode it is about them", async () => {
-      const mode = () => lua<string>("return vim.fn.mode()");
-      await session.neovim.type(":Claude prompt<CR>");
-      await eventually("insert mode", async () => (await mode()) === "i");
-      await session.neovim.type("half<Esc>:q<CR>");
-      await says("your prompt is kept");
-      await session.neovim.type(":Claude prompt<CR>");
-      await eventually("the draft", async () => (await lines())[0] === "half");
-      expect(await mode()).toBe("n");
-      await session.neovim.type("cc<Esc>:q<CR>");
-      await eventually("the file", async () => (await name()).endsWith("a.txt"));
-      await session.neovim.type("2GVj:Claude prompt<CR>Why?<Esc>");
-      await eventually("the question", async () => (await lines())[0] === "Why?");
-      expect(await lines()).toEqual(["Why?", "{selection}"]);
-      await session.neovim.type(":wq<CR>");
-      await eventually("the lines", () => received().includes("Why?\na.txt:2-3\n"));
-    });
+    test("an empty one is in insert mode; after lines in visual mode it is about them", () =>
+      plays(`
+        :Claude prompt<CR>                   mode i
+        half<Esc>:q<CR>                      says your prompt is kept
+        :Claude prompt<CR>                   line half   mode n
+        cc<Esc>:q<CR>                        a.txt:*
+        2GVj:Claude prompt<CR>Why?<Esc>      lines = Why?|{selection}
+        :wq<CR>                              sent Why?|a.txt:2-3|
+      `));
 
-    test.each([
-      ["a forced :q", ":q!<CR>"],
-      ["a write, and later a quit", ":write<CR>:quit<CR>"],
-    ])("%s sends nothing and keeps the draft", async (_name, typed) => {
-      await open();
-      await type(["half of"]);
-      for (const one of typed.split(/(?<=<CR>)/)) await keys(one);
-      await says("your prompt is kept");
-      await open();
-      expect(await lines()).toEqual(["half of"]);
-      expect(received()).toBe("");
-      await keys("ZZ");
-      await eventually("what ZZ sends", () => received().includes("half of"));
+    test.each(["q!", "write | quit"])(":%s sends nothing and keeps the draft", async (command) => {
+      await open(["half of"]);
+      await plays(`
+        :${command}<CR>      says your prompt is kept   sent =
+        :Claude prompt<CR>   line half of
+        ZZ                   sent half of
+      `);
     });
 
     test("a draft outlives Neovim, by a crash, too", async () => {
-      await open();
-      await type(["not yet"]);
+      await open(["not yet"]);
       await lua("vim.api.nvim_exec_autocmds('TextChanged', { buffer = 0 })");
       const folder = drafts();
       await eventually(
@@ -120,97 +99,78 @@ onEachNeovim(
     });
 
     test.each([
-      ["'autowriteall' and :quit", "set autowriteall", ":quit<CR>"],
-      ["'autowriteall' and another buffer", "set autowriteall nohidden", ":buffer a.txt<CR>"],
-      ["'autowrite' and CTRL-^", "set autowrite nohidden", "<C-^>"],
-      [
-        "a plugin that saves what is left",
-        "autocmd BufLeave,QuitPre * ++nested silent! write",
-        ":quit<CR>",
-      ],
-      ["another file's name", "set hidden", ":wq! other.md<CR>"],
-    ])("%s sends nothing", async (_name, setup, typed) => {
-      await open();
-      await type(["half of"]);
+      ["set autowriteall", ":quit<CR>"],
+      ["set autowriteall nohidden", ":buffer a.txt<CR>"],
+      ["set autowrite nohidden", "<C-^>"],
+      ["autocmd BufLeave,QuitPre * ++nested silent! write", ":quit<CR>"],
+      ["set hidden", ":wq! other.md<CR>"],
+    ])("after :%s %s sends nothing", async (setup, typed) => {
+      await open(["half of"]);
       await lua("vim.cmd.augroup('t') vim.cmd(...)", setup);
-      await keys(typed);
+      await plays(typed);
       await lua(
         "vim.cmd('augroup END | autocmd! t') vim.cmd('set hidden noautowrite noautowriteall')",
       );
       await session.known();
-      await open();
-      expect(await lines()).toEqual(["half of"]);
-      expect(received()).toBe("");
+      await plays(":Claude prompt  lines = half of  sent =");
     });
 
     nightly.test(
       "a draft is whole again: a long one, after :edit!, after :tcd, in another tab page",
       async () => {
         const long = Array.from({ length: 20_000 }, (_, i) => `${i} `.padEnd(100, "x"));
-        await open();
-        await type(long);
-        await keys(":quit<CR>");
-        await open();
-        expect(await lines()).toEqual(long);
-        await keys(":edit!<CR>");
-        expect(await lines()).toEqual(long);
+        await open(long);
+        for (const again of [":quit<CR>:Claude prompt<CR>", ":edit!<CR>"]) {
+          await plays(`${again}  {line('$')} 20000`);
+          expect(await lines()).toEqual(long);
+        }
         session.write("sub/x", "");
-        await lua("vim.cmd.tcd('sub')");
-        await type(["short"]);
-        await keys(":quit<CR>");
-        await lua("vim.cmd.tcd('..')");
-        await open();
-        expect(await lines()).toEqual(["short"]);
-        await session.neovim.command("tabnew");
-        await open();
-        expect(await lua<number>("return vim.fn.tabpagenr()")).toBe(1);
-        await session.neovim.command("tabonly");
+        await session.neovim.command("tcd sub");
+        await lua("vim.api.nvim_buf_set_lines(0, 0, -1, true, { 'short' })");
+        await plays(`
+          :quit | tcd ..
+          :Claude prompt            lines = short
+          :tabnew | Claude prompt   lines = short   {tabpagenr()} 1
+          :tabonly
+        `);
       },
     );
 
     test.each([
-      ["two windows", "split", ":wq<CR>"],
-      ["two tab pages", "tab split", ":xit<CR>"],
-      ["two windows, by a key", "vsplit", "ZZ"],
-    ])("shown in %s it is sent and closed in both", async (_name, show, typed) => {
-      const windows = () => lua("return { #vim.api.nvim_list_wins(), vim.fn.tabpagenr('$') }");
-      const before = await windows();
-      await open();
-      await type(["once"]);
-      await session.neovim.command(show);
-      await keys(typed);
-      await eventually("the text", () => received().includes("once"));
+      ["split", ":wq<CR>"],
+      ["tab split", ":xit<CR>"],
+      ["vsplit", "ZZ"],
+    ])("after :%s %s sends it, and closes it in both", async (show, typed) => {
+      const before = await lua<number>("return #vim.api.nvim_list_wins()");
+      await open(["once"]);
+      await plays(`
+        :${show}
+        ${typed}   sent once   {nvim_list_wins()->len()} ${before}   {tabpagenr('$')} 1
+      `);
       await session.known();
       expect(received().split("once")).toHaveLength(2);
-      expect(await windows()).toEqual(before);
     });
 
     test("shown in two windows, one of them closed, it is still written in the other", async () => {
-      await open();
-      await type(["half of"]);
-      await session.neovim.command("split");
-      await keys(":quit<CR>");
-      expect(await lines()).toEqual(["half of"]);
-      expect(received()).toBe("");
+      await open(["half of"]);
+      await plays(`
+        :split
+        :quit<CR>   lines = half of   sent =
+      `);
     });
 
     test("a draft that cannot be kept says so, and the one before stays", async () => {
-      await open();
-      await type(["before"]);
-      await keys(":write<CR>");
-      const folder = drafts();
-      const [file = ""] = readdirSync(folder).map((one) => join(folder, one));
+      await open(["before"]);
+      await session.neovim.command("write");
+      const [file = ""] = readdirSync(drafts()).map((one) => join(drafts(), one));
       mkdirSync(`${file}.new`);
-      await type(["after"]);
-      await keys(":write<CR>");
-      expect(await messages()).toContain("the draft of your prompt could not be kept");
+      await plays("ccafter<Esc>:write<CR>  says the draft of your prompt could not be kept");
       expect(readFileSync(file, "utf8")).toBe("before");
       for (const quit of ["quit", "wincmd p | qall"])
         expect(await session.neovim.command(quit).catch(String)).toMatch(/E37|E162/);
-      await session.neovim.command("Claude prompt");
-      expect(await lines()).toEqual(["after"]);
+      await plays(":Claude prompt  lines = after");
       rmdirSync(`${file}.new`);
-      await keys(":quit<CR>");
+      await plays(":quit<CR>  a.txt:*");
       expect(readFileSync(file, "utf8")).toBe("after");
       rmSync(file);
     });
@@ -230,44 +190,34 @@ onEachNeovim(
     });
 
     test("it leaves neither a client nor an autocommand behind, and no number of a session that is none", async () => {
-      const left = () =>
-        lua(
-          `return { #vim.lsp.get_clients(), vim.fn.getcompletion("claude-code.prompt", "augroup") }`,
-        );
       await open();
-      await keys(":quit<CR>");
-      await eventually("that it is gone", async () => expect(await left()).toEqual([0, []]));
-      expect(await messages()).not.toContain("deprecated");
-      for (const command of ["prompt", "transcript", "follow"]) {
-        await session.neovim.command("messages clear");
-        await session.neovim.command(`Claude ${command} 9`);
-        expect(await messages()).toContain("there is no Claude session 9");
-      }
+      await plays(`
+        :quit<CR>              {v:lua.vim.lsp.get_clients()} []   {getcompletion('claude-code.prompt', 'augroup')} []
+                               says ! deprecated
+        :Claude prompt 9       says there is no Claude session 9
+        :Claude transcript 9   says there is no Claude session 9
+        :Claude follow 9       says there is no Claude session 9
+      `);
     });
 
     test("without a Claude the text stays", async () => {
       await lua("require('port').terminal.close_all()");
-      await open();
-      await type(["for later"]);
-      await keys(":wq<CR>");
-      await says("kept as a draft");
-      await open();
-      expect(await lines()).toEqual(["for later"]);
+      await open(["for later"]);
+      await plays(`
+        :wq<CR>          says kept as a draft
+        :Claude prompt   lines = for later
+      `);
     });
 
     test("a prompt for a session that ends meanwhile is sent to no other one", async () => {
-      await open();
-      await type(["for that one"]);
+      await open(["for that one"]);
       await lua("require('port').terminal.close_all()");
-      await session.neovim.command("wincmd t | Claude new");
-      await session.neovim.until("the next one", "return require('port').running.is_any_open()");
-      await lua("vim.cmd.stopinsert()");
-      await session.neovim.command("Claude prompt");
-      await keys(":wq<CR>");
-      await says("Claude has ended; your prompt is kept as a draft");
-      await open();
-      expect(await lines()).toEqual(["for that one"]);
-      expect(received()).not.toContain("for that one");
+      await plays(`
+        :wincmd t | Claude new        {v:lua.require'port'.running.is_any_open()} v:true
+        :stopinsert | Claude prompt   lines = for that one
+        :wq<CR>                       says Claude has ended; your prompt is kept as a draft
+        :Claude prompt                lines = for that one   sent ! for that one
+      `);
     });
 
     describe("completion", () => {
@@ -355,20 +305,15 @@ onEachNeovim(
         // The omnifunc of Neovim 0.10 drops what does not begin as it was typed.
         const isOld = !(await lua<boolean>("return vim.fn.has('nvim-0.11') == 1"));
         const keys = isOld ? typed.replace("@pars", "@src/") : typed;
-        await session.neovim.type(`i${keys}<C-x><C-o>`);
-        await eventually("the menu", async () => {
-          const menu = "return { vim.fn.pumvisible(), vim.api.nvim_get_current_line() }";
-          const [shown, line] = await lua<[number, string]>(menu);
-          return shown === 1 || line === completed;
-        });
-        await session.neovim.type("<C-y><Esc>");
-        await eventually("the word", async () => (await lines())[0] === completed);
-        expect(await messages()).not.toContain("E5");
+        await plays(`
+          i${keys}<C-x><C-o>   {pumvisible() || getline('.') ==# '${completed}'} 1
+          <C-y><Esc>           line = ${completed}   says ! E5
+        `);
       });
     });
 
     test("replaces placeholders when it is sent, and names one that stands for nothing", async () => {
-      await keys("ggVj<Esc>");
+      await plays("ggVj<Esc>  mode n");
       session.write(".env", "TOKEN=1\n");
       await lua(`
         vim.diagnostic.set(vim.api.nvim_create_namespace("t"), 0, {
@@ -380,8 +325,8 @@ onEachNeovim(
       // From Claude's terminal, too, the file that the user was in counts.
       await session.neovim.command("Claude focus");
       await open();
-      await type(["{selection}{diagnostics}{quickfix}{other} {Selection}"]);
-      await keys(":wq<CR>");
+      await lua("vim.fn.setline(1, '{selection}{diagnostics}{quickfix}{other} {Selection}')");
+      await plays(":wq<CR>");
       const sent = [
         "a.txt:1-2\n```text\none\ntwo\n```",
         "```\na.txt:2:3 ERROR: bad thing\n```",
@@ -389,16 +334,14 @@ onEachNeovim(
       ];
       await eventually("the text", () => received().includes(sent.join("")));
       await lua("vim.fn.setqflist({}) vim.cmd.wincmd('t') vim.cmd.edit('.env')");
-      await keys("ggV<Esc>");
-      await open();
+      await plays("ggV<Esc>");
       for (const one of ["quickfix", "selection"]) {
-        await type([`a {${one}} b`]);
-        await keys(":wq<CR>");
-        await says(`your prompt is kept, and not sent: {${one}} stands for nothing here`);
-        await open();
-        expect(await lines()).toEqual([`a {${one}} b`]);
+        await open([`a {${one}} b`]);
+        await plays(`
+          :wq<CR>          says your prompt is kept, and not sent: {${one}} stands for nothing here
+          :Claude prompt   lines = a {${one}} b   sent ! a {
+        `);
       }
-      expect(received()).not.toContain("a ");
     });
   },
   {
