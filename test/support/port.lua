@@ -80,6 +80,13 @@ function M.unload(name)
   package.loaded[MODULES[name]] = nil
 end
 
+---@return integer buf of a file, loaded and not shown
+function M.load(path)
+  local buf = vim.fn.bufadd(path)
+  vim.fn.bufload(buf)
+  return buf
+end
+
 local function diff()
   return require("claude-code.editor.diff")
 end

@@ -1,6 +1,6 @@
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import fc from "fast-check";
-import { eventually, NEOVIMS } from "#test";
+import { eventually, NEOVIMS, oneLine } from "#test";
 import { Attached } from "../attached";
 
 const LINES = Array.from({ length: 40 }, (_, i) => `line ${i + 1}`);
@@ -39,10 +39,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     await a.nvim.lua(`
       NS = vim.api.nvim_create_namespace("test")
       vim.api.nvim_buf_set_extmark(0, NS, 29, 2, {})
-      vim.api.nvim_buf_set_mark(0, "a", 10, 3, {})
-      vim.wo.foldmethod = "manual"
-      vim.cmd("32,35fold")
-      vim.cmd("normal! 20Gzt3l")`);
+      vim.cmd("10mark a | setlocal foldmethod=manual | 32,35fold | normal! 20Gzt3l")`);
     const mine = [...having({ 20: "line 20 mine" }), "mine"];
     for (const count of [1, 2, 3]) {
       const top = Array.from({ length: count }, (_, i) => `top ${i}`);
@@ -55,33 +52,29 @@ describe.each(NEOVIMS)("$name", (version) => {
         vim.fn.foldclosed(36), vim.fn.line("."), vim.fn.line("w0"), vim.fn.col("."), vim.fn.mode() }`),
     ).toEqual([32, 13, 35, 23, 23, 12, "n"]);
     expect(await a.messages()).not.toContain("unsaved");
-    await a.nvim.type("u");
-    expect(await a.lines()).toEqual(["top 0", "top 1", ...mine]);
-    await a.nvim.type("uuu");
-    expect(await a.lines()).toEqual([...LINES, "mine"]);
-    expect(await isModified(a)).toBe(true);
-    await a.nvim.type("<C-r><C-r><C-r><C-r>");
+    await a.nvim.plays(`
+      u     lines = top 0|top 1|${mine.join("|")}
+      uuu   lines = ${[...LINES, "mine"].join("|")}   {&modified} 1
+      <C-r><C-r><C-r><C-r>
+    `);
     await saves(a, text(["top 0", "top 1", "top 2", ...mine]));
   });
 
   test("merges before :w what was written just now, but :w! overwrites it", async () => {
     await using a = await open();
+    /** Both in one moment. */
+    const write = async (command: string, line: string, both: string[]) => {
+      const lines = JSON.stringify(text(having({ 1: line })).trimEnd());
+      await a.nvim.plays(`
+        :call writefile(split(${lines}, "\\n"), "main.txt") | silent ${command}
+        <Ignore>   lines = ${both.join("|")}   disk main.txt = ${both.join("|")}|
+      `);
+    };
     await a.nvim.type("Gomine<Esc>");
-    const write = (command: string, line: string) =>
-      a.nvim.lua(
-        `local file = assert(io.open("main.txt", "w"))
-         file:write((...))
-         file:close()
-         vim.cmd("silent ${command}")`,
-        text(having({ 1: line })),
-      );
-    await write("write", "theirs");
     const both = [...having({ 1: "theirs" }), "mine"];
-    expect(a.read("main.txt")).toBe(text(both));
+    await write("write", "theirs", both);
     await a.nvim.type("Gonow<Esc>");
-    await write("write!", "lost");
-    expect(a.read("main.txt")).toBe(text([...both, "now"]));
-    expect(await a.lines()).toEqual([...both, "now"]);
+    await write("write!", "lost", [...both, "now"]);
   });
 
   const CONFLICT = ["<<<<<<< your unsaved edits", "mine", "||||||| before both", "line 3"].concat([
@@ -90,54 +83,37 @@ describe.each(NEOVIMS)("$name", (version) => {
     ">>>>>>> the file on disk",
   ]);
 
-  test.each(["gm", ":Claude diff merge<CR>"])(
-    "leaves both texts where they conflict until %s",
+  test.each(["gm", ":Claude diff merge"])(
+    "leaves both texts until %s where they conflict",
     async (keys) => {
       await using a = await open();
       await a.nvim.type("3Gccmine<Esc>30G");
-      const theirs = having({ 3: "theirs", 10: "theirs, too" });
+      const [theirs, mine] = [
+        having({ 3: "theirs", 10: "theirs, too" }),
+        having({ 3: "mine" }).join("|"),
+      ];
       writeFileSync(a.main, text(theirs));
-      await a.says("gm merges main.txt with your unsaved edits, which conflict");
-      const status = () => a.nvim.lua<string>("return require('claude-code').statusline()");
-      expect(await status()).toContain("gm merges main.txt");
-      expect(await a.lines()).toEqual(having({ 3: "mine" }));
-      expect(a.read("main.txt")).toBe(text(theirs));
-      await a.nvim.type(keys);
-      await a.says("resolve 1 conflict, then :w; u undoes the merge");
-      expect(await status()).not.toContain("gm");
-      const merged = [...theirs.slice(0, 2), ...CONFLICT, ...theirs.slice(3)];
-      expect(await a.lines()).toEqual(merged);
-      expect(await a.nvim.lua("return { vim.fn.line('.'), vim.fn.maparg('gm', 'n') }")).toEqual([
-        3,
-        "",
-      ]);
-      await a.nvim.type("u");
-      expect(await a.lines()).toEqual(having({ 3: "mine" }));
-      await a.nvim.type("<C-r>:5,9delete<CR>:3delete<CR>");
+      const status = "{v:lua.require'claude-code'.statusline()}";
+      const merged = [...theirs.slice(0, 2), ...CONFLICT, ...theirs.slice(3)].join("|");
+      await a.nvim.plays(`
+      <Ignore>   says gm merges main.txt with your unsaved edits, which conflict   ${status} /gm merges main.txt/
+                 lines = ${mine}   disk main.txt = ${theirs.join("|")}|
+      ${keys}    says resolve 1 conflict, then :w; u undoes the merge   ${status} ! gm
+                 lines = ${merged}   :3   {maparg('gm', 'n')} =
+      u          lines = ${mine}
+      <C-r>:5,9delete<CR>:3delete<CR>
+    `);
       await saves(a, text(having({ 3: "mine", 10: "theirs, too" })));
     },
   );
-
-  test("names no conflict where the file has lost it in the meantime", async () => {
-    await using a = await open();
-    await a.nvim.type("3Gccmine<Esc>");
-    writeFileSync(a.main, text(having({ 3: "theirs" })));
-    await a.says("which conflict");
-    const lines = JSON.stringify(having({ 10: "theirs" }));
-    await a.nvim.lua(
-      `vim.fn.writefile(vim.json.decode([=[${lines}]=]), vim.fn.expand("%")) vim.cmd("Claude diff merge")`,
-    );
-    await a.says("merged without a conflict: :w writes both");
-    expect(await a.lines()).toEqual(having({ 3: "mine", 10: "theirs" }));
-  });
 
   test("merges by itself once an edit that conflicted was taken back", async () => {
     await using a = await open();
     await a.nvim.type("Gomine<Esc>3Gccmine<Esc>");
     writeFileSync(a.main, text(having({ 3: "theirs" })));
     await a.says("which conflict");
-    await a.nvim.type("u:silent write<CR>");
-    expect(a.read("main.txt")).toBe(text([...having({ 3: "theirs" }), "mine"]));
+    const both = text([...having({ 3: "theirs" }), "mine"]);
+    await a.nvim.plays(`u:silent write<CR>  disk main.txt = ${oneLine(both)}`);
   });
 
   test("leaves to a plugin a text that it shows in another form", async () => {
@@ -150,7 +126,7 @@ describe.each(NEOVIMS)("$name", (version) => {
       ["tbbq\n", "good"],
     ] as const) {
       writeFileSync(path, written);
-      await a.nvim.until(shown, `return vim.fn.getline(1) == "${shown}"`);
+      await a.nvim.plays(`<Ignore>  lines = ${shown}`);
     }
   });
 
@@ -183,37 +159,14 @@ describe.each(NEOVIMS)("$name", (version) => {
     const buf = await a.nvim.lua<number>("return vim.fn.bufnr()");
     writeFileSync(a.main, text(["theirs", ...LINES]));
     await shows(a, ["theirs", ...LINES, "mine"]);
-    const cursors =
-      "return vim.tbl_map(function(win) return vim.fn.line('.', win) end, vim.api.nvim_list_wins())";
-    expect(await a.nvim.lua(cursors)).toEqual([2, 42]);
-    await a.nvim.command("only | enew");
+    await a.nvim.plays(`
+      <Ignore>       {nvim_list_wins()->map('line(".", v:val)')} [2, 42]
+      :only | enew
+    `);
     writeFileSync(a.main, text(["theirs", "again", ...LINES]));
     await eventually("both texts", async () =>
       expect(await a.lines(buf)).toEqual(["theirs", "again", ...LINES, "mine"]),
     );
-  });
-
-  test("merges without a UI, and what a rebase that stops puts into a file", async () => {
-    await using a = await Attached.start({ version });
-    const git = (...command: string[]) =>
-      Bun.spawnSync(["git", "-c", "user.name=x", "-c", "user.email=x@x", ...command], {
-        cwd: a.nvim.cwd,
-      }).exitCode;
-    const commit = (line: string) => {
-      a.file("main.txt", text(having({ 9: line })));
-      return git("add", "main.txt") + git("commit", "-qm", line);
-    };
-    expect(git("init", "-qb", "main") + commit("base") + git("branch", "other")).toBe(0);
-    expect(commit("main") + git("checkout", "-q", "other") + commit("other")).toBe(0);
-    await a.edit(a.main);
-    await a.attach();
-    await a.call("clients", { clients: [{ id: 1, name: "claude-code" }] });
-    await a.nvim.type("Gomine<Esc>");
-    expect(git("rebase", "-q", "main")).not.toBe(0);
-    const theirs = a.read("main.txt");
-    expect(theirs).toContain("<<<<<<<");
-    await shows(a, [...theirs.trimEnd().split("\n"), "mine"]);
-    await saves(a, `${theirs}mine\n`);
   });
 
   const dos = (lines: string[]) => lines.map((line) => `${line}\r\n`).join("");
@@ -236,7 +189,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     await a.nvim.command("setlocal nofixendofline");
     await a.nvim.type("Gomine<Esc>");
     writeFileSync(a.main, theirs);
-    await a.nvim.until("both texts", "return vim.fn.search('^x$\\\\|^ö$', 'nw') > 0");
+    await a.nvim.plays("<Ignore>  {search('^x$', 'nw') > 0} 1");
     await saves(a, both);
   });
 
