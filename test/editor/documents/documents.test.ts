@@ -1,5 +1,4 @@
 import { renameSync, symlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { eventually, NEOVIMS } from "#test";
 import { Attached } from "../attached";
 
@@ -21,13 +20,12 @@ describe.each(NEOVIMS)("$name", (version) => {
 
   test("a file that changes beneath unsaved edits again and again leaves no autocommands", async () => {
     await using a = await opened("one\n");
-    const path = a.main;
     const count = () => a.nvim.lua<number>("return #vim.api.nvim_get_autocmds({})");
     const before = await count();
     for (let i = 0; i < 3; i++) {
-      await a.nvim.lua("vim.api.nvim_buf_set_lines(0, 0, -1, false, { ... })", `mine ${i}`);
+      await a.nvim.command(`call setline(1, "mine ${i}")`);
       a.file("main.txt", `theirs, number ${i}\n`);
-      await a.call("document_reload", { path });
+      await a.call("document_reload", { path: a.main });
       expect(await count()).toBeGreaterThan(before);
       await a.nvim.command("silent write!");
       expect(await count()).toBe(before);
@@ -43,7 +41,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     const buf = await a.edit(path);
     for (const name of ["link/main.txt", "other.txt", "real/../real//main.txt"]) {
       await open(a, `${a.nvim.cwd}/${name}`);
-      expect(await a.nvim.lua("return vim.api.nvim_get_current_buf()")).toBe(buf);
+      await a.nvim.plays(`<Ignore>  {bufnr()} ${buf}`);
     }
   });
 
@@ -51,8 +49,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     await using a = await start();
     const path = a.file("real.txt", "one\n");
     symlinkSync("real.txt", a.path("link.txt"));
-    await a.edit(a.path("link.txt"));
-    await a.nvim.lua("vim.api.nvim_buf_set_lines(0, 0, -1, false, { 'mine' })");
+    await a.nvim.command("edit link.txt | call setline(1, 'mine')");
     renameSync(a.file("new.txt", "two\n"), path);
     expect(await a.call<string>("document_text", { path })).toBe("mine\n");
   });
@@ -129,11 +126,10 @@ describe.each(NEOVIMS)("$name", (version) => {
   test("leaves a user who types where they are, until they stop", async () => {
     await using a = await start();
     const path = a.file("main.lua", SOURCE);
-    const other = await a.edit(a.file("other.txt", ""));
+    await a.edit(a.file("other.txt", ""));
     await a.nvim.type("ihello ");
     await open(a, path, { start_text: "function b" });
-    await a.nvim.type("world");
-    expect(await a.lines(other)).toEqual(["hello world"]);
+    await a.nvim.plays("world  lines = hello world  other.txt:*");
     await a.nvim.type("<Esc>");
     await selects(a, "the selection", { mode: "v", text: "function b" });
     expect(a.read("main.lua")).toBe(SOURCE);
@@ -143,8 +139,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     await using a = await start();
     const path = a.file("main.lua", SOURCE);
     await a.edit(a.file("other.txt", ""));
-    await a.nvim.type(":split | terminal cat<CR>i");
-    await a.inMode("t");
+    await a.nvim.plays(":split | terminal cat<CR>i  mode t");
     await open(a, path, { start_text: "function b" });
     await selects(a, "the selection", { mode: "v", text: "function b" });
   });
@@ -153,39 +148,39 @@ describe.each(NEOVIMS)("$name", (version) => {
     await using a = await start();
     const path = a.file("main.lua", SOURCE);
     await a.nvim.command("terminal cat");
-    const terminal = await a.nvim.lua("return vim.api.nvim_get_current_buf()");
     await open(a, path);
-    expect(await a.nvim.lua("return #vim.fn.win_findbuf(...)", terminal)).toBe(1);
-    await a.nvim.lua(
-      `vim.o.hidden = false vim.cmd.only() vim.cmd.edit("notes.txt") vim.api.nvim_buf_set_lines(0, 0, -1, false, { "mine" })`,
+    await a.nvim.plays(`
+      <Ignore>   windows main.lua terminal
+      :set nohidden | only | edit notes.txt | call setline(1, 'mine')
+    `);
+    await open(a, path);
+    await a.nvim.plays(
+      "<Ignore>  main.lua:*  windows main.lua notes.txt  {getbufline('notes.txt', 1)} ['mine']",
     );
-    const notes = await a.nvim.lua<number>("return vim.api.nvim_get_current_buf()");
-    await open(a, path);
-    expect(await a.lines(notes)).toEqual(["mine"]);
-    expect(await a.nvim.lua("return vim.api.nvim_buf_get_name(0)")).toBe(path);
   });
 
   test("a file made outside under unsaved edits: no question, edits kept, :w! only", async () => {
     await using a = await start();
     const path = a.path('odd "[New]" name.txt');
     const buf = await a.edit(path);
-    await a.nvim.type("imine<Esc>omore<Esc>");
+    await a.nvim.plays("imine<Esc>omore<Esc>  lines = mine|more");
     writeFileSync(path, "theirs\n");
     await a.call("document_reload", { path });
     expect(await a.lines(buf)).toEqual(["mine", "more"]);
-    expect(await a.nvim.lua("return vim.bo.modified")).toBe(true);
-    await a.nvim.command("checktime");
+    await a.nvim.plays(":checktime  {&modified} 1");
     expect((await a.answer("document_save", { path })).error?.message).toContain("changed on disk");
     expect(await a.nvim.lua("return (pcall(vim.cmd, 'write'))")).toBe(false);
     expect(a.read('odd "[New]" name.txt')).toBe("theirs\n");
     // Later writes change nothing of that, and once the file was read, all is as with any other.
-    writeFileSync(path, "theirs again\n");
-    await a.call("document_reload", { path });
-    expect(await a.lines(buf)).toEqual(["mine", "more"]);
-    await a.nvim.command("edit!");
-    writeFileSync(path, "theirs for good\n");
-    await a.call("document_reload", { path });
-    expect(await a.lines(buf)).toEqual(["theirs for good"]);
+    for (const [text, command, lines] of [
+      ["theirs again", "", ["mine", "more"]],
+      ["theirs for good", "edit!", ["theirs for good"]],
+    ] as const) {
+      await a.nvim.command(command);
+      writeFileSync(path, `${text}\n`);
+      await a.call("document_reload", { path });
+      expect(await a.lines(buf)).toEqual([...lines]);
+    }
     await a.nvim.type("x");
     expect(await a.call("document_save", { path })).toEqual({ saved: true });
   });
@@ -194,40 +189,35 @@ describe.each(NEOVIMS)("$name", (version) => {
     await using a = await start();
     const path = a.path("template.txt");
     const buf = await a.edit(path);
-    await a.nvim.lua(
-      "vim.api.nvim_buf_set_lines(0, 0, -1, false, { 'template' }) vim.bo.modified = false",
-    );
+    await a.nvim.command("call setline(1, 'template') | set nomodified");
     writeFileSync(path, "theirs\n");
     await a.call("document_reload", { path });
     expect(await a.lines(buf)).toEqual(["theirs"]);
   });
 
-  test("after an accept the file is watched: written in place, by rename, or new", async () => {
-    await using a = await start();
-    await a.nvim.command("set noautoread");
-    const write = {
-      place: (path: string) => writeFileSync(path, "two\n"),
-      rename: (path: string) => {
-        writeFileSync(`${path}.tmp`, "two\n");
-        renameSync(`${path}.tmp`, path);
-      },
-    };
-    for (const [name, how] of Object.entries(write)) {
-      for (const exists of [true, false]) {
-        const path = join(a.nvim.cwd, `${name}-${exists}.txt`);
-        if (exists) writeFileSync(path, "one\n");
-        const buf = await a.edit(path);
-        const id = await a.propose(path, "two\n");
-        await a.nvim.type("<CR>");
-        await a.outcome(id);
-        how(path);
-        await eventually(`${name}, ${exists}`, async () => (await a.lines(buf))[0] === "two");
-        expect(await a.nvim.lua("return vim.bo[...].modified", buf)).toBe(false);
-        await a.nvim.command("checktime");
-        expect(await a.mode()).toBe("n");
-      }
-    }
-  });
+  test.each([
+    ["in place", true],
+    ["in place", false],
+    ["by rename", true],
+    ["by rename", false],
+  ])(
+    "after an accept the file is watched: written %s, was there before: %p",
+    async (how, exists) => {
+      await using a = await start();
+      const path = a.path("x.txt");
+      if (exists) a.file("x.txt", "one\n");
+      await a.nvim.command("set noautoread | edit x.txt");
+      const id = await a.propose(path, "two\n");
+      await a.nvim.type("<CR>");
+      await a.outcome(id);
+      if (how === "in place") writeFileSync(path, "two\n");
+      else renameSync(a.file("new.txt", "two\n"), path);
+      await a.nvim.plays(`
+      <Ignore>     x.txt:*   lines = two   {&modified} 0
+      :checktime   mode n
+    `);
+    },
+  );
 
   test("a buffer whose file changed is entered without a question", async () => {
     await using a = await start();
@@ -237,15 +227,15 @@ describe.each(NEOVIMS)("$name", (version) => {
       ["document_open", { path: edited, front: true }],
       ["tab_close", { path: other }],
     ] as const) {
-      await a.edit(edited);
-      await a.nvim.command("set noautoread");
-      await a.nvim.lua('vim.api.nvim_buf_set_lines(0, 0, -1, false, { "mine" })');
-      await a.edit(other);
+      await a.nvim.command(
+        `edit ${edited} | set noautoread | call setline(1, "mine") | edit ${other}`,
+      );
       a.file("edited.txt", "written outside\n");
       await a.call(method, params);
-      expect([method, await a.mode()]).toEqual([method, "n"]);
-      expect(await a.nvim.lua("return vim.api.nvim_get_current_line()")).toBe("mine");
-      await a.nvim.command("edit!");
+      await a.nvim.plays(`
+        <Ignore>   mode n   lines = mine
+        :edit!
+      `);
     }
   });
 
@@ -254,13 +244,12 @@ describe.each(NEOVIMS)("$name", (version) => {
     const path = a.main;
     await a.nvim.command("normal! mA");
     await a.nvim.command("setlocal winfixbuf");
-    expect(await a.answer("tab_close", { path })).toMatchObject({
-      error: { code: "pinned" },
-    });
+    expect(await a.answer("tab_close", { path })).toMatchObject({ error: { code: "pinned" } });
     await a.nvim.command("setlocal nowinfixbuf | vsplit");
     expect(await a.call("tab_close", { path })).toEqual({ closed: true });
-    expect(await a.nvim.lua("return #vim.api.nvim_tabpage_list_wins(0)")).toBe(2);
-    await a.nvim.type("`A");
-    expect(await a.nvim.lua("return vim.api.nvim_buf_get_name(0)")).toBe(path);
+    await a.nvim.plays(`
+      <Ignore>   windows 2
+      \`A        main.txt:*
+    `);
   });
 });

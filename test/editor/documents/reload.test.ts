@@ -105,20 +105,13 @@ describe.each(BOTH_NEOVIMS)("$name", (version) => {
     await a.nvim.type("Omine<Esc>:silent write<CR>");
     const saved = await a.lines();
     await rewrite(a, text(CHANGED));
-    await a.nvim.command("set noautoread");
-    await a.nvim.lua(
-      'vim.api.nvim_create_autocmd("FileChangedShell", { callback = function() vim.g.asked = true end })',
-    );
-    await a.nvim.command("checktime");
-    expect(await a.nvim.lua("return vim.g.asked == nil")).toBe(true);
-    await a.nvim.type("u");
-    expect(await a.lines()).toEqual(saved);
-    expect(await a.nvim.lua("return vim.bo.modified")).toBe(true);
-    await a.nvim.type("<C-r>");
-    expect(await a.lines()).toEqual(CHANGED);
-    await a.nvim.type("dd:write<CR>");
-    expect(await a.mode()).toBe("n");
-    expect(a.read("main.txt")).toBe(text(CHANGED.slice(1)));
+    await a.nvim.plays(`
+      :set noautoread | autocmd FileChangedShell * let g:asked = 1
+      :checktime   {exists('g:asked')} 0
+      u            lines = ${saved.join("|")}   {&modified} 1
+      <C-r>        lines = ${CHANGED.join("|")}
+      dd:write<CR> mode n   disk main.txt = ${CHANGED.slice(1).join("|")}|
+    `);
   });
 
   test("in insert mode: what is typed before and after has undo steps of its own", async () => {
@@ -127,13 +120,11 @@ describe.each(BOTH_NEOVIMS)("$name", (version) => {
     await a.nvim.command("silent write");
     const typed = [...LINES.slice(0, -1), "line 200x"];
     await rewrite(a, text(["-- one", ...typed]));
-    await a.nvim.type("y<Esc>");
-    expect((await a.lines()).at(-1)).toBe("line 200xy");
-    await a.nvim.type("u");
-    expect(await a.lines()).toEqual(["-- one", ...typed]);
-    await a.nvim.type("u");
-    expect(await a.lines()).toEqual(typed);
-    expect(a.read("main.txt")).toBe(text(["-- one", ...typed]));
+    await a.nvim.plays(`
+      y<Esc>   lines = -- one|${typed.join("|")}y
+      u        lines = -- one|${typed.join("|")}
+      u        lines = ${typed.join("|")}   disk main.txt = -- one|${typed.join("|")}|
+    `);
   });
 
   const WHOLE: [name: string, content: string | Uint8Array][] = [
@@ -198,10 +189,7 @@ describe.each(BOTH_NEOVIMS)("$name", (version) => {
     writeFileSync(a.main, "one\nthree\n");
     await a.nvim.command("set autoread | checktime");
     await a.call("document_reload", { path: a.main });
-    expect([await a.lines(), await a.nvim.lua("return vim.bo.fileformat")]).toEqual([
-      ["one", "three"],
-      "unix",
-    ]);
+    await a.nvim.plays("<Ignore>  lines = one|three  {&fileformat} unix");
   });
 
   test("a file whose line ends are mixed is not read again unless it changed", async () => {
@@ -216,34 +204,29 @@ describe.each(BOTH_NEOVIMS)("$name", (version) => {
     await a.nvim.command("setlocal readonly nomodifiable");
     await rewrite(a, text(CHANGED));
     expect(await a.lines()).toEqual(CHANGED);
-    expect(
-      await a.nvim.lua("return { vim.bo.readonly, vim.bo.modifiable, vim.bo.modified }"),
-    ).toEqual([true, false, false]);
+    await a.nvim.plays("<Ignore>  {[&readonly, &modifiable, &modified]} [1, 0, 0]");
     expect(await a.messages()).not.toContain("W10");
   });
 
   test("'noautoread': an autocommand of the user's for FileChangedShell decides", async () => {
     await using a = await open();
     await a.nvim.command("set noautoread");
-    await a.nvim.lua(`CHOICE = ""
-      vim.api.nvim_create_autocmd("FileChangedShell", {
-        pattern = "*.txt",
-        callback = function() vim.v.fcs_choice = CHOICE end,
-      })`);
-    await rewrite(a, text(CHANGED));
-    expect(await a.lines()).toEqual(LINES);
-    await a.nvim.lua('CHOICE = "reload"');
-    await rewrite(a, text(CHANGED.slice(1)));
-    expect(await a.lines()).toEqual(CHANGED.slice(1));
+    await a.nvim.command("autocmd FileChangedShell *.txt let v:fcs_choice = g:choice");
+    for (const [choice, now, shown] of [
+      ["", CHANGED, LINES],
+      ["reload", CHANGED.slice(1), CHANGED.slice(1)],
+    ] as const) {
+      await a.nvim.command(`let g:choice = "${choice}"`);
+      await rewrite(a, text([...now]));
+      expect(await a.lines()).toEqual([...shown]);
+    }
   });
 
   test("a plugin that writes such files itself is not called", async () => {
     await using a = await open();
-    await a.nvim.lua(`vim.api.nvim_create_autocmd("BufWriteCmd", {
-      pattern = "main.*", callback = function() vim.g.wrote = true end })`);
+    await a.nvim.command("autocmd BufWriteCmd main.* let g:wrote = 1");
     await rewrite(a, text(CHANGED));
-    expect(await a.lines()).toEqual(CHANGED);
-    expect(await a.nvim.lua("return vim.g.wrote == nil")).toBe(true);
+    await a.nvim.plays(`<Ignore>  lines = ${CHANGED.join("|")}  {exists('g:wrote')} 0`);
   });
 
   test("lines that were all changed, exchanged or reformatted", async () => {
