@@ -1,6 +1,6 @@
 import { appendFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { eventually, onEachNeovim } from "#test";
+import { onEachNeovim } from "#test";
 import { answer, calls, line, prompt, result } from "../transcript/entries";
 
 /* A conversation as a buffer, from the CLI's file to the screen. */
@@ -13,22 +13,14 @@ onEachNeovim(
     const append = (...entries: object[]) => appendFileSync(path(), entries.map(line).join(""));
     const lua = <T>(code: string, ...args: unknown[]) => session.neovim.lua<T>(code, ...args);
     const lines = () => lua<string[]>("return vim.api.nvim_buf_get_lines(0, 0, -1, true)");
-    const cursor = () => lua<number>("return vim.api.nvim_win_get_cursor(0)[1]");
-    const keys = (typed: string) =>
-      lua("vim.api.nvim_feedkeys(vim.keycode((...)), 'mx', false)", typed);
+    const plays = (script: string) => session.neovim.plays(script);
 
     async function open(...entries: object[]): Promise<void> {
       mkdirSync(folder(), { recursive: true });
       writeFileSync(path(), entries.map(line).join(""));
       await lua("require('port').transcript.open((...))", ID);
-      await eventually("the buffer", async () => (await name()).endsWith(ID));
+      await plays(`<Ignore>  {bufname()} /${ID}$/`);
     }
-
-    const name = () => lua<string>("return vim.api.nvim_buf_get_name(0)");
-    const says = (text: string) =>
-      eventually(text, async () =>
-        expect(await lua<string>("return vim.fn.execute('messages')")).toContain(text),
-      );
 
     beforeEach(() => session.reset());
     afterAll(() => rmSync(folder(), { recursive: true, force: true }));
@@ -40,33 +32,25 @@ onEachNeovim(
         result("1", "x\ny"),
         answer("**Done**"),
       );
-      expect(await lines()).toEqual([
-        ...["❯ first", "", "▸ Read `a.ts`  2 lines", "```", "x", "y", "```", "", "**Done**", ""],
-      ]);
-      expect(await cursor()).toBe(10);
-      expect(await lua("return { vim.bo.filetype, vim.bo.modifiable, vim.bo.modified }")).toEqual([
-        ...["markdown", false, false],
-      ]);
-      expect(await lua("return { vim.fn.foldclosed(3), vim.fn.foldclosedend(5) }")).toEqual([3, 7]);
-      expect(await lua("return vim.fn.foldclosed(9)")).toBe(-1);
+      await plays(`
+        <Ignore>   lines = ❯ first||▸ Read \`a.ts\` 2 lines|\`\`\`|x|y|\`\`\`||**Done**|   :10
+                   {[&filetype, &modifiable, &modified]} ['markdown', 0, 0]
+                   {[foldclosed(3), foldclosedend(5), foldclosed(9)]} [3, 7, -1]
+      `);
     });
 
     test("what comes is there, and who reads stays", async () => {
       await open(prompt("first"), calls("1", "Bash", { command: "sleep 3" }));
       append(answer("more"));
-      await eventually("the answer", async () => (await lines()).includes("more"));
-      expect(await cursor()).toBe((await lines()).length);
-      await keys("gg");
+      await plays(`
+        <Ignore>   lines |more|   {line('.') == line('$')} 1
+        gg         :1
+      `);
       append(result("1", "slept"), prompt("second"));
-      await eventually("the result", async () => (await lines()).includes("❯ second"));
-      expect(await cursor()).toBe(1);
-      expect((await lines()).slice(2, 6)).toEqual([
-        "▸ Bash `sleep 3`  1 line",
-        "```",
-        "slept",
-        "```",
-      ]);
-      expect(await lua("return vim.fn.foldclosedend(3)")).toBe(6);
+      await plays(`
+        <Ignore>   lines |❯ second|   :1   {foldclosedend(3)} 6
+                   lines |▸ Bash \`sleep 3\` 1 line|\`\`\`|slept|\`\`\`|
+      `);
     });
 
     test("a long one begins with its end; the rest is there a moment later, and the cursor stays", async () => {
@@ -75,34 +59,25 @@ onEachNeovim(
         answer("x".repeat(500)),
       ]);
       await open(...turns.flat());
-      const here = () => lua<string>("return vim.api.nvim_get_current_line()");
-      await keys("?ask 49<CR>");
-      const before = await here();
-      await eventually("the whole", async () => (await lines())[0] === "❯ ask 0");
+      await plays(`
+        ?ask 49<CR>   line = ❯ ask 499
+        <Ignore>      {getline(1)} ❯ ask 0   line = ❯ ask 499
+      `);
       expect((await lines()).filter((one) => one.startsWith("❯"))).toHaveLength(500);
-      expect(await here()).toBe(before);
     });
 
     test("]] and [[ go from prompt to prompt, with a count", async () => {
       await open(prompt("a"), answer("1"), prompt("b\nb"), answer("# 2"), prompt("c"), answer("3"));
-      await keys("gg]]");
-      expect(await cursor()).toBe(5);
-      await keys("]]");
-      expect(await cursor()).toBe(10);
-      await keys("]]");
-      expect(await cursor()).toBe(10);
-      await keys("2[[");
-      expect(await cursor()).toBe(1);
-      await keys("[[");
-      expect(await cursor()).toBe(1);
+      await plays(`
+        gg]]   :5
+        ]]     :10
+        ]]     :10
+        2[[    :1
+        [[     :1
+      `);
     });
 
     describe("<CR> opens in a window beside", () => {
-      const place = () =>
-        lua(
-          "return { vim.fn.expand('%:t'), vim.api.nvim_win_get_cursor(0)[1], vim.fn.winnr('$') }",
-        );
-
       test.each([
         ["the file of a call, where it is about it", "gg2j<CR>", 3],
         ["also from its result", "ggzR5j<CR>", 3],
@@ -116,20 +91,16 @@ onEachNeovim(
           result("1", "3"),
           answer(`see ${file}:4`),
         );
-        await keys(typed);
-        expect(await place()).toEqual(["a.txt", row, 2]);
+        await plays(`${typed}  a.txt:${row}  windows 2`);
       });
 
       test("a file that is gone, and a line without one, say so", async () => {
-        await open(
-          prompt("x"),
-          calls("1", "Read", { file_path: session.path("gone") }),
-          answer("y"),
-        );
-        await keys("gg2j<CR>");
-        await says("gone");
-        await keys("G-<CR>");
-        await says("names no file");
+        const call = calls("1", "Read", { file_path: session.path("gone") });
+        await open(prompt("x"), call, answer("y"));
+        await plays(`
+          gg2j<CR>   says gone
+          G-<CR>     says names no file
+        `);
       });
 
       test("a subagent's conversation is shown", async () => {
@@ -139,27 +110,25 @@ onEachNeovim(
           calls("2", "Agent", { description: "look" }),
           result("2", "started", { agentId: "a1" }),
         );
-        await keys("G-<CR>");
-        await eventually("the agent", async () => (await lines())[0] === "❯ look");
+        await plays("G-<CR>  {getline(1)} ❯ look");
       });
     });
 
     test("a session that is not written yet, and one that never was, say so", async () => {
       await lua("require('port').transcript.open('0-0')");
-      await says("with its first answer");
+      await plays("<Ignore>  says with its first answer");
     });
 
     test("opened twice at once, and after :edit, it is there once", async () => {
       mkdirSync(folder(), { recursive: true });
       writeFileSync(path(), [prompt("a"), answer("b")].map(line).join(""));
       await lua("local open = require('port').transcript.open open(...) open(...)", ID);
-      const whole = () =>
-        eventually("the whole", async () => expect(await lines()).toEqual(["❯ a", "", "b", ""]));
-      await whole();
-      await session.neovim.command("edit");
-      await whole();
+      await plays(`
+        <Ignore>   lines = ❯ a||b|
+        :edit      lines = ❯ a||b|
+      `);
       append(prompt("c"));
-      await eventually("what comes", async () => (await lines()).includes("❯ c"));
+      await plays("<Ignore>  lines |❯ c|");
     });
 
     test("after the executable was killed it goes on", async () => {
@@ -168,7 +137,7 @@ onEachNeovim(
       process.kill(before, "SIGKILL");
       await session.neovim.ready(before);
       append(answer("b"));
-      await eventually("what comes", async () => (await lines()).includes("b"));
+      await plays("<Ignore>  lines |b|");
     });
 
     test("a session file holds neither it nor a prompt", async () => {
@@ -176,23 +145,20 @@ onEachNeovim(
       await session.neovim.command("Claude prompt");
       const file = session.path("Session.vim");
       await session.neovim.command(`mksession! ${file}`);
-      await lua("vim.cmd('silent! %bwipeout!')");
-      await session.neovim.command(`source ${file}`);
-      await session.neovim.until(
-        "no buffer of ours",
-        `return not vim.iter(vim.api.nvim_list_bufs()):any(function(buf)
-            return vim.startswith(vim.api.nvim_buf_get_name(buf), "claude-code://")
-          end)`,
-      );
+      await plays(`
+        :silent! %bwipeout!
+        :source ${file}     {getbufinfo()->filter('v:val.name =~ "^claude-code://"')} []
+      `);
     });
 
     test("a long result has a window of its own, and what is no place its fold", async () => {
       await open(calls("1", "Bash", { command: "x" }), result("1", "y"), answer("[a](b.txt)"));
       const file = session.write("b.txt", "1\n");
-      await keys("gg<CR>");
-      expect(await lua("return vim.fn.foldclosed(1)")).toBe(-1);
-      await keys("G-0<CR>");
-      expect(await name()).toBe(file);
+      await plays(`
+        gg        {foldclosed(1)} 1
+        <CR>      {foldclosed(1)} -1
+        G-0<CR>   {expand('%:p')} ${file}
+      `);
     });
 
     test.each(["bwipeout", "bdelete"])(
@@ -203,11 +169,7 @@ onEachNeovim(
         await lua("vim.cmd.messages('clear'); vim.cmd[...]()", gone);
         append(prompt("b"));
         await lua("require('port').transcript.open((...))", ID);
-        await eventually(
-          "the whole",
-          async () => (await lines())[0]?.startsWith("❯ ask 0 ") === true,
-        );
-        expect(await lua("return vim.fn.getline(vim.fn.line('$') - 1)")).toBe("❯ b");
+        await plays(`<Ignore>  {getline(1)} /^❯ ask 0 /  {getline(line('$') - 1)} ❯ b`);
         expect(await lua("return vim.fn.execute('messages')")).toBe("");
       },
     );
