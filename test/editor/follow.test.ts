@@ -1,6 +1,6 @@
 import { appendFileSync, mkdirSync, rmSync, truncateSync } from "node:fs";
 import { join } from "node:path";
-import { eventually, onEachNeovim } from "#test";
+import { onEachNeovim } from "#test";
 import { answer, calls, line, prompt, result } from "../transcript/entries";
 
 /* What Claude reads and edits, listed and followed; a stand-in for the CLI writes nothing by itself. */

@@ -140,17 +140,6 @@ onEachNeovim(
       await plays("<Ignore>  lines |b|");
     });
 
-    test("a session file holds neither it nor a prompt", async () => {
-      await open(prompt("a"));
-      await session.neovim.command("Claude prompt");
-      const file = session.path("Session.vim");
-      await session.neovim.command(`mksession! ${file}`);
-      await plays(`
-        :silent! %bwipeout!
-        :source ${file}     {getbufinfo()->filter('v:val.name =~ "^claude-code://"')} []
-      `);
-    });
-
     test("a long result has a window of its own, and what is no place its fold", async () => {
       await open(calls("1", "Bash", { command: "x" }), result("1", "y"), answer("[a](b.txt)"));
       const file = session.write("b.txt", "1\n");
@@ -173,6 +162,17 @@ onEachNeovim(
         expect(await lua("return vim.fn.execute('messages')")).toBe("");
       },
     );
+
+    test("a session file holds neither it nor a prompt", async () => {
+      await open(prompt("a"));
+      await session.neovim.command("Claude prompt");
+      const file = session.path("Session.vim");
+      await session.neovim.command(`mksession! ${file}`);
+      await plays(`
+        :silent! %bwipeout!
+        :source ${file}     {getbufinfo()->filter('v:val.name =~ "^claude-code://"')} []
+      `);
+    });
   },
   { ui: { width: 120, height: 40 } },
 );

@@ -65,14 +65,14 @@ async function play(neovim: TestNeovim, row: Row, played: Played): Promise<void>
   if (/^:(?!.*<CR>)/i.test(row.keys)) await neovim.request("nvim_command", [row.keys.slice(1)]);
   else if (row.keys !== "<Ignore>") await neovim.type(row.keys);
   await consumed(neovim);
-  await eventually("the row", async () => {
+  await eventually(`the row\n${row.text}`, async () => {
     const seen = await look(neovim, row.cells, played);
     const wrong = row.cells.filter(({ word, holds }) => !holds(seen[word] ?? ""));
     if (wrong.length === 0) return;
     const instead = wrong.map(({ text, word }) => `  ${text}   but it is: ${seen[word]}`);
     const screen = await neovim.lua<string>("return require('port').seen({ 'screen' }).screen");
     const rows = screen.split("\n").map((line) => `  |${line.trimEnd()}`);
-    throw new Error([`\n${row.text}`, ...instead, "The screen:", ...rows].join("\n"));
+    throw new Error(["", ...instead, "The screen:", ...rows].join("\n"));
   });
 }
 
