@@ -19,7 +19,7 @@
  *   mode n                of nvim_get_mode()
  *   {&modified} 0         any Vim expression, as :echo shows it
  *   bar TEXT              this is in the bar of the window as it is drawn; `bars` of all windows of the tab page
- *   says TEXT             this is in `:messages` since the row began
+ *   says TEXT             this is in `:messages` since keys were typed
  *   line, lines, texts, disk NAME, screen TEXT   in the cursor's line, the buffer, the texts of the list, a file
  *                         (`absent` without one), the rows of the screen
  *
@@ -61,7 +61,7 @@ export async function plays(neovim: TestNeovim, script: string, played: Played):
 }
 
 async function play(neovim: TestNeovim, row: Row, played: Played): Promise<void> {
-  await neovim.lua("vim.cmd.messages('clear')");
+  if (row.keys !== "<Ignore>") await neovim.lua("vim.cmd.messages('clear')");
   if (/^:(?!.*<CR>)/i.test(row.keys)) await neovim.request("nvim_command", [row.keys.slice(1)]);
   else if (row.keys !== "<Ignore>") await neovim.type(row.keys);
   await consumed(neovim);

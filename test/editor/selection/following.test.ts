@@ -34,6 +34,17 @@ onEachNeovim((session) => {
     eventually(`"${text}" sent`, () => {
       expect(last()).toMatchObject({ text, filePath: path });
     });
+  /** With the text that was sent last, and where it begins (from 1). */
+  const plays = (script: string) =>
+    session.neovim.plays(script, {
+      words: {
+        sent: () => last()?.text ?? "",
+        from: () => {
+          const { line, character } = last()?.selection.start ?? { line: -1, character: -1 };
+          return `${line + 1}:${character + 1}`;
+        },
+      },
+    });
 
   /** Lets the debounce time end in Neovim's own clock, and every frame that is under way arrive. */
   async function settled(): Promise<SelectionChanged | undefined> {
@@ -75,26 +86,23 @@ onEachNeovim((session) => {
     });
 
     test("as the cursor when nothing is selected", async () => {
-      await session.neovim.type("jw");
-      await eventually("the cursor", () => last()?.selection.start.line === 1);
-      const at = { line: 1, character: 5 };
-      expect(last()).toMatchObject({ text: "", selection: { start: at, end: at, isEmpty: true } });
+      await plays("jw  sent =  from = 2:6");
+      expect(last()?.selection).toMatchObject({ end: { line: 1, character: 5 }, isEmpty: true });
     });
 
     test("also when the cursor has just been moved before going to a terminal", async () => {
       await session.neovim.command("belowright split | terminal");
       await session.neovim.command("wincmd k");
       await settled();
-      await session.neovim.type("jl<C-w>j");
-      await eventually("the cursor", () => last()?.selection.start.line === 1);
+      await plays("jl<C-w>j  from = 2:2");
       expect((await settled())?.selection.start).toEqual({ line: 1, character: 1 });
     });
 
-    test("while typing", async () => {
-      await session.neovim.type("Gonew");
-      await eventually("the cursor", () => last()?.selection.start.character === 3);
-      await session.neovim.type("<Esc>u");
-    });
+    test("while typing", () =>
+      plays(`
+        Gonew     from 4:4
+        <Esc>u
+      `));
 
     test("once, however often the cursor comes back to it", async () => {
       await session.neovim.type("wve");
@@ -109,7 +117,7 @@ onEachNeovim((session) => {
     test("not for every step of a movement", async () => {
       const count = frames().length;
       await session.neovim.type("llllllllllll");
-      await eventually("the cursor", () => last()?.selection.start.character === 12);
+      await plays("<Ignore>  from = 1:13");
       expect(frames().length - count).toBeLessThanOrEqual(2);
     });
 
@@ -164,8 +172,7 @@ onEachNeovim((session) => {
       await session.neovim.type("/six");
       expect((await settled())?.text).toBe("two");
       expect(await session.client.json("getLatestSelection")).toMatchObject({ text: "two" });
-      await session.neovim.type("<CR>");
-      await eventually("the match", () => last()?.selection.start.line === 2);
+      await plays("<CR>  from = 3:1");
     });
 
     test("until another file is entered", async () => {
@@ -185,8 +192,7 @@ onEachNeovim((session) => {
     });
 
     test("but not what an operator has taken away", async () => {
-      await session.neovim.type("wved");
-      await eventually("the cursor", () => last()?.selection.start.character === 4);
+      await plays("wved  from = 1:5");
       expect((await settled())?.text).toBe("");
       await session.neovim.type("u");
     });
@@ -278,11 +284,9 @@ onEachNeovim((session) => {
        vim.cmd.edit(...)`,
       file(),
     );
-    await eventually("both", () => frames().length > before + 1);
-    const paths = frames()
-      .slice(before)
-      .map(({ filePath }) => filePath);
-    expect(paths).toEqual(["", file()]);
+    await eventually("both", () =>
+      expect(frames().slice(before)).toMatchObject([{ filePath: "" }, { filePath: file() }]),
+    );
   });
 
   test("the tools give the same, from a terminal too", async () => {
@@ -290,8 +294,8 @@ onEachNeovim((session) => {
     await session.neovim.command("belowright split | terminal");
     await expectSent("two");
     const sent = { success: true, text: "two", filePath: file() };
-    expect(await session.client.json("getCurrentSelection")).toMatchObject(sent);
-    expect(await session.client.json("getLatestSelection")).toMatchObject(sent);
+    for (const tool of ["getCurrentSelection", "getLatestSelection"])
+      expect(await session.client.json(tool)).toMatchObject(sent);
   });
 
   const countSent = () =>
@@ -360,25 +364,14 @@ onEachNeovim((session) => {
 
     const path = session.write("main.txt", TEXT);
     await neovim.command(`edit ${path}`);
-    /** Neovim takes typed keys before it has worked them off. */
-    const moved = (place: string) =>
-      eventually(`the cursor at ${place}`, async () =>
-        expect(
-          await neovim.lua<string>(
-            `return ("%s %d:%d"):format(vim.fn.mode(), unpack(vim.api.nvim_win_get_cursor(0)))`,
-          ),
-        ).toBe(`n ${place}`),
-      );
-    await neovim.type("gg0wve<Esc>");
-    await moved("1:6");
+    await neovim.plays("gg0wve<Esc>  :1:7  mode n");
     using client = await TestClient.open(session.lock, "claude-code");
     await eventually("a frame", () => client.notifications("selection_changed").length > 0);
     expect(client.notifications("selection_changed")[0]).toMatchObject({ text: "two" });
 
     client.close();
     await eventually("gone", async () => (await watched(session, "CursorMoved")) === 0);
-    await neovim.type("j");
-    await moved("2:6");
+    await neovim.plays("j  :2:7  mode n");
     using next = await TestClient.open(session.lock, "claude-code");
     await eventually("a frame", () => next.notifications("selection_changed").length > 0);
     expect(next.notifications("selection_changed")[0]).toMatchObject({
@@ -430,19 +423,17 @@ onEachNeovim(
     test('with selection.send = "selection" no file is named unless lines are selected', async () => {
       await session.neovim.command(`edit ${session.write("main.txt", TEXT)}`);
       const sent = () => session.client.notifications<SelectionChanged>("selection_changed");
-      const mark = () => session.neovim.lua<string>('return require("claude-code").statusline()');
-      await session.neovim.type("Vj");
-      await eventually("the lines", () => sent().at(-1)?.text.startsWith("one") === true);
-      await eventually("the mark", async () => (await mark()).endsWith(", ⧉ 2 lines"));
-      await session.neovim.type("<Esc>G");
-      await eventually("that nothing is selected", () => sent().at(-1)?.text === "");
-      expect(sent().map(({ filePath }) => filePath)).toEqual([
-        ...sent()
-          .slice(0, -1)
-          .map(() => session.path("main.txt")),
-        "",
-      ]);
-      expect(await mark()).not.toContain("⧉");
+      const words = { sent: () => sent().at(-1)?.text ?? "" };
+      const mark = "{v:lua.require'claude-code'.statusline()}";
+      await session.neovim.plays(
+        `
+          Vj       sent /^one/   ${mark} /, ⧉ 2 lines$/
+          <Esc>G   sent =        ${mark} ! ⧉
+        `,
+        { words },
+      );
+      const paths = sent().map(({ filePath }) => filePath);
+      expect(paths).toEqual([...paths.slice(1).fill(session.path("main.txt")), ""]);
       expect(await session.client.json("getCurrentSelection")).toMatchObject({ success: false });
     });
   },
