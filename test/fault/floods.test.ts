@@ -12,7 +12,7 @@ import {
  * alone are the executable's matter; what moves windows is tried in each Neovim.
  */
 onNewestNeovim((session) => {
-  test("10,000 calls in one go are answered or refused, each once, and others go on", async () => {
+  test("answers or refuses each of 10,000 calls once, and serves others", async () => {
     using flooding = await TestClient.open(session.lock);
     const calls = Array.from({ length: 10_000 }, () =>
       flooding.call("getOpenEditors").then(
@@ -33,7 +33,7 @@ onNewestNeovim((session) => {
     expect(await flooding.json("getOpenEditors")).toHaveProperty("tabs");
   });
 
-  test("50 clients ask at once and each gets its own answers", async () => {
+  test("gives each of 50 clients its own answers", async () => {
     const clients = await Promise.all(
       Array.from({ length: 50 }, (_, i) => TestClient.open(session.lock, `client ${i}`)),
     );
@@ -56,7 +56,7 @@ onNewestNeovim((session) => {
 });
 
 onEachNeovim((session) => {
-  test("a call that waits for the user holds up no other, and ends with its client", async () => {
+  test("holds up no call by one that waits for the user", async () => {
     const path = session.write("wait.txt", "old\n");
     using waiting = await TestClient.open(session.lock);
     const diffs = Array.from({ length: 30 }, (_, i) =>
@@ -76,30 +76,27 @@ onEachNeovim((session) => {
     );
   });
 
-  nightly.test(
-    "of many files opened while the user types, the last is shown; none waits for another",
-    async () => {
-      await session.reset();
-      const paths = Array.from({ length: 60 }, (_, i) =>
-        session.write(`opened/${i}.txt`, `${i} text\n`),
-      );
-      const shown = () => session.neovim.lua<string>("return vim.api.nvim_buf_get_name(0)");
-      const open = (path: string) =>
-        session.client.call("openFile", { filePath: path, startText: "text" });
-      await session.neovim.type("i");
-      await Promise.all(paths.map(open));
-      expect(await shown()).toBe("");
-      await session.neovim.type("<Esc>");
-      await eventually("the last file", async () => (await shown()) === paths.at(-1));
-      // It is selected there; the user has not touched it.
-      await session.neovim.until("the selection", "return vim.api.nvim_get_mode().mode == 'v'");
-      await open(paths[0] as string);
-      await eventually("the next file", async () => (await shown()) === paths[0]);
-      await session.neovim.type("l");
-      await open(paths[1] as string);
-      expect(await shown()).toBe(paths[0] as string);
-      await session.neovim.type("<Esc>");
-      await eventually("the file after that", async () => (await shown()) === paths[1]);
-    },
-  );
+  nightly.test("shows the last of many files that are opened while the user types", async () => {
+    await session.reset();
+    const paths = Array.from({ length: 60 }, (_, i) =>
+      session.write(`opened/${i}.txt`, `${i} text\n`),
+    );
+    const shown = () => session.neovim.lua<string>("return vim.api.nvim_buf_get_name(0)");
+    const open = (path: string) =>
+      session.client.call("openFile", { filePath: path, startText: "text" });
+    await session.neovim.type("i");
+    await Promise.all(paths.map(open));
+    expect(await shown()).toBe("");
+    await session.neovim.type("<Esc>");
+    await eventually("the last file", async () => (await shown()) === paths.at(-1));
+    // It is selected there; the user has not touched it.
+    await session.neovim.until("the selection", "return vim.api.nvim_get_mode().mode == 'v'");
+    await open(paths[0] as string);
+    await eventually("the next file", async () => (await shown()) === paths[0]);
+    await session.neovim.type("l");
+    await open(paths[1] as string);
+    expect(await shown()).toBe(paths[0] as string);
+    await session.neovim.type("<Esc>");
+    await eventually("the file after that", async () => (await shown()) === paths[1]);
+  });
 });

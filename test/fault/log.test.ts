@@ -27,7 +27,7 @@ onNewestNeovim((session) => {
     });
   }
 
-  test("floods of refused requests are one line for each cause", async () => {
+  test("logs one line for each cause of refused requests", async () => {
     claims("Refused requests do not fill the disk");
     await pipelined(1_000, "X-Claude-Code-Ide-Authorization: guess");
     await pipelined(1_000, "Origin: https://localhost");
@@ -35,7 +35,7 @@ onNewestNeovim((session) => {
     expect(refusals()).toHaveLength(2);
   });
 
-  test("the file is kept short while Neovim runs, whoever writes it", async () => {
+  test("keeps the file short while Neovim runs", async () => {
     appendFileSync(path(), "x".repeat(5 * 1024 * 1024 + 1));
     await pipelined(1, "Upgrade: websocket", "example.com");
     expect(refusals()).toHaveLength(1);
@@ -47,13 +47,13 @@ onNewestNeovim((session) => {
   });
 });
 
-test("control characters and invisible ones are codes in a line", () => {
+test("writes control characters and invisible ones as codes", () => {
   const file = join(temporaryFolder(), "log");
   new Log({ file }).warn("a\u0000\u001b[31m\u202eb\nc");
   expect(readFileSync(file, "utf8")).toEndWith("WARN a<00><1b>[31m<202e>b\\nc\n");
 });
 
-test("a cause has one line a minute, and a thousand causes are few lines", () => {
+test("writes one line a minute for a cause, and few for a thousand causes", () => {
   const file = join(temporaryFolder(), "log");
   const lines = () => readFileSync(file, "utf8").trimEnd().split("\n");
   const log = new Log({ file });

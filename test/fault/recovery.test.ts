@@ -85,27 +85,30 @@ describe.each(NEOVIMS)("$name", (version) => {
     ],
   ];
 
-  test.each(moments)("kill -9 of the executable %s: it is back as it was", async (_name, busy) => {
-    const before = await running({ version });
-    await using neovim = before.neovim;
-    await busy(before);
-    process.kill(before.executable, "SIGKILL");
-    await before.client.closed;
-    await neovim.ready(before.executable);
-    await tidy(neovim);
-    expect(await neovim.lock()).toEqual(before.lock);
-    using client = await TestClient.open(before.lock);
-    expect(await client.json("getOpenEditors")).toHaveProperty("tabs");
-    const accepted = propose(client, neovim, "after");
-    await diffShown(neovim);
-    await neovim.lua(`require("port").accept()`);
-    expect((await accepted)[0]).toBe("FILE_SAVED");
-  });
+  test.each(moments)(
+    "is back as it was after kill -9 of the executable %s",
+    async (_name, busy) => {
+      const before = await running({ version });
+      await using neovim = before.neovim;
+      await busy(before);
+      process.kill(before.executable, "SIGKILL");
+      await before.client.closed;
+      await neovim.ready(before.executable);
+      await tidy(neovim);
+      expect(await neovim.lock()).toEqual(before.lock);
+      using client = await TestClient.open(before.lock);
+      expect(await client.json("getOpenEditors")).toHaveProperty("tabs");
+      const accepted = propose(client, neovim, "after");
+      await diffShown(neovim);
+      await neovim.lua(`require("port").accept()`);
+      expect((await accepted)[0]).toBe("FILE_SAVED");
+    },
+  );
 
   test.each([
     ["begins to start", ""],
     ["has written its lock file", `repeat until #vim.fn.glob((...) .. "/*.lock") > 0`],
-  ])("kill -9 of the executable that %s: the next start serves", async (_name, wait) => {
+  ])("serves at the next start after kill -9 of the executable that %s", async (_name, wait) => {
     await using neovim = await TestNeovim.start({ version, setup: "{ auto_start = false }" });
     // Neovim learns nothing from it in the meantime.
     await neovim.lua(
@@ -123,7 +126,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     expect(await client.json("getOpenEditors")).toHaveProperty("tabs");
   });
 
-  test("kill -9 of Neovim in the middle of a diff: no process, port or file is left", async () => {
+  test("leaves no process, port or file by kill -9 of Neovim in a diff", async () => {
     claims("Leaving Neovim rejects what waits");
     const { neovim, lock, executable, client } = await running({ version });
     await using _ = neovim;
@@ -141,7 +144,7 @@ describe.each(NEOVIMS)("$name", (version) => {
   });
 });
 
-test("both stopped and continued, as by a laptop's lid: the same clients go on", async () => {
+test("serves the same clients after both were stopped and continued", async () => {
   const { neovim, executable, client } = await running({ version: NEWEST });
   await using _ = neovim;
   process.kill(executable, "SIGSTOP");
@@ -163,7 +166,7 @@ describe("nowhere to write", () => {
       return state === "ready" && last_error !== undefined && last_error;
     });
 
-  test("a lock folder that is a file: says so, and the terminal's way in stays", async () => {
+  test("says that the lock folder is a file, and serves terminals", async () => {
     await using neovim = await TestNeovim.start({ version, setup: false });
     const folder = join(neovim.home, ".claude/ide");
     await Bun.write(folder, "in the way");
@@ -174,7 +177,7 @@ describe("nowhere to write", () => {
     expect(readFileSync(folder, "utf8")).toBe("in the way");
   });
 
-  test("a full disk: says so, and writes the lock file once there is room", async () => {
+  test("says that the disk is full, and writes the lock file later", async () => {
     const namespace = ["unshare", "--map-root-user", "--mount", "--"];
     if (Bun.spawnSync([...namespace, "true"]).exitCode !== 0) {
       platformSkip("a full disk needs a mount namespace (unshare) to be tried");

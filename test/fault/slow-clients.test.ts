@@ -64,7 +64,7 @@ function ask(socket: WebSocket): Promise<string> {
 }
 
 // Concurrent, since most of them wait for seconds.
-test.concurrent("a client that does not read is dropped at the limit, the others are served", async () => {
+test.concurrent("drops a client that does not read at the limit, and serves others", async () => {
   await using opened = new AsyncDisposableStack();
   const { port, gone } = listen(opened, { backlogBytes: 4_000_000 }, "x".repeat(1_000_000));
   const reader = await client(opened, port);
@@ -80,25 +80,22 @@ test.concurrent("a client that does not read is dropped at the limit, the others
   expect(await ask(reader)).toHaveLength(1_000_000);
 });
 
-nightly.test.concurrent(
-  "an idle client that no longer answers pings is dropped, one that does is kept",
-  async () => {
-    await using opened = new AsyncDisposableStack();
-    const { port, gone } = listen(opened, { idleSeconds: 8 }, "!");
-    const alive = await client(opened, port);
-    await rawClient(opened, port);
-    await eventually("the end of the dead one", () => gone.length > 0, 30_000);
-    expect(gone).toEqual([1]);
-    expect(await ask(alive)).toBe("!");
-  },
-);
+nightly.test.concurrent("drops an idle client that answers no pings", async () => {
+  await using opened = new AsyncDisposableStack();
+  const { port, gone } = listen(opened, { idleSeconds: 8 }, "!");
+  const alive = await client(opened, port);
+  await rawClient(opened, port);
+  await eventually("the end of the dead one", () => gone.length > 0, 30_000);
+  expect(gone).toEqual([1]);
+  expect(await ask(alive)).toBe("!");
+});
 
 test.concurrent.each(
   first(1, [
     ["never finishes its request", "GET / HTTP/1.1\r\nHost: "],
     ["sends nothing", ""],
   ]),
-)("a connection that %s is closed", async (_what, text) => {
+)("closes a connection that %s", async (_what, text) => {
   claims("Unfinished handshakes lock no one out");
   await using opened = new AsyncDisposableStack();
   const { port } = listen(opened, { upgradeSeconds: 1 }, "!");
@@ -111,7 +108,7 @@ test.concurrent.each(
   await closed;
 });
 
-test.concurrent("there is room again for as many clients as have gone", async () => {
+test.concurrent("has room again for as many clients as have gone", async () => {
   await using opened = new AsyncDisposableStack();
   const { port, gone } = listen(opened, { connections: 3 }, "!");
   const sockets = [
@@ -126,7 +123,7 @@ test.concurrent("there is room again for as many clients as have gone", async ()
 });
 
 nightly.test.concurrent(
-  "more half-open connections than descriptors: clients are served, and new ones once those time out",
+  "serves clients beside more half-open connections than descriptors",
   async () => {
     if (process.platform !== "linux") {
       platformSkip("descriptors are counted by Linux's /proc");
@@ -165,7 +162,7 @@ nightly.test.concurrent(
   60_000,
 );
 
-test("what may wait for one client is more than the longest message, and bounded", () => {
+test("bounds what may wait for a client, above the longest message", () => {
   expect(LIMITS.backlogBytes).toBeGreaterThan(LIMITS.messageBytes);
   expect(LIMITS.backlogBytes).toBeLessThanOrEqual(128 * 1024 * 1024);
 });

@@ -47,7 +47,7 @@ const input = fc.oneof(
   fc.string({ unit: "binary" }),
 );
 
-test("a hook's input is understood or refused in words", () => {
+test("understands a hook's input, or refuses it in words", () => {
   fc.assert(
     fc.property(input, (text) => {
       try {

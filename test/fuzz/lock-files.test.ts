@@ -53,7 +53,7 @@ function isStale(text: string): boolean {
 
 let count = 0;
 
-test("sweeping removes what dead Neovims left, and nothing else, whatever lies there", () => {
+test("removes what dead Neovims left, and nothing else", () => {
   fc.assert(
     fc.property(entries, (list) => {
       const folder = join(root, String(count++));

@@ -80,7 +80,7 @@ const garbage = fc.oneof(
     .map((message) => JSON.stringify(message)),
 );
 
-test("no text is too odd to be read", () => {
+test("reads any text", () => {
   fc.assert(
     fc.property(garbage, (text) => {
       for (const { kind } of [parse(text)].flat()) {
@@ -94,7 +94,7 @@ test("no text is too odd to be read", () => {
   );
 });
 
-test("each request is answered once, whatever stands between", async () => {
+test("answers each request once, whatever is between", async () => {
   const messages = fc.array(
     fc.oneof(
       request.map((message) => ({ text: JSON.stringify(message), id: message.id })),
@@ -124,7 +124,7 @@ test("each request is answered once, whatever stands between", async () => {
   );
 });
 
-test("a batch is answered by one batch of as many answers as it has requests and mistakes", async () => {
+test("answers a batch by a batch, each request and mistake once", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.oneof(request, notification, fc.jsonValue()), { minLength: 1, maxLength: 10 }),

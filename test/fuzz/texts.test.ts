@@ -14,7 +14,7 @@ const text = fc
   .chain((parts) => fc.constantFrom(parts.join(""), `\uFEFF${parts.join("")}`));
 
 onEachNeovim((session) => {
-  test("a proposal comes back from Neovim's lines to the byte", async () => {
+  test("gives a proposal back from Neovim's lines to the byte", async () => {
     const texts = fc
       .sample(text, tries(600))
       .concat(["", "\n", "\r\n", "\uFEFF", "\uFEFF\n", "\r"]);
@@ -32,7 +32,7 @@ onEachNeovim((session) => {
     expect(accepted).toEqual(texts);
   });
 
-  test("bytes, UTF-16 columns and characters of one place agree, there and back", async () => {
+  test("converts bytes, UTF-16 columns and characters there and back", async () => {
     const lines = fc.sample(line, tries(600));
     const answers = await session.neovim.lua<[number, number, number, number][][]>(
       `
@@ -58,7 +58,7 @@ onEachNeovim((session) => {
     }
   });
 
-  test("offsets count the characters before a place, and a line end as one", async () => {
+  test("counts the characters before a place, and a line end as one", async () => {
     const texts = fc.sample(
       fc.array(line, { minLength: 1, maxLength: 6 }).filter((lines) => lines.join("") !== ""),
       tries(200),
@@ -88,7 +88,7 @@ onEachNeovim((session) => {
     }
   });
 
-  test("bytes that are no UTF-8 have columns all the same, in order and within their line", async () => {
+  test("gives bytes that are no UTF-8 columns within their line", async () => {
     const kinds = [0x61, 0x80, 0xbf, 0xc3, 0xe6, 0x97, 0xa5, 0xed, 0xf0, 0x9f, 0xf8, 0xff];
     const bytes = fc.oneof(fc.constantFrom(...kinds), fc.integer({ min: 0, max: 255 }));
     const lines = fc
@@ -163,7 +163,7 @@ function boundaries(text: string): Boundary[] {
 }
 
 onEachNeovim((session) => {
-  test("an edit changes its lines only: line ends, byte order mark and last newline stay", async () => {
+  test("changes an edit's lines only, and no line end or byte order mark", async () => {
     const samples = fc.sample(fc.tuple(text, fc.nat(), fc.stringMatching(/^[a-z]+$/)), tries(2000));
     const cases = samples.map(([proposal, at, word]) => {
       const lines = linesOf(proposal);
@@ -198,7 +198,7 @@ function linesOf(proposal: string): string[] {
   return (body.endsWith(eol) ? body.slice(0, -eol.length) : body).split(eol);
 }
 
-test("every path is found again in its URI, encoded or raw", () => {
+test("finds every path again in its URI, encoded or raw", () => {
   const path = fc
     .array(fc.string({ unit: "binary", maxLength: 12 }), { minLength: 1, maxLength: 4 })
     .map((parts) => `/${parts.map((part) => part.replaceAll("/", "_")).join("/")}`)

@@ -156,7 +156,7 @@ requireNamespace();
 describe.each(NEOVIMS)("answers to Claude from $name", (version) => {
   const asking = Asking.inBlock(version);
 
-  test("allowed in Neovim: the dialog goes, and Claude goes on", async () => {
+  test("lets Claude go on when the user allows it in Neovim", async () => {
     const request = await asking.ask(bash("touch a.txt"));
     expect(request.title).toBe("Bash: touch a.txt");
     expect(request.lines).toEqual(["touch a.txt", "", "description: Run it"]);
@@ -176,7 +176,7 @@ describe.each(NEOVIMS)("answers to Claude from $name", (version) => {
     await asking.isOver();
   });
 
-  test("answered in the terminal, by Yes and by Esc: the request and its hook are gone", async () => {
+  test("ends request and hook by an answer in the terminal, Yes or Esc", async () => {
     for (const [file, key, isMade] of [
       ["b.txt", "1", true],
       ["c.txt", "Escape", false],
@@ -197,7 +197,7 @@ describe.each(NEOVIMS)("answers to Claude from $name", (version) => {
     }
   });
 
-  nightly.test("denied with a reason, which Claude receives; without one it stops", async () => {
+  nightly.test("gives Claude the reason of a denial; stops it without one", async () => {
     await asking.ask(bash("touch d.txt"));
     await asking.choices();
     await asking.neovim.lua(`reason = "Use /tmp instead." return true`);
@@ -213,7 +213,7 @@ describe.each(NEOVIMS)("answers to Claude from $name", (version) => {
     expect(asking.model.requests.length).toBe(before + 1);
   });
 
-  nightly.test("questions: an option, and several", async () => {
+  nightly.test("answers questions by an option, and by several", async () => {
     await asking.ask(QUESTIONS);
     expect((await asking.choices()).slice(0, 3)).toEqual(["Red", "Blue", "Type an answer…"]);
     await asking.choose("Blue");
@@ -224,7 +224,7 @@ describe.each(NEOVIMS)("answers to Claude from $name", (version) => {
     await asking.hasState("idle");
   });
 
-  nightly.test("a rule that Claude suggests: it does not ask again", async () => {
+  nightly.test("does not ask again by a rule that Claude suggests", async () => {
     await asking.ask(bash("make first"), bash("make first"));
     const rule = (await asking.choices()).find((text) => text.includes("do not ask again"));
     expect(rule).toBe("Allow, and do not ask again in this project, for you: Bash(make first *)");
@@ -235,7 +235,7 @@ describe.each(NEOVIMS)("answers to Claude from $name", (version) => {
     expect(JSON.parse(settings).permissions.allow).toEqual(["Bash(make first *)"]);
   });
 
-  nightly.test("a question is declined, and a plan approved", async () => {
+  nightly.test("declines a question, and approves a plan", async () => {
     await asking.ask(QUESTIONS);
     await asking.choices();
     await asking.choose("Decline");
@@ -254,7 +254,7 @@ describe.each(NEOVIMS)("answers to Claude from $name", (version) => {
     await asking.hasState("idle");
   });
 
-  nightly.test("claude -p, which has no dialog, is not kept waiting", async () => {
+  nightly.test("does not keep claude -p waiting, which has no dialog", async () => {
     const launch = `return require("port").launch_arguments()[1]`;
     const settings = await asking.neovim.lua<string>(launch);
     expect(settings).toContain("PermissionRequest");
@@ -268,7 +268,7 @@ describe.each(NEOVIMS)("answers to Claude from $name", (version) => {
     expect(await asking.count()).toBe(0);
   });
 
-  nightly.test("a request has a diff, too: the command leads to it", async () => {
+  nightly.test("leads by the command to a request's diff", async () => {
     asking.model.script([
       [{ tool: "Write", input: { file_path: asking.path("new.txt"), content: "new\n" } }],
       say("Written."),
@@ -284,7 +284,7 @@ describe.each(NEOVIMS)("answers to Claude from $name", (version) => {
     expect(await asking.count()).toBe(0);
   });
 
-  nightly.test("kill -9 of the CLI ends the hook and the request", async () => {
+  nightly.test("ends hook and request by kill -9 of the CLI", async () => {
     await asking.ask(bash("touch e.txt"));
     process.kill(
       await asking.neovim.lua<number>(`return require("claude-code").sessions()[1].pid`),

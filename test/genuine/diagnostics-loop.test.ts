@@ -121,24 +121,19 @@ requireNamespace();
 describe.each(NEOVIMS)("the loop with $name", (version) => {
   const loop = Loop.inBlock(version);
 
-  nightly.test(
-    "claude -p with what goes along from Neovim: no file of the user's is touched",
-    async () => {
-      const tool = "mcp__nvim-lsp__get_session_diagnostics";
-      const from = loop.model.requests.length;
-      const file = loop.script(tool);
-      await loop.headless(await loop.project.neovim.launchArguments());
-      loop.expectLoop(from, file, tool);
-      // Without a connection to an editor, the hook after the edit reports what it broke.
-      expect(loop.requests(from).map(newsText)[2]).toContain(
-        "hook additional context: Problems in",
-      );
-      expect(JSON.stringify(loop.requests(from)[0])).toContain("What the user's Neovim knows");
-      expect(existsSync(loop.project.path(".claude"))).toBe(false);
-    },
-  );
+  nightly.test("runs in claude -p with what goes along from Neovim", async () => {
+    const tool = "mcp__nvim-lsp__get_session_diagnostics";
+    const from = loop.model.requests.length;
+    const file = loop.script(tool);
+    await loop.headless(await loop.project.neovim.launchArguments());
+    loop.expectLoop(from, file, tool);
+    // Without a connection to an editor, the hook after the edit reports what it broke.
+    expect(loop.requests(from).map(newsText)[2]).toContain("hook additional context: Problems in");
+    expect(JSON.stringify(loop.requests(from)[0])).toContain("What the user's Neovim knows");
+    expect(existsSync(loop.project.path(".claude"))).toBe(false);
+  });
 
-  test("the CLI in a terminal, connected to Neovim", async () => {
+  test("runs in a terminal, connected to Neovim", async () => {
     const tool = "mcp__nvim-lsp__get_session_diagnostics";
     await using claude = await loop.claude();
     const from = loop.model.requests.length;
@@ -156,7 +151,7 @@ describe.each(NEOVIMS)("the loop with $name", (version) => {
 nightly.describe(`the loop with ${NEWEST.name}`, () => {
   const loop = Loop.inBlock(NEWEST);
 
-  test("a language server that is still starting: the user reads that problems are unknown", async () => {
+  test("says that problems are unknown while a language server starts", async () => {
     const control = mkdtempSync(join(loop.home, "tmp/server-"));
     writeFileSync(join(control, "starting"), "");
     await loop.project.neovim.lua(
@@ -184,7 +179,7 @@ nightly.describe(`the loop with ${NEWEST.name}`, () => {
     expect(loop.requests(from)).toHaveLength(3);
   });
 
-  test("set up with install-hooks, for a CLI outside; taken back byte for byte", async () => {
+  test("runs by install-hooks in a CLI outside; is taken back byte for byte", async () => {
     await prepareClaudeHome(loop.home, loop.folder);
     const settings = loop.project.write(".claude/settings.local.json", '{ "x": [1,2] }');
     const setUp = async (command: string) => {
@@ -213,7 +208,7 @@ nightly.describe(`the loop with ${NEWEST.name}`, () => {
     expect(existsSync(loop.project.path(".nvim-claude"))).toBe(false);
   });
 
-  test("as a Claude Code plugin, and with the hooks of Neovim's terminal beside it", async () => {
+  test("runs as a plugin of Claude Code, also beside the hooks of Neovim", async () => {
     const stable = join(loop.home, ".local/share/claude-code.nvim/bin/claude-code-nvim");
     if (!existsSync(stable)) {
       mkdirSync(join(stable, ".."), { recursive: true });

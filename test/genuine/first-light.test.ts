@@ -13,7 +13,7 @@ requireNamespace();
 describe.each(NEOVIMS)("$name", (version) => {
   const light = FirstLight.inBlock(version);
 
-  test("the CLI finds the lock file and connects", async () => {
+  test("connects by the lock file", async () => {
     claims("Only you can read the token");
     const { lock, model, claude, neovim, project, home } = light.bench;
     expect(lock.content).toMatchObject({
@@ -35,7 +35,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     await claude.terminal.waitFor("Hello, human.");
   });
 
-  test("accepted with <CR>: the CLI writes, the buffer follows", async () => {
+  test("writes what is accepted with <CR>, and updates the buffer", async () => {
     const proposal = await light.propose('"zero"', '"one"');
     expect(await light.onDisk()).not.toBe(proposal);
     await light.press("Enter");
@@ -44,7 +44,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     await light.expectWritten(proposal);
   });
 
-  test("changed by the user, then accepted with :w", async () => {
+  test("writes what the user has changed, and accepted with :w", async () => {
     const proposal = await light.propose('"one"', '"two"');
     await light.bench.neovim.terminal.type("GA -- mine");
     await light.press("Escape");
@@ -54,7 +54,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     await light.expectWritten(proposal.replace("return M\n", "return M -- mine\n"));
   });
 
-  test("rejected with q: nothing changes, and the model learns of it", async () => {
+  test("changes nothing by q, and tells the model", async () => {
     const text = await light.onDisk();
     await light.propose('"two"', '"rejected"');
     await light.press("q");
@@ -63,14 +63,14 @@ describe.each(NEOVIMS)("$name", (version) => {
     await light.expectModelToReceive(REJECTED);
   });
 
-  nightly.test("answered Yes in the terminal: the diff closes, the CLI writes", async () => {
+  nightly.test("closes the diff, and writes, by Yes in the terminal", async () => {
     const proposal = await light.propose('"two"', '"three"');
     await light.bench.claude.answer("Yes");
     expect(newsText(await light.received(UPDATED))).not.toContain(MODIFIED);
     await light.expectWritten(proposal);
   });
 
-  nightly.test("answered No in the terminal: the diff closes, nothing changes", async () => {
+  nightly.test("closes the diff, and changes nothing, by No in the terminal", async () => {
     const text = await light.onDisk();
     await light.propose('"three"', '"refused"');
     await light.bench.claude.answer("No");
@@ -94,7 +94,7 @@ describe.each(NEOVIMS)("$name", (version) => {
 nightly.describe.each(NEOVIMS)("further edits in $name", (version) => {
   const light = FirstLight.inBlock(version);
 
-  test("rejected with a reason, by a CLI elsewhere: its prompt mentions the reason, Enter sends it", async () => {
+  test("mentions the reason of a rejection in the prompt of a CLI elsewhere", async () => {
     const { neovim, claude, model } = light.bench;
     const text = await light.onDisk();
     await light.propose('"zero"', '"rejected"');
@@ -110,7 +110,7 @@ nightly.describe.each(NEOVIMS)("further edits in $name", (version) => {
     await light.expectWritten(text);
   });
 
-  test("a new file in a folder that does not exist", async () => {
+  test("makes a new file in a folder that does not exist", async () => {
     const file = join(light.bench.project, "deep/er/new.lua");
     const content = 'return "grüße 🦊"\n';
     const write = { tool: "Write", input: { file_path: file, content } };
@@ -123,7 +123,7 @@ nightly.describe.each(NEOVIMS)("further edits in $name", (version) => {
     expect(await light.onDisk(file)).toBe(content);
   });
 
-  test("two edits in one turn come one after the other", async () => {
+  test("shows two edits of one turn after each other", async () => {
     const text = await light.onDisk();
     const first = text.replace('"zero"', '"one"');
     const second = first.replace("local M = {}", "local M = { 1 }");
@@ -143,7 +143,7 @@ nightly.describe.each(NEOVIMS)("further edits in $name", (version) => {
     await light.expectWritten(second);
   });
 
-  test("one hunk of a new text dropped: the CLI writes the rest, to the byte", async () => {
+  test("writes the rest, to the byte, where a hunk was dropped", async () => {
     const text = await light.onDisk();
     const wanted = text.replace("-- line 5\n", "-- LINE 5\n");
     const content = wanted.replace("-- line 60\n", "-- LINE 60\n");
@@ -162,7 +162,7 @@ nightly.describe.each(NEOVIMS)("further edits in $name", (version) => {
     await light.expectWritten(wanted);
   });
 
-  test("saved while its diff waited: accepting takes a second time, and the CLI reads it again", async () => {
+  test("asks twice for a file that was saved while its diff waited", async () => {
     const saved = (await light.onDisk()).replace("-- line 80", "-- saved by hand");
     await light.propose('"one"', '"two"');
     await writeFile(light.main, saved);

@@ -36,7 +36,7 @@ describe.each(NEOVIMS)("an edit in $name", (version) => {
     expect(await claude.onDisk("main.lua")).toBe("-- mine\nreturn 1\n");
   });
 
-  test("beside unsaved edits makes all its edits without waiting, and :w asks nothing", async () => {
+  test("does not wait beside unsaved edits elsewhere, and :w asks nothing", async () => {
     const buffer = "vim.fn.bufnr('main.lua')";
     await lua(`vim.fn.appendbufline(${buffer}, '$', '-- unsaved thought') return 1`);
     const path = claude.path("main.lua");

@@ -156,7 +156,7 @@ requireNamespace();
 describe.each(NEOVIMS)("a Claude that $name leaves in tmux", (version) => {
   const kept = Kept.inBlock(version);
 
-  test("by kill -9 with a diff on screen: that is rejected; it receives prompts, and connects by /ide", async () => {
+  test("rejects a diff by kill -9, receives prompts, and connects by /ide", async () => {
     kept.model.script([read(kept.file), edit(kept.file, "one", "eins")]);
     await kept.neovim.command("Claude send! change it");
     await kept.diffShown();
@@ -191,7 +191,7 @@ const GIVES_UP_MS = 21_000;
 nightly.describe("a Claude that is left in tmux", () => {
   const kept = Kept.inBlock(NEWEST);
 
-  test("by kill -9 of Neovim and its server with a diff on screen: asks in its pane", async () => {
+  test("asks in its pane after kill -9 of Neovim and its server", async () => {
     kept.model.script([read(kept.file), edit(kept.file, "one", "eins"), say("Done.")]);
     await kept.neovim.command("Claude send! change it");
     await kept.diffShown();
@@ -209,7 +209,7 @@ nightly.describe("a Claude that is left in tmux", () => {
     await kept.shows(/Done\./);
   });
 
-  test("given up, it connects by /ide", async () => {
+  test("connects by /ide once it has given up", async () => {
     await kept.kill();
     await Bun.sleep(GIVES_UP_MS);
     await kept.start();

@@ -28,7 +28,7 @@ async function open(model: Model) {
   return { world, run: { project: folder, home: neovim.home, model, args } };
 }
 
-test("claude -p and a subagent of it: the tools are in the request, loaded and short, and answer", async () => {
+test("answers by tools that are loaded and short, also in a subagent", async () => {
   using model = new Model();
   const { world, run } = await open(model);
   await using _world = world;
@@ -61,7 +61,7 @@ const RENAME = "mcp__nvim-lsp__rename_symbol";
 test.each<[string, string[], string]>([
   ["without the user's permission", [], "permission"],
   ["in plan mode", ["--permission-mode", "plan"], ""],
-])("%s questions are answered, and a rename is not made", async (_when, more, refusal) => {
+])("answers questions, and makes no rename, %s", async (_when, more, refusal) => {
   using model = new Model();
   const { world, run } = await open(model);
   await using _world = world;
@@ -79,7 +79,7 @@ test.each<[string, string[], string]>([
   expect(readFileSync(world.project.path("one.txt"), "utf8")).toBe("def apple\nuse apple\n");
 });
 
-test("a rename that is allowed: the review has the call's change", async () => {
+test("lists in the review a rename that is allowed", async () => {
   using model = new Model();
   const { world, run } = await open(model);
   await using _world = world;

@@ -31,7 +31,7 @@ describe.each(NEOVIMS)("in $name", (version) => {
         () => settings(claude.project, "settings.local.json", "default"),
         /manual mode on/,
       ],
-    ] as const)("the mode of the settings: %s", async (_, write, shown) => {
+    ] as const)("starts in the mode of the settings: %s", async (_, write, shown) => {
       write();
       await claude.command("Claude new");
       await claude.showing(shown, ++n);
@@ -45,7 +45,7 @@ describe.each(NEOVIMS)("in $name", (version) => {
       prepare: () => settings(claude.project, "settings.json", "plan"),
     });
 
-    test("it wins, and Claude edits at once", async () => {
+    test("wins, and lets Claude edit at once", async () => {
       await claude.command("Claude");
       await claude.showing(/accept edits on/);
       const path = claude.path("main.lua");
@@ -65,7 +65,7 @@ describe.each(NEOVIMS)("in $name", (version) => {
     const status = () => claude.neovim.lua<string>("return require('claude-code').statusline()");
     const windows = async () => (await claude.neovim.layout()).tree;
 
-    test("the edit is in a diff, and written once it is accepted", async () => {
+    test("shows the edit in a diff, and writes it once it is accepted", async () => {
       await claude.begin();
       await claude.connected();
       await claude.command("wincmd p");
@@ -106,7 +106,7 @@ describe.each(NEOVIMS)("the user's own way in $name", (version) => {
     prepare: () => settings(claude.project, "settings.json", "default"),
   });
 
-  test("Claude asks in its terminal; then the change is in the review, and the way is said", async () => {
+  test("asks in its terminal, and then lists the change in the review", async () => {
     await claude.command("Claude");
     await claude.showing(/manual mode on/);
     await claude.connected();

@@ -14,7 +14,7 @@ describe.each(NEOVIMS)("the prompt in $name", (version) => {
   const { lua, keys } = claude;
   const name = () => lua<string>("return vim.fs.basename(vim.api.nvim_buf_get_name(0))");
 
-  test("Ctrl+G opens it in a window below, and takes it back on :wq", async () => {
+  test("opens in a window below by Ctrl+G, and goes back on :wq", async () => {
     await claude.begin();
     await claude.connected();
     await eventually(
@@ -37,7 +37,7 @@ describe.each(NEOVIMS)("the prompt in $name", (version) => {
     await eventually(() => lua("return vim.api.nvim_get_mode().mode"), "t");
   });
 
-  test("mentions of names that need quotes reach the model with their lines", async () => {
+  test("gives the model names that need quotes, with their lines", async () => {
     await claude.command("stopinsert | wincmd p | edit my\\ file.lua | 2Claude mention");
     await claude.command("Claude mention (y)");
     await claude.showing(/@"my file.lua#L2" +@"\(y\)"/);
@@ -46,7 +46,7 @@ describe.each(NEOVIMS)("the prompt in $name", (version) => {
     expect(JSON.stringify(claude.model.requests)).toContain("IN-MY-FILE");
   });
 
-  test("an image that the prompt names reaches the model as one", async () => {
+  test("gives the model an image that the prompt names", async () => {
     await Bun.write(claude.path("a shot.png"), Buffer.from(PIXEL, "base64"));
     await claude.command("stopinsert | Claude prompt");
     await lua(`vim.api.nvim_buf_set_lines(0, 0, -1, true, { 'see @"a shot.png"' }) return true`);

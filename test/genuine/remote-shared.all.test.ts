@@ -52,7 +52,7 @@ describe("a container with the lock files of this machine", () => {
     );
 
   test(
-    "whoever starts, and however often, finds its Neovim, and both lock files stay what they are",
+    "finds its Neovim however often one starts",
     async () => {
       await claude.command("Claude");
       await eventually(clients, ["dev"], START_MS);

@@ -45,7 +45,7 @@ describe.each(first(1, WAYS))("Claude in %s", (_name, way) => {
 
   reconnects(claude);
 
-  test("when the executable is killed, the CLI connects again, by the same port", async () => {
+  test("connects again by the same port when the executable is killed", async () => {
     const before = claude.locks();
     await claude.propose("return name", "return again");
     process.kill(
@@ -61,7 +61,7 @@ describe.each(first(1, WAYS))("Claude in %s", (_name, way) => {
 
   reviews(claude);
 
-  test("when the CLIs are killed, their sessions end", async () => {
+  test("ends the sessions when the CLIs are killed", async () => {
     const pids = claude.container.pids(`^${claudeCli()} .*--session-id`);
     expect(pids).toHaveLength(2);
     for (const pid of pids) process.kill(pid, "SIGKILL");
@@ -75,7 +75,7 @@ nightly.describe("Claude on another machine, by ssh", () => {
 });
 
 function starts(claude: InRemote): void {
-  test(":Claude starts it there, connected by a lock file without a pid", async () => {
+  test("starts there, connected by a lock file without a pid", async () => {
     await claude.begin();
     await claude.joined();
     const folder = join(claude.root, "inside/.claude/ide");
@@ -88,7 +88,7 @@ function starts(claude: InRemote): void {
 }
 
 function accepts(claude: InRemote): void {
-  test("accepted: the CLI writes inside, the buffer follows", async () => {
+  test("writes inside what is accepted, and updates the buffer", async () => {
     const proposal = await claude.propose("zero", "one");
     const bar = `return vim.api.nvim_eval_statusline(vim.wo.winbar, { use_winbar = true }).str`;
     expect(await claude.neovim.lua<string>(bar)).toContain("dev");
@@ -126,7 +126,7 @@ function shows(claude: InRemote): void {
 }
 
 function reconnects(claude: InRemote): void {
-  test("when the relay is killed, its diff is rejected, and the CLI connects again", async () => {
+  test("rejects a diff and connects again when the relay is killed", async () => {
     const text = await claude.onDisk("main.lua");
     await claude.propose("return name", "return lost");
     const [pid] = claude.container.pids(`^${EXECUTABLE} relay `);

@@ -77,7 +77,7 @@ async function next(prompt: string): Promise<void> {
   await world.compared();
 }
 
-test("while a command runs: what it had changed is listed with the next prompt, and can be undone", async () => {
+test("lists with the next prompt what a command had changed", async () => {
   {
     await using claude = await start();
     model.script([bash("echo half >> a.txt; sleep 3"), say("never")]);
@@ -95,7 +95,7 @@ test("while a command runs: what it had changed is listed with the next prompt, 
   expect(await listed()).toEqual([]);
 });
 
-test("while hooks run after an edit: it is listed at once, and one that the next CLI makes, too", async () => {
+test("lists at once an edit whose hooks still ran, and one of the next CLI", async () => {
   {
     await using claude = await start();
     const main = world.path("a.txt");
@@ -119,7 +119,7 @@ test("while hooks run after an edit: it is listed at once, and one that the next
   expect([await text("a.txt"), existsSync(world.path("new.txt"))]).toEqual(["a\nhalf\n", false]);
 });
 
-test("beside Neovim: listed without another prompt, and what the user then writes elsewhere is not", async () => {
+test("lists without another prompt beside Neovim, and nothing of the user's", async () => {
   const { root: project, home } = world;
   const neovim = await Neovim.start({ version: NEWEST, project, home, files: [] });
   await using _ = { [Symbol.asyncDispose]: () => neovim.close() };

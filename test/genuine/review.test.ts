@@ -138,7 +138,7 @@ requireNamespace();
 describe.each(NEOVIMS)("$name", (version) => {
   const review = Review.inBlock(version);
 
-  test("everything that the CLI changes is listed: by its tools, by its shell", async () => {
+  test("lists everything that the CLI changes by its tools, and its shell", async () => {
     await review.command(
       "edit mine.txt | call setline(1, 'A of mine') | silent write | edit main.lua",
     );
@@ -171,7 +171,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     ]);
   });
 
-  test("entries are kept and undone, to the byte, and decisions are taken back", async () => {
+  test("keeps and undoes entries to the byte, and takes decisions back", async () => {
     for (const name of ["crlf.txt", "gone.txt", "moved.txt", "here.txt", "main.lua"]) {
       const left = (await review.list()).length;
       await review.select(name);
@@ -197,7 +197,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     await eventually(review.count, 1);
   });
 
-  test("the model receives comments, and which edits were undone, and only once", async () => {
+  test("gives the model comments, and which edits were undone, once", async () => {
     await review.command("edit main.lua");
     await review.command("2Claude comment! two is enough");
     await review.claude.terminal.waitFor(/@ide:review:comments/);
@@ -218,7 +218,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     await eventually(review.count, 0);
   });
 
-  test("a CLI without our hooks is read by its conversation and by git, and the user is told", async () => {
+  test("reads a CLI without our hooks by its conversation and git, and says so", async () => {
     const state = () =>
       review.neovim.lua<[boolean, string]>(`
         local found = vim.tbl_filter(function(finding)
@@ -341,7 +341,7 @@ nightly.describe.each(NEOVIMS)("$name", (version) => {
     await review.command("buffer mine.txt | edit! | buffer main.lua");
   });
 
-  test("a second session, in auto mode, is told apart; a commit and a checkout of the user's decide", async () => {
+  test("tells apart a second session, in auto mode; follows commit and checkout", async () => {
     await using second = await review.startClaude("auto", "second.log", SETTINGS);
     await second.waitForEditor();
     review.model.script([
@@ -362,7 +362,7 @@ nightly.describe.each(NEOVIMS)("$name", (version) => {
     await eventually(review.count, 1);
   });
 
-  test("after kill -9 a Neovim that starts has the same review", async () => {
+  test("has the same review in a Neovim that starts after kill -9", async () => {
     process.kill(await review.neovim.pid(), "SIGKILL");
     await review.neovim.close();
     await rm(join(review.home, "nvim.sock"), { force: true });

@@ -77,7 +77,7 @@ requireNamespace();
 describe("the selection", () => {
   const selection = Selected.inBlock();
 
-  test("the prompt box counts the lines, and the model reads them, prompt after prompt", async () => {
+  test("is counted in the prompt box, and read by the model, prompt after prompt", async () => {
     await selection.selectFunction();
     await selection.shown(3);
     expect(await selection.received("What is this?")).toContain(selection.text);
@@ -86,7 +86,7 @@ describe("the selection", () => {
     await selection.shown(3);
   });
 
-  test("a private file: the model receives nothing of it", async () => {
+  test("gives the model nothing of a private file", async () => {
     await selection.bench.neovim.lua(
       `vim.fn.writefile({ "TOKEN=very-secret-value" }, ".env") return true`,
     );
@@ -101,7 +101,7 @@ describe("the selection", () => {
     expect(said).not.toContain(".env");
   });
 
-  test(":3,5Claude mention puts the lines into the prompt, and the model reads them", async () => {
+  test("is put into the prompt by :3,5Claude mention", async () => {
     const { terminal } = selection.bench.neovim;
     await terminal.type(":3,5Claude mention");
     await terminal.press("Enter");
@@ -116,7 +116,7 @@ describe("the selection", () => {
     await selection.bench.claude.waitForIdle();
   });
 
-  nightly.test("also after /clear", async () => {
+  nightly.test("is read also after /clear", async () => {
     await selection.selectFunction();
     await selection.shown(3);
     await selection.bench.claude.prompt("/clear");
@@ -125,28 +125,25 @@ describe("the selection", () => {
     expect(await selection.received("Once more: what is this?")).toContain(selection.text);
   });
 
-  nightly.test("the cursor alone: the model learns of the open file", async () => {
+  nightly.test("names the open file by the cursor alone", async () => {
     await selection.bench.neovim.terminal.type("j");
     const said = await selection.received("Where am I?");
     expect(said).toContain(`The user opened the file ${selection.main} in the IDE`);
     expect(said).not.toContain("The user selected");
   });
 
-  nightly.test(
-    "a mention that was made before the CLI connected arrives when it does",
-    async () => {
-      const { claude, neovim } = selection.bench;
-      await claude.close();
-      await eventually(
-        () => neovim.lua<number>(`return #require("claude-code").status().clients`),
-        0,
-      );
-      await neovim.terminal.type(":4Claude mention");
-      await neovim.terminal.press("Enter");
-      await neovim.terminal.waitFor("waits for Claude to connect");
-      await selection.bench.startClaude();
-      await selection.bench.claude.terminal.waitFor("@main.lua#L4");
-      await selection.bench.claude.terminal.press("C-u");
-    },
-  );
+  nightly.test("keeps a mention until the CLI connects", async () => {
+    const { claude, neovim } = selection.bench;
+    await claude.close();
+    await eventually(
+      () => neovim.lua<number>(`return #require("claude-code").status().clients`),
+      0,
+    );
+    await neovim.terminal.type(":4Claude mention");
+    await neovim.terminal.press("Enter");
+    await neovim.terminal.waitFor("waits for Claude to connect");
+    await selection.bench.startClaude();
+    await selection.bench.claude.terminal.waitFor("@main.lua#L4");
+    await selection.bench.claude.terminal.press("C-u");
+  });
 });

@@ -56,7 +56,7 @@ describe.each(NEOVIMS)("the states of Claude in the terminal of $name", (version
   const happened = () =>
     claude.neovim.lua<string[]>("local all = happened; happened = {}; return all");
 
-  test("idle, working, what it asks, Esc, a turn that nobody saw, /clear", async () => {
+  test("follow prompts, questions, Esc, a turn that nobody saw, and /clear", async () => {
     await claude.command("Claude");
     await eventually(async () => (await row())?.source, "terminal", START_MS);
     await eventually(state, "idle");
@@ -111,7 +111,7 @@ describe.each(NEOVIMS)("the states of Claude in the terminal of $name", (version
     expect(await rows()).toHaveLength(1);
   });
 
-  nightly.test("one that is killed, or ends, is gone; the next one takes its place", async () => {
+  nightly.test("forget one that is killed, or ends; the next one takes its place", async () => {
     process.kill((await row())?.pid ?? 0, "SIGKILL");
     await eventually(async () => Object.keys(await rows()).length, 0);
     await claude.command("Claude");

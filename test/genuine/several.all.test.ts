@@ -47,7 +47,7 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
       START_MS,
     );
 
-  test("two start, each with an id and a state of its own", async () => {
+  test("start, each with an id and a state of its own", async () => {
     await claude.command("Claude");
     await claude.showing(/^❯/m, 1);
     await claude.command("Claude new -n docs");
@@ -62,7 +62,7 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
     await claude.neovim.terminal.waitFor(/1( \S+)? ○ +2 docs ○/);
   });
 
-  test("both propose: each diff names its session, and each receives its own answer", async () => {
+  test("propose in diffs that name their session, and receive their own answers", async () => {
     await claude.neovim.lua(`vim.cmd.stopinsert() vim.cmd.wincmd("p") return true`);
     claude.model.script([
       read(claude.path("b.txt")),
@@ -90,7 +90,7 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
     await claude.showing(/Done\./, 1);
   });
 
-  test("one in a worktree of its own", async () => {
+  test("start in a worktree of its own", async () => {
     await claude.command("Claude new -w feature");
     await claude.showing(/^❯/m, 3);
     await connected(3);
@@ -104,7 +104,7 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
     expect(await claude.onDisk("a.txt")).toBe(TEXT.replace("one", "eins"));
   });
 
-  test("one that has ended is resumed beside those that run", async () => {
+  test("resume one that has ended beside those that run", async () => {
     const id = (await rows()).find((row) => row.n === 2)?.id;
     await claude.command("Claude send! --to docs /exit");
     await eventually(async () => (await rows()).map((row) => row.n), [1, 3], START_MS);
@@ -114,7 +114,7 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
     await eventually(async () => (await rows())[1]?.id, id, START_MS);
   });
 
-  test("one in the background is listed, attached and left again, and runs on", async () => {
+  test("list, attach and leave one in the background, which runs on", async () => {
     await claude.neovim.lua(`
         vim.ui.select = function(rows, options, callback)
           CHOICES = vim.tbl_map(options.format_item, rows)

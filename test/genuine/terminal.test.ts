@@ -23,7 +23,7 @@ describe.each(NEOVIMS)("Claude in the terminal of $name", (version) => {
         return vim.api.nvim_win_get_width(win) * (terminal and -1 or 1)
       end, vim.api.nvim_tabpage_list_wins(0))`);
 
-  test(":Claude starts it beside the file, connected, with the keyboard; what is sent at once is submitted", async () => {
+  test("starts beside the file, connected, with the keyboard, and what was sent", async () => {
     claude.model.script([[{ text: "I have begun." }]]);
     await claude.command("Claude");
     await claude.command("Claude send! begin");
@@ -34,7 +34,7 @@ describe.each(NEOVIMS)("Claude in the terminal of $name", (version) => {
     await eventually(mode, "t");
   });
 
-  test(":Claude send pastes lines into the prompt as they are, words after them, and ! submits", async () => {
+  test("receives lines as they are, and words after them; ! submits", async () => {
     claude.model.script([[{ text: "I see two lines." }]]);
     await claude.command("wincmd p");
     await claude.command("1,2Claude send");
@@ -51,7 +51,7 @@ describe.each(NEOVIMS)("Claude in the terminal of $name", (version) => {
     await claude.showing(/I see 2,000 lines/);
   });
 
-  test("a line that begins with ! is no command of the shell", async () => {
+  test("takes a line that begins with ! for no command", async () => {
     claude.model.script([[{ text: "I see a line." }]]);
     const ran = claude.path("ran");
     await claude.command(`new | call setline(1, "!touch ${ran}") | 1Claude send!`);
@@ -61,7 +61,7 @@ describe.each(NEOVIMS)("Claude in the terminal of $name", (version) => {
     await claude.command("bwipeout!");
   });
 
-  nightly.test("comments are the user's own prompt", async () => {
+  nightly.test("receives comments as the user's own prompt", async () => {
     claude.model.script([[{ text: "I see a comment." }]]);
     await claude.command("2Claude comment! return a table");
     const request = await claude.model.nextRequest();
@@ -69,26 +69,23 @@ describe.each(NEOVIMS)("Claude in the terminal of $name", (version) => {
     await claude.showing(/I see a comment/);
   });
 
-  nightly.test(
-    "stays visible beside a diff, which is answered there; then all is as before",
-    async () => {
-      const main = claude.path("main.lua");
-      const before = withoutTerminalCursor(await claude.neovim.layout());
-      const proposal = MAIN.replace("zero", "one");
-      claude.model.script([read(main), edit(main, "zero", "one"), [{ text: "Done." }]]);
-      await claude.command("Claude send! change it");
-      const diff = await claude.neovim.waitForDiff(proposal);
-      // Both sides fit in the file's window; Claude keeps its width.
-      expect(await widths()).toEqual([57, 57, -64]);
-      await claude.neovim.focus(diff.proposed.window);
-      await claude.neovim.terminal.press("Enter");
-      await eventually(() => claude.onDisk("main.lua"), proposal);
-      await claude.showing(/Done\./);
-      await eventually(async () => withoutTerminalCursor(await claude.neovim.layout()), before);
-    },
-  );
+  nightly.test("stays visible beside a diff, and leaves all as before", async () => {
+    const main = claude.path("main.lua");
+    const before = withoutTerminalCursor(await claude.neovim.layout());
+    const proposal = MAIN.replace("zero", "one");
+    claude.model.script([read(main), edit(main, "zero", "one"), [{ text: "Done." }]]);
+    await claude.command("Claude send! change it");
+    const diff = await claude.neovim.waitForDiff(proposal);
+    // Both sides fit in the file's window; Claude keeps its width.
+    expect(await widths()).toEqual([57, 57, -64]);
+    await claude.neovim.focus(diff.proposed.window);
+    await claude.neovim.terminal.press("Enter");
+    await eventually(() => claude.onDisk("main.lua"), proposal);
+    await claude.showing(/Done\./);
+    await eventually(async () => withoutTerminalCursor(await claude.neovim.layout()), before);
+  });
 
-  test("too big for a diff, it asks by itself, and writes on Enter there", async () => {
+  test("asks in the terminal where an edit is too big for a diff", async () => {
     const big = claude.path("big.txt");
     const content = "x\n".repeat(20_001);
     const write = [{ tool: "Write", input: { file_path: big, content } }];
@@ -100,7 +97,7 @@ describe.each(NEOVIMS)("Claude in the terminal of $name", (version) => {
     expect(await claude.onDisk("big.txt")).toBe(content);
   });
 
-  test("rejected with a reason, the model receives it at once, as the user's words", async () => {
+  test("receives the reason of a rejection at once, as the user's words", async () => {
     const main = claude.path("main.lua");
     const text = await claude.onDisk("main.lua");
     const proposal = text.replace("return", "return -- two");

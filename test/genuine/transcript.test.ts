@@ -14,7 +14,7 @@ describe.each(NEOVIMS)("the conversation in $name", (version) => {
   });
   const { lua, keys, lines } = claude;
 
-  test("the key shows all of an answer in Claude's window, what follows comes, and i types again", async () => {
+  test("shows all of an answer in Claude's window by the key; i types again", async () => {
     claude.model.script([
       [{ text: "I look." }, ...read(claude.path("main.lua"))],
       [{ text: LONG }],

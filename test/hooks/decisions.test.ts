@@ -60,7 +60,7 @@ describe.each(NEOVIMS)("the Stop hook with $name", (version) => {
   }
 
   test.each(first(1, ["bunload", "bdelete", "bwipeout"]))(
-    "counts the problems of a buffer that :%s has closed",
+    "counts a buffer that :%s has closed",
     async (command) => {
       const name = `${command}.txt`;
       project.write(name, "before\n");
@@ -216,22 +216,25 @@ describe("Claude is not held", () => {
   afterAll(() => project[Symbol.asyncDispose]());
 
   // test/fuzz has all other inputs.
-  test.each(["{nonsense", '{"session_id":7}'])("by the malformed input %s", async (input) => {
-    for (const event of ["session-start", "post-tool-use", "stop", "session-end"]) {
-      const result = await project.hook(event, input);
-      expect(result).toMatchObject({ code: 0, stderr: "" });
-      expect(result.output).toEqual(event === "stop" ? GO : undefined);
-    }
-    expect(project.log).toContain("so Claude is not blocked");
-  });
+  test.each(["{nonsense", '{"session_id":7}'])(
+    "is not held by the malformed input %s",
+    async (input) => {
+      for (const event of ["session-start", "post-tool-use", "stop", "session-end"]) {
+        const result = await project.hook(event, input);
+        expect(result).toMatchObject({ code: 0, stderr: "" });
+        expect(result.output).toEqual(event === "stop" ? GO : undefined);
+      }
+      expect(project.log).toContain("so Claude is not blocked");
+    },
+  );
 
-  test("by an unknown event", async () => {
+  test("is not held by an unknown event", async () => {
     const result = await project.hook("pre-compact");
     expect(result).toMatchObject({ code: 0, stdout: "" });
     expect(result.stderr).toContain("session-start, post-tool-use, stop, session-end");
   });
 
-  test("by a Neovim that is missing", async () => {
+  test("is not held where no Neovim runs", async () => {
     await project.neovim.quit();
     expect(await project.stop()).toEqual(GO);
     expect(project.registered()).toEqual([]);

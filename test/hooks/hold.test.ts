@@ -58,7 +58,7 @@ describe.each(NEOVIMS)("an edit in $name", (version) => {
     });
   });
 
-  test("of two Claudes waits for :w, and both go on", async () => {
+  test("waits for :w of two Claudes, and both go on", async () => {
     const path = await unsaved();
     const calls = await Calls.count(project);
     const hooks = [begins(path), begins(path)];

@@ -48,12 +48,12 @@ describe("the options", () => {
     ["*.gen.ts", "deep/a.gen.ts", true],
     ["vendor/**", "vendor/x/y.lua", true],
     ["vendor/**", "lib/vendor.lua", false],
-  ])("ignore_files = %s for %s: %p", async (glob, name, ignored) => {
+  ])("reads ignore_files = %s for %s: %p", async (glob, name, ignored) => {
     await options(`{ ignore_files = { "${glob}" } }`);
     expect((await verdict("ERROR\n", name)) === undefined).toBe(ignored);
   });
 
-  test("retries = 2 blocks a prompt twice", async () => {
+  test("blocks a prompt twice by retries = 2", async () => {
     await options("{ retries = 2 }");
     await project.edit("twice.txt", "ERROR\n", session);
     const stop = (active: boolean) =>
@@ -63,7 +63,7 @@ describe("the options", () => {
     expect(await stop(true)).toEqual(GO);
   });
 
-  test("only_new: what a file had before does not count, moved or not", async () => {
+  test("counts no old problem by only_new, moved or not", async () => {
     await options("{ only_new = true }");
     const name = `old-${count}.txt`;
     await project.neovim.command(`edit ${project.write(name, "ERROR old\n")}`);
@@ -73,7 +73,7 @@ describe("the options", () => {
     expect((await project.stop(session)).reason).toContain("Found 2 errors");
   });
 
-  test("only_new: of a file that was not open nothing is known, of a new one all is new", async () => {
+  test("counts by only_new all of a new file, and nothing of one that was not open", async () => {
     await options("{ only_new = true }");
     await project.edit(`closed-${count}.txt`, "ERROR\n", session);
     expect(await project.stop(session)).toEqual(GO);
@@ -92,7 +92,7 @@ describe("the options", () => {
     ['{ after_edit = "auto" }', true],
     ["{ after_edit = true }", true],
     ["{ after_edit = false }", false],
-  ])("%s reports new problems: %p", async (source, reported) => {
+  ])("reports new problems by %s: %p", async (source, reported) => {
     await options(source);
     const text = await context("ERROR\n", { tool_response: { type: "create" } });
     expect(text?.startsWith(`New problems in edited-${count}.txt after this edit`)).toBe(
@@ -100,7 +100,7 @@ describe("the options", () => {
     );
   });
 
-  test("after_edit: many problems are cut", async () => {
+  test("cuts many problems after an edit", async () => {
     await options("{}");
     const lines = (await context("ERROR\n".repeat(50)))?.split("\n");
     expect(lines).toHaveLength(22);
@@ -108,7 +108,7 @@ describe("the options", () => {
   });
 });
 
-nightly.test("the hooks of a second installation change nothing", async () => {
+nightly.test("ignores the hooks of a second installation", async () => {
   await using project = await Project.open(NEWEST);
   const plugin = { CLAUDE_PLUGIN_ROOT: "/somewhere" };
   await project.hook("session-start", { source: "startup" });

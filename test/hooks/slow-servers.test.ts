@@ -128,7 +128,7 @@ describe.each(NEOVIMS)("a slow language server with $name", (version) => {
   }
 
   test.each(["starting", "indexing"])(
-    "%s: it is waited for, and what it finds blocks",
+    "is waited for while it is %s, and blocks by what it finds",
     async (state) => {
       hold(state);
       await edit("WRONG one\n");
@@ -155,7 +155,7 @@ describe.each(NEOVIMS)("a slow language server with $name", (version) => {
         vim.lsp.start({ name = "later", cmd = command, root_dir = vim.fn.getcwd() }, { bufnr = args.buf })
       end, 50)
     end })`;
-  test("started some time after the file was loaded: it is waited for", async () => {
+  test("is waited for when it starts some time after the file was loaded", async () => {
     await project.neovim.lua(START_LATER, languageServer(control));
     hold("starting");
     await edit("WRONG one\n");
@@ -179,13 +179,13 @@ describe.each(NEOVIMS)("a slow language server with $name", (version) => {
     })
     vim.lsp.enable("enabled")`;
   if (version === NEWEST) {
-    test("enabled, and started while Claude stops: it is waited for", async () => {
+    test("is waited for when it is enabled, and starts while Claude stops", async () => {
       await project.neovim.lua(ENABLE, languageServer(control));
       await edit("WRONG one\n");
       expect((await stop("one")).reason).toContain("WRONG one");
     });
 
-    test("enabled, for a type that the user has not opened: none starts, and that is said", async () => {
+    test("does not start for a type that the user has not opened, and says so", async () => {
       await project.neovim.command("silent! %bwipeout!");
       await project.neovim.lua(ENABLE, languageServer(control));
       await edit("WRONG one\n");
@@ -195,7 +195,7 @@ describe.each(NEOVIMS)("a slow language server with $name", (version) => {
     });
   }
 
-  test("starting for longer than a report may take: it is waited for", async () => {
+  test("is waited for when it starts for longer than a report may take", async () => {
     await project.neovim.lua("require('port').language_servers.TIMEOUT_MS = 100000");
     hold("starting");
     await edit("WRONG one\n");
@@ -210,7 +210,7 @@ describe.each(NEOVIMS)("a slow language server with $name", (version) => {
   });
 
   test.each(first(1, ["starting", "indexing"]))(
-    "%s for too long: said, and what comes later is sent",
+    "is reported when it is %s for too long, and sent when it answers later",
     async (state) => {
       hold(state);
       await edit("WRONG one\nWRONG two\n");
@@ -238,7 +238,7 @@ describe.each(NEOVIMS)("a slow language server with $name", (version) => {
     },
   );
 
-  nightly.test("each session has its message, and receives its own problems", async () => {
+  nightly.test("sends each session a message of its own problems", async () => {
     await project.neovim.lua(`
       ROWS = require("port").session_rows
       ROWS.add({ n = 1, id = "first" })
@@ -266,27 +266,32 @@ describe.each(NEOVIMS)("a slow language server with $name", (version) => {
     await project.neovim.lua("for n = 1, 2 do ROWS.remove(n) end");
   });
 
-  nightly.test("silence is unknown, unless it says that nothing has changed", async () => {
-    await edit("fine\n");
-    expect(await stop("one")).toEqual(GO);
-    hold("silent");
-    await edit("WRONG one\n");
-    const systemMessage = `diagnostics of ${name} unknown (scripted has not reported in time)`;
-    expect(await stopAfterAll("two")).toEqual({ ...GO, systemMessage });
-    release("silent");
-    await told("1 error in");
+  nightly.test(
+    "knows nothing from silence, unless that says that nothing has changed",
+    async () => {
+      await edit("fine\n");
+      expect(await stop("one")).toEqual(GO);
+      hold("silent");
+      await edit("WRONG one\n");
+      const systemMessage = `diagnostics of ${name} unknown (scripted has not reported in time)`;
+      expect(await stopAfterAll("two")).toEqual({ ...GO, systemMessage });
+      release("silent");
+      await told("1 error in");
 
-    await project.neovim.lua("require('port').language_servers.TIMEOUT_MS = 20");
-    hold("silent");
-    await edit("fine\n");
-    await givenUp();
-    await project.neovim.lua("require('port').language_servers.TIMEOUT_MS = 600000");
-    await edit("fine too\n");
-    const { reason } = await stopAfterAll("three");
-    expect(reason).toContain("server has reported in time: this may be older than your last edit");
-  });
+      await project.neovim.lua("require('port').language_servers.TIMEOUT_MS = 20");
+      hold("silent");
+      await edit("fine\n");
+      await givenUp();
+      await project.neovim.lua("require('port').language_servers.TIMEOUT_MS = 600000");
+      await edit("fine too\n");
+      const { reason } = await stopAfterAll("three");
+      expect(reason).toContain(
+        "server has reported in time: this may be older than your last edit",
+      );
+    },
+  );
 
-  nightly.test("learns the silence on a fine file, and waits it out once", async () => {
+  nightly.test("learns the silence on a fine file, and waits for it once", async () => {
     await edit("fine\n");
     expect(await stop("one")).toEqual(GO);
     hold("silent");
@@ -303,7 +308,7 @@ describe.each(NEOVIMS)("a slow language server with $name", (version) => {
     expect(await stop("two")).toEqual(GO);
   });
 
-  test("nothing wrong after all: no message", async () => {
+  test("sends no message when nothing is wrong after all", async () => {
     hold("starting");
     await edit("fine\n");
     const { systemMessage } = await stopAfterAll("one");
@@ -317,7 +322,7 @@ describe.each(NEOVIMS)("a slow language server with $name", (version) => {
     expect(await notified()).toEqual([]);
   });
 
-  test("it ends before it reports: unknown", async () => {
+  test("is unknown when it ends before it reports", async () => {
     await editWhileIndexing();
     const stopped = stop("one");
     await kept();
@@ -328,7 +333,7 @@ describe.each(NEOVIMS)("a slow language server with $name", (version) => {
     expect(await stop("two")).toEqual(GO);
   });
 
-  test("other problems block: the reason says whose report is missing", async () => {
+  test("names whose report is missing where other problems block", async () => {
     await project.neovim.lua(`
       vim.api.nvim_create_autocmd("BufReadPost", { group = "lint", callback = function(args)
         vim.diagnostic.set(vim.api.nvim_create_namespace("lint"), args.buf, { { lnum = 0, col = 0, message = "linted" } })
@@ -341,7 +346,7 @@ describe.each(NEOVIMS)("a slow language server with $name", (version) => {
     );
   });
 
-  test("get_session_diagnostics says what is unknown", async () => {
+  test("says in get_session_diagnostics what is unknown", async () => {
     await editWhileIndexing();
     const client = await connect(project.folder, isolatedEnv(project.neovim.home));
     const texts = async () => {

@@ -105,23 +105,20 @@ describe.each(NEOVIMS)("a hook waits with $name", (version) => {
   });
 });
 
-test.each(NEOVIMS)(
-  "a server that must be asked, for a file in no window, with $name",
-  async (version) => {
-    await using project = await Project.open(version);
-    await project.neovim.lua(LONG_DEADLINE);
-    const switches = join(project.neovim.home, "switches");
-    mkdirSync(switches);
-    writeFileSync(join(switches, "pull"), "");
-    await project.serve({ text: languageServer(switches) });
-    const context = async (text: string) =>
-      JSON.stringify((await project.edit("pull.txt", text)).output ?? "nothing");
-    expect(await context("WRONG\n")).toContain("error: WRONG");
-    expect(await context("right\n")).toBe('"nothing"');
-    expect(await project.stop()).toEqual(GO);
-    expect(await context("WRONG again\n")).toContain("error: WRONG again");
-  },
-);
+test.each(NEOVIMS)("asks a server for a file in no window, with $name", async (version) => {
+  await using project = await Project.open(version);
+  await project.neovim.lua(LONG_DEADLINE);
+  const switches = join(project.neovim.home, "switches");
+  mkdirSync(switches);
+  writeFileSync(join(switches, "pull"), "");
+  await project.serve({ text: languageServer(switches) });
+  const context = async (text: string) =>
+    JSON.stringify((await project.edit("pull.txt", text)).output ?? "nothing");
+  expect(await context("WRONG\n")).toContain("error: WRONG");
+  expect(await context("right\n")).toBe('"nothing"');
+  expect(await project.stop()).toEqual(GO);
+  expect(await context("WRONG again\n")).toContain("error: WRONG again");
+});
 
 describe("when the report does not come", () => {
   let project: Project;
@@ -141,7 +138,7 @@ describe("when the report does not come", () => {
   const edit = (name: string, text: string) => project.edit(name, text, session);
 
   // Neovim 0.10 gives all texts of a file that is reloaded the same version.
-  nightly.test("a late one on the text before does not count", async () => {
+  nightly.test("ignores a late report on the text before", async () => {
     await edit("older.txt", "one\n");
     await publish(project, "older.txt", "wrong");
     await edit("older.txt", "two\n");
@@ -153,7 +150,7 @@ describe("when the report does not come", () => {
     expect(await stopped).toEqual(GO);
   });
 
-  test("the deadline ends the wait, and the reason says so", async () => {
+  test("ends the wait at the deadline, and says so", async () => {
     project.write("late.txt", "one\n");
     await project.neovim.command(`edit ${project.path("late.txt")}`);
     await publish(project, "late.txt", "from before");
@@ -167,7 +164,7 @@ describe("when the report does not come", () => {
     expect(reason).toContain("this may be older than your last edit");
   });
 
-  test("the server leaves the file: what there is counts at once", async () => {
+  test("counts what there is once the server leaves the file", async () => {
     await edit("ends.txt", "ERROR by the linter\n");
     const stopped = project.stop(session);
     await calls.waiting();
@@ -178,7 +175,7 @@ describe("when the report does not come", () => {
     expect((await stopped).reason).toContain("ERROR by the linter");
   });
 
-  nightly.test("Neovim is busy until after the deadline: allowed", async () => {
+  nightly.test("allows the end while Neovim is busy until after the deadline", async () => {
     // Neovim's own clock stands still: it is busy before the time is over.
     await project.neovim.lua("NOW, HELD = vim.uv.now, vim.uv.now()");
     await project.neovim.lua("vim.uv.now = function() return HELD end");
@@ -193,7 +190,7 @@ describe("when the report does not come", () => {
     await project.neovim.lua("vim.uv.now = NOW");
   });
 
-  test("Neovim is stopped: allowed soon", async () => {
+  test("allows the end soon while Neovim is stopped", async () => {
     claims("A held turn is let go");
     await edit("stopped.txt", "one\n");
     project.neovim.process.kill("SIGSTOP");
@@ -204,7 +201,7 @@ describe("when the report does not come", () => {
     }
   });
 
-  test("the hook is killed: nothing stays behind in Neovim", async () => {
+  test("leaves nothing in Neovim when the hook is killed", async () => {
     await edit("killed.txt", "one\n");
     const before = await least(project);
     const child = Bun.spawn([EXECUTABLE, "hook", "stop"], {
@@ -223,7 +220,7 @@ describe("when the report does not come", () => {
     expect(await project.neovim.lua("return vim.fn.execute('messages')")).toBe("");
   });
 
-  test("Neovim ends: allowed at once", async () => {
+  test("allows the end at once when Neovim ends", async () => {
     await edit("gone.txt", "one\n");
     const stopped = project.stop(session);
     await calls.waiting();

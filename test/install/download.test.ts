@@ -64,7 +64,7 @@ const failures: [Behaviour, RegExp][] = [
 describe.each(NEOVIMS)("a download in $name", (version) => {
   inNeovim(version);
 
-  test.each(failures)("from a server that is %s: says so", async (behaviour, message) => {
+  test.each(failures)("says that a server is %s", async (behaviour, message) => {
     claims("What the plugin downloads has the pinned SHA-256");
     const { server, release } = published;
     server.reset(behaviour);
@@ -80,7 +80,7 @@ describe.each(NEOVIMS)("a download in $name", (version) => {
     expect(server.requests).toHaveLength(1);
   });
 
-  test("from a server that redirects without an end: says so", async () => {
+  test("says that a server redirects without an end", async () => {
     let requests = 0;
     using server = Bun.serve({
       port: 0,
@@ -97,7 +97,7 @@ describe.each(NEOVIMS)("a download in $name", (version) => {
     expect([requests > 5, requests < 50, data.leftovers()]).toEqual([true, true, []]);
   });
 
-  test("without curl, or a program for the check: names what would do", async () => {
+  test("names what would do without curl, or a program for the check", async () => {
     const messages: (string | undefined)[] = [];
     for (const names of [["tar"], ["curl", "tar", "gzip"]]) {
       const programs = await folderWith(...names);
@@ -121,7 +121,7 @@ function request(release: Record<string, string | number>): string {
   return `{ release = { ${fields.join(", ")} } }`;
 }
 
-test("an archive that is not as ours, whatever its sum: the executable is a file without setuid, or refused", async () => {
+test("refuses an archive that is not as ours, whatever its sum", async () => {
   await using neovim = await published.neovim(NEWEST);
   const { asset, archive } = published.release;
   const top = asset.file.replace(".tar.gz", "");
@@ -153,7 +153,7 @@ test("an archive that is not as ours, whatever its sum: the executable is a file
   }
 });
 
-test("a folder that another user can change is not used", async () => {
+test("uses no folder that another user can change", async () => {
   await using neovim = await published.neovim(OLDEST);
   published.server.reset("good");
   for (const [mode, owner] of [
@@ -177,7 +177,7 @@ test("a folder that another user can change is not used", async () => {
   expect(published.server.requests).toEqual([]);
 });
 
-test("a downloader or tar of the current folder is not run, and the message says why", async () => {
+test("runs no downloader or tar of the current folder, and says why", async () => {
   await using neovim = await published.neovim(NEWEST);
   const planted = ["curl", "sha256sum", "shasum", "tar"];
   for (const name of planted) {
@@ -198,7 +198,7 @@ test("a downloader or tar of the current folder is not run, and the message says
   expect(existsSync(join(neovim.cwd, "ran"))).toBe(false);
 });
 
-test("a tar that is killed half-way: what it has unpacked is not run", async () => {
+test("does not run what a tar has unpacked that was killed half-way", async () => {
   await using neovim = await published.neovim(OLDEST);
   await using folder = await new DataFolder().use(neovim);
   const programs = await folderWith("curl", "sha256sum");
@@ -221,7 +221,7 @@ kill -9 $$
   expect([folder.versions(), folder.leftovers()]).toEqual([[], []]);
 });
 
-test("what killed downloads left behind is removed after a day", async () => {
+test("removes after a day what killed downloads left", async () => {
   await using neovim = await published.neovim(NEWEST);
   await using folder = await new DataFolder().use(neovim);
   const leave = async (name: string, ageSeconds: number) => {

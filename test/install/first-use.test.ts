@@ -120,7 +120,7 @@ describe.each(NEOVIMS)(":Claude, the first time in $name", (version) => {
     expect(texts.join()).toContain("cannot download");
   });
 
-  nightly.test("called off while it waits, it does not start", async () => {
+  nightly.test("does not start when it is called off while it waits", async () => {
     published.server.reset("held");
     await using neovim = await start();
     await neovim.command("Claude");
@@ -136,7 +136,7 @@ describe.each(NEOVIMS)(":Claude, the first time in $name", (version) => {
 describe("the first use", () => {
   const version = NEWEST;
 
-  test("without permission: names the command, which then also starts the server", async () => {
+  test("names the command without permission, which then starts the server", async () => {
     await using neovim = await watched(version, published.starting("download = false"));
     expect(await failed(neovim)).toMatch(/was not found: run :Claude install, then/);
     expect(published.server.requests).toEqual([]);
@@ -145,7 +145,7 @@ describe("the first use", () => {
     expect(await messages(neovim)).toContain(`installed ${data.executable("0.1.0")}`);
   });
 
-  nightly.test("stopped in the meantime: stays stopped", async () => {
+  nightly.test("stays stopped when it was stopped in the meantime", async () => {
     published.server.reset("slow");
     await using neovim = await watched(version);
     await data.fetching(published.release.asset.file, neovim);
@@ -167,7 +167,7 @@ describe("a build step", () => {
     return { code, output: stdout + stderr };
   };
 
-  test(":Claude install waits until the executable is there", async () => {
+  test("waits with :Claude install until the executable is there", async () => {
     const { code, output } = await run("Claude install", "qa!");
     expect(code).toBe(0);
     expect(output).toContain(`installed ${data.executable("0.1.0")}`);
@@ -187,7 +187,7 @@ describe("a build step", () => {
     expect(await run(step, "qa!")).toEqual({ code: 0, output: expect.stringContaining("false") });
   });
 
-  test("the Lua call does, and fails with an error", async () => {
+  test("waits with the Lua call, and fails with an error", async () => {
     published.server.reset("404");
     const call = `lua require("claude-code").install()`;
     const { output } = await run(call, "qa!");
@@ -197,7 +197,7 @@ describe("a build step", () => {
     expect(data.installedVersion()).toBe("0.1.0");
   });
 
-  test("in a checkout that is no release: says what to do", async () => {
+  test("says what to do in a checkout that is no release", async () => {
     const manifest = join(published.plugin, "lua/claude-code/install/manifest.lua");
     await copyFile(manifest, `${manifest}.kept`);
     await copyFile(
@@ -247,45 +247,39 @@ describe("an upgrade while Neovim runs", () => {
     expect(await serves(neovim)).toContain("openDiff");
   });
 
-  nightly.test(
-    "that replaced the one executable: says that Neovim has to be restarted",
-    async () => {
-      const plugin = await published.release.checkout();
-      const place = async (release: TestRelease) => {
-        await mkdir(join(plugin, "dist"), { recursive: true });
-        await release.place(join(plugin, "dist/claude-code-nvim"));
-      };
-      await place(published.release);
-      const setup = "{ auto_start = true }";
-      await using neovim = await TestNeovim.start({ version, runtimepath: plugin, setup });
-      await ready(neovim);
-      await next.checkout(plugin);
-      await place(next);
-      await neovim.command("ClaudeCodeStop");
-      await neovim.command("ClaudeCodeStart");
-      const message = await failed(neovim);
-      expect(message).toContain("restart Neovim, the plugin was upgraded to 0.2.0");
-      expect(message).toContain("this executable 0.2.0 has contract 3");
-    },
-  );
+  nightly.test("says that Neovim has to be restarted for the one executable", async () => {
+    const plugin = await published.release.checkout();
+    const place = async (release: TestRelease) => {
+      await mkdir(join(plugin, "dist"), { recursive: true });
+      await release.place(join(plugin, "dist/claude-code-nvim"));
+    };
+    await place(published.release);
+    const setup = "{ auto_start = true }";
+    await using neovim = await TestNeovim.start({ version, runtimepath: plugin, setup });
+    await ready(neovim);
+    await next.checkout(plugin);
+    await place(next);
+    await neovim.command("ClaudeCodeStop");
+    await neovim.command("ClaudeCodeStart");
+    const message = await failed(neovim);
+    expect(message).toContain("restart Neovim, the plugin was upgraded to 0.2.0");
+    expect(message).toContain("this executable 0.2.0 has contract 3");
+  });
 });
 
-nightly.test(
-  "an executable of another contract: both versions, and the command for where it is from",
-  async () => {
-    const newer = join(await next.unpacked(), "claude-code-nvim");
-    const options = { version: OLDEST, runtimepath: published.plugin };
-    const start = (setup: string, env = {}) => TestNeovim.start({ ...options, setup, env });
-    await using configured = await start(`{ auto_start = true, binary = { path = [[${newer}]] } }`);
-    const versions = "this executable 0.2.0 has contract 3";
-    const byPath = await failed(configured);
-    expect(byPath).toContain(versions);
-    expect(byPath).toContain(newer);
-    expect(byPath).toContain("remove binary.path from setup()");
-    const PATH = `${join(newer, "..")}:${process.env.PATH}`;
-    await using system = await start(`{ auto_start = true }`, { PATH });
-    const onPath = await failed(system);
-    expect(onPath).toContain(versions);
-    expect(onPath).toContain("upgrade claude-code-nvim with the package manager");
-  },
-);
+nightly.test("names both versions, and the command, for another contract", async () => {
+  const newer = join(await next.unpacked(), "claude-code-nvim");
+  const options = { version: OLDEST, runtimepath: published.plugin };
+  const start = (setup: string, env = {}) => TestNeovim.start({ ...options, setup, env });
+  await using configured = await start(`{ auto_start = true, binary = { path = [[${newer}]] } }`);
+  const versions = "this executable 0.2.0 has contract 3";
+  const byPath = await failed(configured);
+  expect(byPath).toContain(versions);
+  expect(byPath).toContain(newer);
+  expect(byPath).toContain("remove binary.path from setup()");
+  const PATH = `${join(newer, "..")}:${process.env.PATH}`;
+  await using system = await start(`{ auto_start = true }`, { PATH });
+  const onPath = await failed(system);
+  expect(onPath).toContain(versions);
+  expect(onPath).toContain("upgrade claude-code-nvim with the package manager");
+});

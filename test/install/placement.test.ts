@@ -112,7 +112,7 @@ nightly.test("ends curl when Neovim ends", async () => {
   await eventually("the end of curl", () => !existsSync(`/proc/${curl}`));
 });
 
-test("a local archive is checked as a download is, and kept", async () => {
+test("checks a local archive as a download, and keeps it", async () => {
   const { release, server } = published;
   await using neovim = await start(NEWEST);
   const from = async (path: string) => install(neovim, `{ archive = [[${path}]] }`);
@@ -137,7 +137,7 @@ test("a local archive is checked as a download is, and kept", async () => {
   expect(server.requests).toEqual([]);
 });
 
-test("a local archive that is swapped while it is used: what was checked is what is installed", async () => {
+test("installs what was checked of a local archive that is swapped", async () => {
   claims("What the plugin downloads has the pinned SHA-256");
   const { release } = published;
   await using neovim = await start(NEWEST);
@@ -162,7 +162,7 @@ echo swapped >${archive}
 });
 
 describe("two Neovims at once", () => {
-  test("both fetching: both succeed, and one result is there", async () => {
+  test("succeed both, with one result", async () => {
     await using first = await start(OLDEST);
     await using second = await start(NEWEST);
     const request = "{ force = true }";
@@ -173,7 +173,7 @@ describe("two Neovims at once", () => {
     expect(data.leftovers()).toEqual([]);
   });
 
-  test("the second goes on alone when the first is killed", async () => {
+  test("leave the second to go on when the first is killed", async () => {
     const { server, release } = published;
     server.reset("held");
     await using first = await start(OLDEST);
@@ -188,7 +188,7 @@ describe("two Neovims at once", () => {
   });
 });
 
-test("killed at any moment: the stable path is absent or right, and the next start is right", async () => {
+test("is absent or right at the stable path, killed at any moment", async () => {
   claims("An interrupted installation leaves a working executable");
   const home = temporaryFolder();
   const { plugin, options, server } = published;
@@ -218,7 +218,7 @@ test("killed at any moment: the stable path is absent or right, and the next sta
   expect(server.requests.length).toBeGreaterThan(1);
 });
 
-test("installed once more: at every moment the stable path leads to an executable", async () => {
+test("leads to an executable at every moment of another installation", async () => {
   await using neovim = await start(NEWEST);
   await install(neovim);
   await neovim.lua(
@@ -242,7 +242,7 @@ test("installed once more: at every moment the stable path leads to an executabl
 describe("a data folder that", () => {
   const version = NEWEST;
 
-  test("cannot be made: says which, and what else would do", async () => {
+  test("cannot be made is named, with what else would do", async () => {
     await using neovim = await start(version);
     const file = join(data.xdg, "file");
     await writeFile(file, "");
@@ -258,7 +258,7 @@ describe("a data folder that", () => {
     is full while the archive comes | size=HALF | could not be written: is the disk full
     is full while it is unpacked | size=MORE | cannot unpack .*(wrote only|no space)`);
   test.each(filesystems)(
-    "%s: says so, and leaves nothing half installed",
+    "%s is named, and nothing is half installed",
     async (_what, options = "", message = "") => {
       const place = temporaryFolder();
       await using _ = { [Symbol.asyncDispose]: () => rm(place, { recursive: true }) };

@@ -157,7 +157,7 @@ describe("install.sh", () => {
   });
 
   nightly.test.each(["077", "002"])(
-    "umask %s: everybody may read it, nobody else write",
+    "lets everybody read by umask %s, and nobody write",
     async (umask) => {
       const command = `umask ${umask} && exec sh "$@"`;
       expect((await run(["sh", "-c", command, "sh", ...words()])).code).toBe(0);
@@ -183,7 +183,7 @@ describe("install.sh", () => {
   );
 
   const hasWget = Bun.which("wget") !== null;
-  test.skipIf(!hasWget)("by wget: refuses sums that come by a redirect to http", async () => {
+  test.skipIf(!hasWget)("refuses by wget sums that come by a redirect to http", async () => {
     const bin = await programs("wget", "timeout", ...COMMON);
     small.server.onlyFor("SHA256SUMS", "redirect to http");
     expect(await installer({ PATH: bin })).toMatchObject(
@@ -193,7 +193,7 @@ describe("install.sh", () => {
     expect(await installer({ PATH: bin })).toMatchObject({ code: 0 });
   });
 
-  test("a server that never ends its answer does not fill the disk", async () => {
+  test("does not fill the disk by an endless answer", async () => {
     const bin = await programs(...COMMON);
     // In units of 512 bytes.
     await writeFile(join(bin, "curl"), `#!/bin/sh\nulimit -f >${data}/limit\nexit 22\n`);
@@ -249,22 +249,19 @@ describe("install.sh", () => {
     curl: `for a; do shift; [ "$a" != 1800 ] || a=1; set -- "$@" "$a"; done; exec curl "$@"`,
     wget: `[ "$1" != 1800 ] || { shift && set -- 1 "$@"; }; exec timeout "$@"`,
   };
-  test.each(first(1, downloaders))(
-    "by %s: a server that sends a byte now and then is left",
-    async (tool) => {
-      const bin = await programs(...COMMON);
-      if (tool === "wget") await symlink(Bun.which("wget") ?? "", join(bin, "wget"));
-      const [name, body] = tool === "curl" ? ["curl", hasty.curl] : ["timeout", hasty.wget];
-      await writeFile(join(bin, name), `#!/bin/sh\nPATH=${process.env.PATH}\n${body}\n`);
-      await chmod(join(bin, name), 0o755);
-      small.server.onlyFor(".tar.gz", "drip");
-      expect(await installer({ PATH: bin })).toMatchObject(refusal("cannot download"));
-      expect(existsSync(join(data, STABLE))).toBe(false);
-    },
-  );
+  test.each(first(1, downloaders))("leaves by %s a server that drips", async (tool) => {
+    const bin = await programs(...COMMON);
+    if (tool === "wget") await symlink(Bun.which("wget") ?? "", join(bin, "wget"));
+    const [name, body] = tool === "curl" ? ["curl", hasty.curl] : ["timeout", hasty.wget];
+    await writeFile(join(bin, name), `#!/bin/sh\nPATH=${process.env.PATH}\n${body}\n`);
+    await chmod(join(bin, name), 0o755);
+    small.server.onlyFor(".tar.gz", "drip");
+    expect(await installer({ PATH: bin })).toMatchObject(refusal("cannot download"));
+    expect(existsSync(join(data, STABLE))).toBe(false);
+  });
 
   test.each(first(1, downloaders))(
-    "by %s: a server that redirects without an end is left",
+    "leaves by %s a server that redirects without an end",
     async (tool) => {
       let requests = 0;
       using server = Bun.serve({
@@ -291,7 +288,7 @@ describe("install.sh", () => {
   });
 
   test.each(first(1, ["SIGKILL", "SIGTERM"] as const))(
-    "%s while it downloads: what was installed stays, and the next run replaces it",
+    "leaves what was installed by %s while it downloads",
     async (signal) => {
       await installer();
       const executable = join(data, STABLE);
@@ -326,7 +323,7 @@ describe("install.sh", () => {
     expect([plain.code, plain.stderr]).toEqual([1, expect.stringContaining("is not https")]);
   });
 
-  nightly.test("the release's own copy needs only the archive, and no other host", async () => {
+  nightly.test("needs only the archive in the release's own copy", async () => {
     const own = join(data, "install.sh");
     const { version, assets } = small.release;
     await writeFile(own, renderInstaller(readFileSync(script, "utf8"), version, assets));
@@ -353,7 +350,7 @@ describe("install.sh", () => {
     expect(readdirSync(join(data, ROOM, "download"))).toEqual(["install.yoUng1"]);
   });
 
-  test("without curl and wget it names both", async () => {
+  test("names both without curl and wget", async () => {
     const { stderr } = await installer({ PATH: await programs() });
     expect(stderr).toContain("neither curl nor wget is installed");
   });
@@ -364,21 +361,18 @@ describe("install.sh", () => {
     ["is full before all is unpacked", (size) => `size=${size + 50_000}`, "(is the disk full?)"],
     ["is read-only", () => "ro", "cannot be made"],
   ];
-  test.each(first(2, disks))(
-    "a file system that %s is named, and left as it was",
-    async (...row) => {
-      const [, options, message] = row;
-      const folder = temporaryFolder();
-      const mounted = await inMount(folder, options(small.release.asset.size), "/bin/sh", data);
-      if (!mounted) return;
-      const command = `sh ${words().join(" ")}; echo $?; find ${folder} ! -type d`;
-      const { stdout, stderr } = await run([mounted, "-c", command], { XDG_DATA_HOME: folder });
-      await rm(folder, { recursive: true });
-      expect([stdout, stderr]).toEqual(["1\n", expect.stringContaining(message)]);
-    },
-  );
+  test.each(first(2, disks))("names a file system that %s, and leaves it", async (...row) => {
+    const [, options, message] = row;
+    const folder = temporaryFolder();
+    const mounted = await inMount(folder, options(small.release.asset.size), "/bin/sh", data);
+    if (!mounted) return;
+    const command = `sh ${words().join(" ")}; echo $?; find ${folder} ! -type d`;
+    const { stdout, stderr } = await run([mounted, "-c", command], { XDG_DATA_HOME: folder });
+    await rm(folder, { recursive: true });
+    expect([stdout, stderr]).toEqual(["1\n", expect.stringContaining(message)]);
+  });
 
-  test("a program that does not run here is not called a folder that is not writable", async () => {
+  test("says that a program does not run here", async () => {
     const file = small.release.asset.file;
     const folder = file.replace(".tar.gz", "");
     const at = join(data, "broken");
@@ -425,7 +419,7 @@ describe("in a folder full of traps", () => {
   });
   afterAll(() => rm(trap, { recursive: true, force: true }));
 
-  test("that do snap: what BUN_OPTIONS names runs in any compiled Bun program", async () => {
+  test("runs in other Bun programs what BUN_OPTIONS names", async () => {
     const BUN_OPTIONS = `--preload ${trap}/hostile.js`;
     await run([join(unpacked, "claude-code-nvim"), "--version"], { BUN_OPTIONS });
     expect(existsSync(join(trap, "owned"))).toBe(true);
@@ -435,14 +429,14 @@ describe("in a folder full of traps", () => {
   test.each([
     [["--version"], 0, "claude-code.nvim 0.1.0\n"],
     [["serve"], 2, ""],
-  ])("the executable's %p runs nothing of it", async (args, code, stdout) => {
+  ])("runs nothing of it by %p", async (args, code, stdout) => {
     const result = await run([join(unpacked, "claude-code-nvim"), ...args], {}, trap);
     expect(result).toMatchObject({ code, stdout });
     expect(result.stderr).not.toContain("/evil");
     expect(existsSync(join(trap, "owned"))).toBe(false);
   });
 
-  test("a session in it runs nothing of it, whatever BUN_OPTIONS and BUN_BE_BUN say", async () => {
+  test("runs nothing of it in a session, whatever BUN_OPTIONS says", async () => {
     claims("A project runs no code in the executable");
     const plugin = await published.release.checkout();
     await mkdir(join(plugin, "dist"));

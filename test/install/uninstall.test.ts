@@ -67,7 +67,7 @@ async function everything(): Promise<string[]> {
   return [...theirs].sort();
 }
 
-test("lists it, asks, and without an answer changes nothing", async () => {
+test("lists all, asks, and changes nothing without an answer", async () => {
   await everything();
   const before = files(home);
   const { code, stdout } = await run([stable(), "uninstall"]);
@@ -112,7 +112,7 @@ nightly.test("leaves a plugin that another program has put in the same place", a
   expect(existsSync(stable())).toBe(false);
 });
 
-nightly.test("install.sh --uninstall does the same, and says where nothing is", async () => {
+nightly.test("does the same by install.sh --uninstall, and says where nothing is", async () => {
   await everything();
   const { stdout } = await run(["sh", SCRIPT, "--uninstall"]);
   expect(stdout).toContain(`${home}/data/claude-code.nvim (the executable`);
@@ -121,7 +121,7 @@ nightly.test("install.sh --uninstall does the same, and says where nothing is", 
   expect([nothing.code, nothing.stderr]).toEqual([1, expect.stringContaining("is missing")]);
 });
 
-test("hooks in a project do nothing once the program is gone, and say !strip if it is not ours", async () => {
+test("leaves hooks that do nothing once the program is gone", async () => {
   await run([EXECUTABLE, "install-hooks", "--yes"], project);
   const settings = JSON.parse(readFileSync(join(project, ".claude/settings.local.json"), "utf8"));
   const { command } = settings.hooks.Stop[0].hooks[0];
@@ -132,7 +132,7 @@ test("hooks in a project do nothing once the program is gone, and say !strip if 
   expect([code, stderr]).toEqual([1, expect.stringContaining("!strip")]);
 });
 
-nightly.test("a project that cannot be undone keeps nothing else", async () => {
+nightly.test("removes all else beside a project that cannot be undone", async () => {
   await everything();
   const settings = join(project, ".claude/settings.local.json");
   rmSync(settings);

@@ -51,7 +51,7 @@ async function installed(): Promise<void> {
 }
 
 test.each(NEOVIMS)(
-  "$name says that the new one cannot be had, keeps the one before, and tries again",
+  "keeps the version before where there is no new one, in $name",
   async (version) => {
     await installed();
     for (const mirror of [next.server.url, "http://127.0.0.1:9"]) {
@@ -70,7 +70,7 @@ test.each(NEOVIMS)(
   },
 );
 
-nightly.test("an older plugin again: the stable path leads to the version in use", async () => {
+nightly.test("leads the stable path to the version in use, an older one, too", async () => {
   await installed();
   const version = NEWEST;
   await (async () => {
@@ -84,40 +84,42 @@ nightly.test("an older plugin again: the stable path leads to the version in use
   expect(old.server.requests).toHaveLength(1);
 });
 
-test.each(NEOVIMS)("$name: a refused mirror downloads from nowhere", async (version) => {
-  await using neovim = await start(version, old, "http://mirror.example/claude");
-  const { last_error } = await reaches(neovim, "failed");
-  expect(last_error).toContain("correct binary.mirror");
-  expect(last_error).toContain("nothing else is used instead");
-  expect(await install(neovim)).toEqual({ message: expect.stringContaining("binary.mirror") });
-  await neovim.lua(`require("claude-code").setup({ auto_start = false, binary = { mirror = 5 } })`);
-  expect(await install(neovim)).toEqual({ message: expect.stringContaining("binary.mirror") });
-});
+test.each(NEOVIMS)(
+  "downloads from nowhere else than a refused mirror, in $name",
+  async (version) => {
+    await using neovim = await start(version, old, "http://mirror.example/claude");
+    const { last_error } = await reaches(neovim, "failed");
+    expect(last_error).toContain("correct binary.mirror");
+    expect(last_error).toContain("nothing else is used instead");
+    expect(await install(neovim)).toEqual({ message: expect.stringContaining("binary.mirror") });
+    await neovim.lua(
+      `require("claude-code").setup({ auto_start = false, binary = { mirror = 5 } })`,
+    );
+    expect(await install(neovim)).toEqual({ message: expect.stringContaining("binary.mirror") });
+  },
+);
 
 async function unusable(): Promise<Publication> {
   const release = await TestRelease.standIn({ version: "0.3.0", program: "exit 127" });
   return Publication.start(release);
 }
 
-nightly.test.each(NEOVIMS)(
-  "$name: an executable that does not run here is downloaded once, and kept",
-  async (version) => {
-    await using broken = await unusable();
-    for (const requests of [1, 1]) {
-      await using neovim = await start(version, broken);
-      const { last_error } = await reaches(neovim, "failed");
-      expect(last_error).toContain("does not run on this machine");
-      expect(broken.server.requests).toHaveLength(requests);
-      expect(data.leftovers()).toEqual([broken.release.asset.file]);
-      // Also days later.
-      utimesSync(join(data.root, "download", broken.release.asset.file), 0, 0);
-    }
+nightly.test.each(NEOVIMS)("downloads what does not run here once, in $name", async (version) => {
+  await using broken = await unusable();
+  for (const requests of [1, 1]) {
     await using neovim = await start(version, broken);
-    await reaches(neovim, "failed");
-    expect((await install(neovim)).message).toContain("does not run on this machine");
-    expect(broken.server.requests).toHaveLength(1);
-  },
-);
+    const { last_error } = await reaches(neovim, "failed");
+    expect(last_error).toContain("does not run on this machine");
+    expect(broken.server.requests).toHaveLength(requests);
+    expect(data.leftovers()).toEqual([broken.release.asset.file]);
+    // Also days later.
+    utimesSync(join(data.root, "download", broken.release.asset.file), 0, 0);
+  }
+  await using neovim = await start(version, broken);
+  await reaches(neovim, "failed");
+  expect((await install(neovim)).message).toContain("does not run on this machine");
+  expect(broken.server.requests).toHaveLength(1);
+});
 
 nightly.test("names :Claude install for what a power cut or a disk has damaged", async () => {
   await using neovim = await old.neovim(OLDEST, { XDG_DATA_HOME: data.xdg });
@@ -140,23 +142,20 @@ nightly.test("names :Claude install for what a power cut or a disk has damaged",
   expect(data.installedVersion()).toBe("0.1.0");
 });
 
-nightly.test.each(NEOVIMS)(
-  "$name: a certificate that is not trusted is named as the cause",
-  async (version) => {
-    using server = Bun.serve({
-      port: 0,
-      tls: { cert: CERTIFICATE, key: KEY },
-      fetch: () => new Response(Bun.file(old.release.archive)),
-    });
-    const url = `https://localhost:${server.port}`;
-    await using neovim = await start(version, old, url);
-    const { last_error } = await reaches(neovim, "failed");
-    expect(last_error).toContain("certificate is not trusted here");
-    expect(last_error).toContain("CURL_CA_BUNDLE");
-    expect(last_error).not.toContain("web page");
-    const authority = join(data.xdg, "company.pem");
-    await writeFile(authority, CERTIFICATE);
-    await using trusting = await start(version, old, url, { CURL_CA_BUNDLE: authority });
-    await reaches(trusting, "ready");
-  },
-);
+nightly.test.each(NEOVIMS)("names a certificate that is not trusted, in $name", async (version) => {
+  using server = Bun.serve({
+    port: 0,
+    tls: { cert: CERTIFICATE, key: KEY },
+    fetch: () => new Response(Bun.file(old.release.archive)),
+  });
+  const url = `https://localhost:${server.port}`;
+  await using neovim = await start(version, old, url);
+  const { last_error } = await reaches(neovim, "failed");
+  expect(last_error).toContain("certificate is not trusted here");
+  expect(last_error).toContain("CURL_CA_BUNDLE");
+  expect(last_error).not.toContain("web page");
+  const authority = join(data.xdg, "company.pem");
+  await writeFile(authority, CERTIFICATE);
+  await using trusting = await start(version, old, url, { CURL_CA_BUNDLE: authority });
+  await reaches(trusting, "ready");
+});

@@ -53,7 +53,7 @@ describe.each(NEOVIMS)("the stdio server with $name", (version) => {
     { line: 3, column: 1, severity: "HINT", message: "HINT c", source: "marks" },
   ];
 
-  test("says who it is, and offers its tools; those that replace Grep, and the one that the Stop hook names, are always loaded; Claude Code asks before those that write", async () => {
+  test("offers its tools, some always loaded, those that write as such", async () => {
     claims("Renames and code actions stay in the workspace");
     expect(client.getServerVersion()?.name).toBe("nvim-lsp");
     expect(client.getInstructions()).toContain("get_session_diagnostics");
@@ -83,13 +83,13 @@ describe.each(NEOVIMS)("the stdio server with $name", (version) => {
     ["main", {}],
     ["no.lua", {}],
   ];
-  test.each(requests)("get_diagnostics of %j", async (file_paths, answer) => {
+  test.each(requests)("answers get_diagnostics of %j", async (file_paths, answer) => {
     await eventually("the linter", async () => {
       expect(await json(client, "get_diagnostics", { file_paths })).toEqual(answer);
     });
   });
 
-  test("get_diagnostics of more files than one call may name", async () => {
+  test("refuses get_diagnostics of more files than one call may name", async () => {
     const many = Array.from({ length: 51 }, (_, index) => `many/${index}.lua`);
     const { content, isError } = await call(client, "get_diagnostics", { file_paths: many });
     expect(isError).toBe(true);
@@ -100,7 +100,7 @@ describe.each(NEOVIMS)("the stdio server with $name", (version) => {
     expect(refused.content[0]?.text).toContain("65536 bytes in all their paths");
   });
 
-  test("files that are not open are loaded some at a time, and given back", async () => {
+  test("loads files that are not open some at a time, and unloads them", async () => {
     const names = Array.from({ length: 50 }, (_, index) => `closed/${index}.lua`);
     for (const name of names) project.write(name, name.includes("7") ? "ERROR\n" : "fine\n");
     project.write("closed/one-more.lua", "fine\n");
@@ -132,14 +132,14 @@ describe.each(NEOVIMS)("the stdio server with $name", (version) => {
     await project.neovim.command("bwipeout closed/one-more.lua");
   });
 
-  test("a file that is too big is not loaded", async () => {
+  test("loads no file that is too big", async () => {
     project.write("big.lua", "x".repeat(3_000_000));
     const { content, isError } = await call(client, "get_diagnostics", { file_paths: "big.lua" });
     expect(isError).toBe(true);
     expect(content[0]?.text).toContain("big.lua is too big for Claude (3 MB, at most 2 MB");
   });
 
-  test("names from Neovim's folder are understood by a server that runs below it", async () => {
+  test("understands names from Neovim's folder in a folder below it", async () => {
     const below = await connect(project.path("deep"), isolatedEnv(project.neovim.home));
     expect(await keys(below, "get_diagnostics")).toContain("deep/utils.lua");
     const args = { file_paths: "deep/utils.lua" };
@@ -151,7 +151,7 @@ describe.each(NEOVIMS)("the stdio server with $name", (version) => {
     await below.close();
   });
 
-  test("two folders with a file of the same name: both are listed", async () => {
+  test("lists files of the same name in two folders", async () => {
     const other = temporaryFolder();
     await Bun.write(join(other, "main.lua"), "WARN elsewhere\n");
     await project.neovim.command(`tabnew | tcd ${other} | edit main.lua`);
@@ -164,7 +164,7 @@ describe.each(NEOVIMS)("the stdio server with $name", (version) => {
     await rm(other, { recursive: true });
   });
 
-  test("get_diagnostic_context", async () => {
+  test("answers get_diagnostic_context", async () => {
     expect(
       await json(client, "get_diagnostic_context", { file_path: "main.lua", line: 2 }),
     ).toEqual({
@@ -184,13 +184,13 @@ describe.each(NEOVIMS)("the stdio server with $name", (version) => {
   test.each([
     [{ file_path: "no.lua", line: 1 }, "File not open"],
     [{ file_path: "main.lua", line: 3 }, "Line 3 is not in"],
-  ])("get_diagnostic_context of %o", async (args, message) => {
+  ])("refuses get_diagnostic_context of %o", async (args, message) => {
     const { content, isError } = await call(client, "get_diagnostic_context", args);
     expect(isError).toBe(true);
     expect(JSON.parse(content[0]?.text ?? "").error).toContain(message);
   });
 
-  test("get_diagnostic_summary", async () => {
+  test("answers get_diagnostic_summary", async () => {
     expect(await json(client, "get_diagnostic_summary")).toEqual({
       total_errors: 1,
       total_warnings: 1,
@@ -201,7 +201,7 @@ describe.each(NEOVIMS)("the stdio server with $name", (version) => {
     });
   });
 
-  test("get_session_diagnostics: what the hooks saw edited, until Claude may stop", async () => {
+  test("answers get_session_diagnostics until Claude may stop", async () => {
     expect(await json(client, "get_session_diagnostics")).toEqual({});
     await project.edit("new.lua", "ERROR new\n");
     const expected = [
@@ -214,7 +214,7 @@ describe.each(NEOVIMS)("the stdio server with $name", (version) => {
     expect(await json(client, "get_session_diagnostics")).toEqual({});
   });
 
-  test("a server that knows its session sees that one", async () => {
+  test("answers for the session that it knows", async () => {
     const env = { ...isolatedEnv(project.neovim.home), CLAUDE_CODE_SESSION_ID: "mine" };
     const mine = await connect(project.folder, env);
     await project.edit("mine.lua", "ERROR mine\n", { session_id: "mine" });
@@ -223,7 +223,7 @@ describe.each(NEOVIMS)("the stdio server with $name", (version) => {
     await mine.close();
   });
 
-  test("the editor's state", async () => {
+  test("answers with the editor's state", async () => {
     await project.neovim.command(`edit ${project.path("main.lua")}`);
     await project.neovim.command("normal! 2G03l");
     expect(await json(client, "editor_position")).toMatchObject({
@@ -322,7 +322,7 @@ describe("without Neovim", () => {
   );
 });
 
-nightly.test("a Neovim that restarts is followed, one that is busy is named", async () => {
+nightly.test("follows a Neovim that restarts, and names one that is busy", async () => {
   const version = OLDEST;
   await using first = await Project.open(version);
   const env = { ...isolatedEnv(first.neovim.home), NVIM: join(first.neovim.home, "gone.sock") };
@@ -344,7 +344,7 @@ nightly.test("a Neovim that restarts is followed, one that is busy is named", as
   await client.close();
 });
 
-test("a report that is pending is waited for, at most 1.5 s, by several calls at once", async () => {
+test("waits for a pending report, at most 1.5 s, in several calls at once", async () => {
   await using project = await Project.open(NEWEST);
   await startSilentServer(project);
   const client = await connect(project.folder, isolatedEnv(project.neovim.home));
@@ -385,7 +385,7 @@ describe("with a second Neovim that is opened later for the same folder", () => 
     return second;
   };
 
-  nightly.test("hooks and server stay with the first", async () => {
+  nightly.test("stay with the first", async () => {
     await using first = await Project.open(version);
     const client = await connect(first.folder, isolatedEnv(first.neovim.home));
     await json(client, "get_diagnostics");
@@ -397,7 +397,7 @@ describe("with a second Neovim that is opened later for the same folder", () => 
     await client.close();
   });
 
-  test("the server goes where the hooks have gone; all follow when that one ends", async () => {
+  test("goes where the hooks have gone, and on when that Neovim ends", async () => {
     await using first = await Project.open(version);
     await first.hook("post-tool-use", write(first, "a.lua"), CLI);
     await using second = await opened(first);
@@ -415,19 +415,16 @@ describe("with a second Neovim that is opened later for the same folder", () => 
     await client.close();
   });
 
-  nightly.test(
-    "a CLI that has just started with the number of an older one chooses again",
-    async () => {
-      await using first = await Project.open(version);
-      await first.hook("session-start", { source: "startup" }, CLI);
-      await using second = await opened(first);
-      const sessions = () =>
-        second.neovim.lua<string[]>(`
+  nightly.test("chooses again for a new CLI with the number of an older one", async () => {
+    await using first = await Project.open(version);
+    await first.hook("session-start", { source: "startup" }, CLI);
+    await using second = await opened(first);
+    const sessions = () =>
+      second.neovim.lua<string[]>(`
         return vim.tbl_map(function(session) return session.id end, require("port").checked_sessions.list())`);
-      await second.hook("session-start", { source: "clear" }, CLI);
-      expect(await sessions()).toEqual([]);
-      await second.hook("session-start", { source: "startup" }, CLI);
-      expect(await sessions()).toEqual(["one"]);
-    },
-  );
+    await second.hook("session-start", { source: "clear" }, CLI);
+    expect(await sessions()).toEqual([]);
+    await second.hook("session-start", { source: "startup" }, CLI);
+    expect(await sessions()).toEqual(["one"]);
+  });
 });

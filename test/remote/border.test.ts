@@ -96,7 +96,7 @@ onNewestNeovim(
       expect(readFileSync(path, "utf8")).toBe("old\n");
     });
 
-    test("its diff is shown with the remote's name, and accepted it is the client that writes", async () => {
+    test("shows its diff with the remote's name, and lets it write what is accepted", async () => {
       claims("A remote accepts none of its own edits");
       using other = await connect("another-client");
       for (const client of [cli, other]) {
@@ -110,7 +110,7 @@ onNewestNeovim(
       }
     });
 
-    test("rejected, it gets its own name of the file or tab; cancelled, the diff goes", async () => {
+    test("answers a rejection with its own name of the file or tab; closes a cancelled diff", async () => {
       const path = session.write("a.txt", "old\n");
       const there = `${THERE}/a.txt`;
       for (const name of [undefined, "not me: 127.0.0.1"]) {
@@ -127,7 +127,7 @@ onNewestNeovim(
       await session.neovim.until("no diff", 'return not require("port").diff_shown(...)', path);
     });
 
-    test("eight proposals may wait, and no ninth", async () => {
+    test("lets eight proposals wait, and no ninth", async () => {
       claims("A remote accepts none of its own edits");
       using further = await connect();
       const path = (n: number) => {
@@ -149,7 +149,7 @@ onNewestNeovim(
       expect(await outcomeOf(Promise.all(waiting))).toThrow("connection closed");
     });
 
-    test("a file is opened here to be seen, and named as there", async () => {
+    test("opens a file here to be seen, and names it as there", async () => {
       const path = session.write("seen.lua", "return {}\n");
       const filePath = `${THERE}/b/../seen.lua`;
       const hidden = await cli.call("openFile", { filePath, makeFrontmost: false });
@@ -159,7 +159,7 @@ onNewestNeovim(
       expect(await session.neovim.lua("return vim.api.nvim_buf_get_name(0)")).toBe(path);
     });
 
-    test("problems: as the CLI spelled the file last, byte for byte; and in messages, too", async () => {
+    test("names problems as the CLI spelled the file last, in messages, too", async () => {
       await setProblem(session.write("%41 é.lua", "return {}\n"));
       const uri = `file://${THERE}/./%41 é.lua`;
       const wanted = [
@@ -177,7 +177,7 @@ onNewestNeovim(
       expectNothing(other);
     });
 
-    test("a URI is read as it will be, encoded twice or not", async () => {
+    test("reads a URI as it will be, encoded twice or not", async () => {
       session.link("a%20b", outside);
       session.write("a b/in.txt", "in\n");
       await setProblem(secret);
@@ -195,7 +195,7 @@ onNewestNeovim(
       }
     });
 
-    test("lists name what is shared alone, as there", async () => {
+    test("lists what is shared alone, as there", async () => {
       claims("A remote sees only the folders that are shared");
       const inside = session.write("a b.lua", "return {}\n");
       const planted = session.link("planted.txt", secret);
@@ -234,7 +234,7 @@ onNewestNeovim(
     });
 
     test.each(["edit", "checktime"])(
-      "a text that :%s read by a link that led out stays out",
+      "gives no text that :%s read by a link out",
       async (read_again) => {
         claims("No symlink leads a remote out of them");
         const path = session.write("swapped.txt", "own\n");
@@ -266,7 +266,7 @@ onNewestNeovim(
       },
     );
 
-    test("a selection that leaves the folder is taken back once, and nothing more is sent", async () => {
+    test("takes a selection back once that leaves the folder", async () => {
       const inside = session.write("inside.lua", "return {}\n");
       await session.edit(inside);
       await eventually("the selection", () => lastOf(cli).filePath === `${THERE}/inside.lua`);
@@ -287,7 +287,7 @@ onNewestNeovim(
       expect(count()).toBe(before);
     });
 
-    test("a mention of what it may not see waits for a client that may", async () => {
+    test("keeps a mention of what it may not see for a client that may", async () => {
       const inside = session.write("inside.lua", "return {}\n");
       // Its handshake is over.
       await cli.request("ping");
@@ -299,7 +299,7 @@ onNewestNeovim(
     });
 
     test.each(["afterwards", "at once"])(
-      "nothing comes of a symlink that takes a file's place while it is opened, and goes %s",
+      "opens no symlink that takes a file's place, and goes %s",
       async (when) => {
         claims("No symlink leads a remote out of them");
         const path = session.write("raced.txt", "mine\n");
@@ -343,7 +343,7 @@ onNewestNeovim(
       expect(await session.neovim.lua("return vim.fn.bufloaded((...))", path)).toBe(1);
     });
 
-    test("its word for its process is not believed", async () => {
+    test("does not believe its word for its process", async () => {
       cli.notify("ide_connected", { pid: session.neovim.process.pid });
       await cli.request("ping");
       const clients = () => session.neovim.lua<object[]>("return require('port').server.clients");
@@ -363,7 +363,7 @@ onNewestNeovim(
       );
     });
 
-    test("messages that are wrong get an error, and the connection lives", async () => {
+    test("answers wrong messages by an error, and keeps the connection", async () => {
       const errors: [unknown, number][] = [
         ["{nonsense", -32700],
         [{ jsonrpc: "2.0", id: 1, method: "constructor" }, -32601],

@@ -67,7 +67,7 @@ const start = async (relay: readonly string[] = world.relay) => {
 const open = async () => (await transcript.requests.open({ session: ID, remote: "dev" })) as Opened;
 const read = (file: string) => calls(`r${file}`, "Read", { file_path: file });
 
-test("a conversation of there is shown, in a private copy that is gone with the link", async () => {
+test("shows a conversation of there, in a private copy that goes with the link", async () => {
   append(prompt("begin"), read(`${REMOTE}/main.lua`), read("/etc/passwd"));
   await start();
   const { block, path: copy } = await open();
@@ -83,7 +83,7 @@ test("a conversation of there is shown, in a private copy that is gone with the 
   expect(existsSync(dirname(copy))).toBe(false);
 });
 
-test("the trail has the files of here alone", async () => {
+test("has the files of here alone in the trail", async () => {
   append(prompt("x".repeat(6_000_000)), read(`${REMOTE}/main.lua`), read("/etc/passwd"));
   append(answer("Hm"));
   await start();
@@ -91,7 +91,7 @@ test("the trail has the files of here alone", async () => {
   expect(trail).toMatchObject({ steps: [{ path: join(world.project, "main.lua") }] });
 });
 
-test("a name in it is a file of the shared folders, or none", async () => {
+test("resolves a name to a file of the shared folders, or to none", async () => {
   append(prompt("begin"));
   writeFileSync(join(world.folder, "secret"), "");
   symlinkSync(join(world.folder, "secret"), join(world.project, "link"));
@@ -105,7 +105,7 @@ test("a name in it is a file of the shared folders, or none", async () => {
     expect(await place(name)).toBeUndefined();
 });
 
-test("one that is not there yet, or whose relay is gone, says so", async () => {
+test("says that it is not there yet, or that its relay is gone", async () => {
   await start();
   expect(await outcomeOf(open())).toThrow("not in a file yet");
   append(prompt("begin"));
@@ -117,7 +117,7 @@ test("one that is not there yet, or whose relay is gone, says so", async () => {
   expect((await open()).block.lines[0]).toBe("❯ again");
 });
 
-test("the relay sends no other file: not by the id, not by a symlink", async () => {
+test("sends no other file, by an id or a symlink", async () => {
   const secret = join(world.home, ".claude/secret.jsonl");
   writeFileSync(secret, "secret");
   symlinkSync(secret, path());
@@ -136,7 +136,7 @@ test("the relay sends no other file: not by the id, not by a symlink", async () 
   }
 });
 
-test("a subagent's conversation is not there, and says so", async () => {
+test("says that a subagent's conversation is not there", async () => {
   const params = { session: ID, remote: "dev", agent: "a1" };
   expect(await outcomeOf(transcript.requests.open(params))).toThrow("subagent in a remote");
 });
@@ -151,22 +151,19 @@ async function hostile(expression: string, extra = ""): Promise<() => Frame[]> {
   return got;
 }
 
-nightly.test(
-  "a relay that sends bytes without an end is refused, and the rest goes on",
-  async () => {
-    await hostile("LARGE");
-    expect(await outcomeOf(open())).toThrow("it is too long");
-    expect(reports.filter(({ state }) => state === "down")).toEqual([]);
-  },
-);
+nightly.test("refuses a relay's bytes without an end", async () => {
+  await hostile("LARGE");
+  expect(await outcomeOf(open())).toThrow("it is too long");
+  expect(reports.filter(({ state }) => state === "down")).toEqual([]);
+});
 
-test("what is no conversation is shown as it is", async () => {
+test("shows as it is what is no conversation", async () => {
   const wrong = `${Buffer.from("../../x\n{}\n").toString("base64")}%`;
   await hostile(`d === "0" ? "${wrong}" : ""`);
   expect((await open()).block.lines.join("\n")).toContain("A line that is no entry");
 });
 
-test("the relay is asked for nothing but a session's id, and cannot ask for a conversation of here", async () => {
+test("asks the relay for a session's id alone, and gives it no conversation of here", async () => {
   const stop = JSON.stringify({ session_id: ID, cwd: REMOTE });
   const d = JSON.stringify({ args: ["stop"], cwd: REMOTE, env: {}, input: stop });
   // What a hook would run here.

@@ -66,7 +66,7 @@ async function answersTo(requests: object[]) {
 
 const DEEP = "[".repeat(100_000) + "]".repeat(100_000);
 
-test("hooks of a remote: only those of Claude Code, only in shared folders", async () => {
+test("runs only hooks of Claude Code, only in shared folders", async () => {
   claims("A remote's hooks run our program on shared files only");
   const path = "/etc/passwd";
   const edited = { tool_name: "Edit", tool_input: { file_path: path } };
@@ -91,7 +91,7 @@ test("hooks of a remote: only those of Claude Code, only in shared folders", asy
   expect(JSON.parse(answers[0]?.d ?? "")).toMatchObject({ continue: true });
 });
 
-test("so many of its hooks may run at once, and no more", async () => {
+test("limits how many of its hooks run at once", async () => {
   claims("A remote's hooks run our program on shared files only");
   const most = 2 * LIMITS.channels;
   const frames = Array.from({ length: 2 * most }, (_, index) => [
@@ -102,7 +102,7 @@ test("so many of its hooks may run at once, and no more", async () => {
   await eventually("the refusals", () => closed(received()) >= most);
 });
 
-test("its hooks load no file", async () => {
+test("loads no file by its hooks", async () => {
   const path = join(neovim.cwd, "closed.txt");
   writeFileSync(path, "text\n");
   const edited = { tool_name: "Edit", tool_input: { file_path: "/workspaces/x/closed.txt" } };
@@ -111,7 +111,7 @@ test("its hooks load no file", async () => {
   expect(await neovim.buffers()).not.toContain(path);
 });
 
-test("a held Stop says nothing of files that are not shared", async () => {
+test("names no file in a held Stop that is not shared", async () => {
   const [inside, outside] = [join(neovim.cwd, "inside.txt"), join(neovim.home, "outside.txt")];
   for (const path of [inside, outside]) {
     writeFileSync(path, "text\n");
@@ -134,7 +134,7 @@ test("a held Stop says nothing of files that are not shared", async () => {
   for (const text of [neovim.home, "outside.txt", neovim.cwd]) expect(reason).not.toContain(text);
 });
 
-test("its MCP server reads what is shared, and nothing of a session of here, or of what a link led to", async () => {
+test("reads by its MCP server what is shared alone", async () => {
   claims("A remote calls a closed list of tools");
   const [open, linked] = ["open.txt", "linked.txt"].map((name) => join(neovim.cwd, name));
   const [outside, secret] = ["outside.txt", "secret"].map((name) => join(neovim.home, name));
@@ -185,7 +185,7 @@ test("its MCP server reads what is shared, and nothing of a session of here, or 
     expect(received).not.toContain(one);
 }, 60_000);
 
-test("doctor, run there, says what is wrong, and whether a relay runs", async () => {
+test("says by doctor there what is wrong, and whether a relay runs", async () => {
   using world = new World();
   const check = async (env: Record<string, string> = {}) => {
     const own = { ...isolatedEnv(world.home), PATH: "/usr/bin:/bin" };
@@ -207,7 +207,7 @@ test("doctor, run there, says what is wrong, and whether a relay runs", async ()
   );
 });
 
-test("doctor names a relay that does not run, with what helps", async () => {
+test("names by doctor a relay that does not run, and what helps", async () => {
   await neovim.lua(`
     require("claude-code").setup({ terminal = { remote = "dev" }, remotes = { dev = {
       command = { "/bin/sh", "-c", "exec cat", "{env}", "{args}" },

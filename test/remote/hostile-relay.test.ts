@@ -122,29 +122,26 @@ test("logs what it prints to stderr, with its name, and without control characte
 test.each([
   ["early", 1],
   ["late", 0],
-])(
-  "lets it open nothing after its end, although it runs on for a moment: %s",
-  async (when, count) => {
-    using world = new World();
-    const [started, ended] = ["started", "ended"].map((name) => join(world.folder, name));
-    const isLate = when === "late";
-    const { command } = scriptedRelay(
-      world.folder,
-      `${isLate ? "" : "say(HELLO)"}; require("node:fs").writeFileSync("${started}", "")`,
-      "",
-      `${isLate ? "say(HELLO)" : ""}; say(${JSON.stringify(OPEN)});
+])("opens nothing after its end, although it runs on: %s", async (when, count) => {
+  using world = new World();
+  const [started, ended] = ["started", "ended"].map((name) => join(world.folder, name));
+  const isLate = when === "late";
+  const { command } = scriptedRelay(
+    world.folder,
+    `${isLate ? "" : "say(HELLO)"}; require("node:fs").writeFileSync("${started}", "")`,
+    "",
+    `${isLate ? "say(HELLO)" : ""}; say(${JSON.stringify(OPEN)});
      require("node:fs").writeFileSync("${ended}", String(process.pid))`,
-    );
-    world.link(command);
-    await eventually("its start", () => existsSync(`${started}`) && world.up.length === count);
-    world.end();
-    await eventually("its end", () => existsSync(`${ended}`));
-    const pid = Number(readFileSync(`${ended}`, "utf8"));
-    await eventually("its process to be gone", () => ps("pid", pid) === "");
-    expect(world.channels).toEqual([]);
-    expect(world.up).toHaveLength(count);
-  },
-);
+  );
+  world.link(command);
+  await eventually("its start", () => existsSync(`${started}`) && world.up.length === count);
+  world.end();
+  await eventually("its end", () => existsSync(`${ended}`));
+  const pid = Number(readFileSync(`${ended}`, "utf8"));
+  await eventually("its process to be gone", () => ps("pid", pid) === "");
+  expect(world.channels).toEqual([]);
+  expect(world.up).toHaveLength(count);
+});
 
 test("logs some lines of what it prints without an end, and opens too often", async () => {
   using world = new World();

@@ -31,7 +31,7 @@ const FILES = {
   "other/four.txt": "def plum\n",
 };
 
-test("what is not shared is private to all that works for a Claude elsewhere", () => {
+test("takes for private what is not shared", () => {
   const root = temporaryFolder();
   for (const name of ["shared", "other"]) mkdirSync(join(root, name));
   writeFileSync(join(root, "other/a.txt"), "");
@@ -53,7 +53,7 @@ test("what is not shared is private to all that works for a Claude elsewhere", (
   }
 });
 
-test("a shared folder that has become a symlink since is none: hooks and nvim-lsp do nothing there", async () => {
+test("does nothing in a shared folder that has become a symlink", async () => {
   claims("A remote's hooks run our program on shared files only");
   const root = temporaryFolder();
   const [shared, other] = ["shared", "other"].map((name) => join(root, name)) as [string, string];
@@ -92,7 +92,7 @@ test("a shared folder that has become a symlink since is none: hooks and nvim-ls
   }
 }, 30_000);
 
-test("as many files as one message may name are looked at, and no more", () => {
+test("looks at as many files as one message may name, and no more", () => {
   const root = temporaryFolder();
   const map = new PathMap([{ remote: THERE, host: root }], "posix");
   const crossing = new Crossing(new Remote("dev", map, { state: new EditorState() }));

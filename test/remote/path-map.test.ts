@@ -54,23 +54,23 @@ describe("what a path is on the other side", () => {
     ["the older name of WSL's disk", SHARES, "\\\\wsl$\\ubuntu\\x\\a", "/x/a"],
     ["a long path of a share", SHARES, "\\\\?\\UNC\\S\\x\\y\\a", "/y/a"],
   ];
-  test.each(spelled)("spelled with %s", (_name, paths, remote, host) => {
+  test.each(spelled)("understands %s", (_name, paths, remote, host) => {
     expect(paths.toHost(remote)).toBe(host);
   });
 
-  test("on a disk that folds case, of a path in another one", () => {
+  test("folds case on a disk that does", () => {
     const folding = map({ "/w": "/Users/me/Src" }, "posix", disk("posix", true));
     expect(folding.toRemote("/users/ME/src/A")).toBe("/w/A");
     expect(map({ "/w": "/Users/me/Src" }).toRemote("/Users/me/src/A")).toBeUndefined();
   });
 
-  test("of a host's folder that two remote ones lead to: that with the longer name", () => {
+  test("prefers the longer name of two remote folders", () => {
     const twice = map({ "/w": "/s", "/work/spaces": "/s" });
     expect(twice.toHost("/w/a")).toBe("/s/a");
     expect(twice.toRemote("/s/a")).toBe("/work/spaces/a");
   });
 
-  test("of a file that a longer mapping hides there: none", () => {
+  test("finds no file that a longer mapping hides there", () => {
     const hidden = map({ "/w": "/s", "/w/pkg": "/other" });
     expect(hidden.toRemote("/s/pkg/a")).toBeUndefined();
     expect(hidden.toRemote("/s/a")).toBe("/w/a");
@@ -104,7 +104,7 @@ describe("what a path is on the other side", () => {
     ["a colon", IN_WSL, "/w/a:b"],
     ["a name that Windows shortens", IN_WSL, "/w/a."],
   ];
-  test.each(refused)("%s: none", (_name, paths, path) => {
+  test.each(refused)("maps to nothing %s", (_name, paths, path) => {
     expect(paths.toHost(path)).toBeUndefined();
   });
 
@@ -115,7 +115,7 @@ describe("what a path is on the other side", () => {
     ["a buffer's name", LINUX, "term:///home/me/x//1:sh"],
     ["nothing", LINUX, ""],
   ];
-  test.each(unseen)("the remote does not learn of %s", (_name, paths, path) => {
+  test.each(unseen)("does not tell the remote of %s", (_name, paths, path) => {
     expect(paths.toRemote(path)).toBeUndefined();
   });
 });
@@ -133,7 +133,7 @@ describe("for any path", () => {
     ["Windows here", { "/mnt/c/w": "C:\\w" }, "posix", "win32"],
   ];
 
-  test.each(maps)("there and back is the same, and outside is nothing: %s", (...row) => {
+  test.each(maps)("maps there and back alike, and nothing outside: %s", (...row) => {
     const [, mapping, style, here] = row;
     const paths = map(mapping, style, disk(here));
     const [remotes, hosts] = [Object.keys(mapping), Object.values(mapping)];
@@ -207,14 +207,14 @@ describe("a devcontainer.json from a hostile project chooses no folder here", ()
       expect(mappingsOf(join(folder, "sub"))).toEqual([{ remote, host: folder }]);
     }),
   );
-  test("nor does one above the repository", () =>
+  test("ignores one above the repository", () =>
     inFolder((folder) => {
       writeFileSync(join(folder, ".devcontainer.json"), "{}");
       const inside = join(folder, "x/sub");
       mkdirSync(join(folder, "x/.git"), { recursive: true });
       expect(mappingsOf(inside)).toEqual([{ remote: inside, host: inside }]);
     }));
-  test("nor does a device", () =>
+  test("ignores a device", () =>
     inFolder((folder) => {
       symlinkSync("/dev/zero", join(folder, ".devcontainer.json"));
       const remote = `/workspaces/${basename(folder)}`;
@@ -246,7 +246,7 @@ describe("on a real disk", () => {
   afterAll(() => rmSync(root, { recursive: true }));
 
   test.each(["file", "folder/secret", "folder/new", "folder", "nowhere", "nowhere/below"])(
-    "what a symlink leads out is refused on both ways: %s",
+    "refuses on both ways a symlink out: %s",
     (name) => {
       claims("No symlink leads a remote out of them");
       expect(paths.toHost(`/w/${name}`)).toBeUndefined();
@@ -254,21 +254,21 @@ describe("on a real disk", () => {
     },
   );
 
-  test("a symlink that stays inside is a file like others, and so is a new one", () => {
+  test("maps a symlink that stays inside, and a new file", () => {
     for (const name of ["within", "sub/new/file.ts", "real.ts"]) {
       expect(paths.toHost(`/w/${name}`)).toBe(join(root, "x", name));
       expect(paths.toRemote(join(root, "x", name))).toBe(`/w/${name}`);
     }
   });
 
-  test("a file that has another name here, too, is found by where it really is", () => {
+  test("finds a file with another name here by its real path", () => {
     expect(paths.toRemote(join(root, "linked/real.ts"))).toBe("/w/real.ts");
     const linked = new PathMap([{ remote: "/w", host: join(root, "linked") }], "posix");
     expect(linked.toHost("/w/real.ts")).toBe(join(root, "linked/real.ts"));
     expect(linked.toRemote(join(root, "x/real.ts"))).toBe("/w/real.ts");
   });
 
-  test("a folder that is replaced by a symlink afterwards leads nowhere", () => {
+  test("maps nothing in a folder that was replaced by a symlink", () => {
     mkdirSync(join(root, "swapped"));
     const swapped = new PathMap([{ remote: "/w", host: join(root, "swapped") }], "posix");
     expect(swapped.toHost("/w/a")).toBe(join(root, "swapped/a"));
@@ -278,7 +278,7 @@ describe("on a real disk", () => {
     expect(swapped.toRemote(join(root, "swapped/secret"))).toBeUndefined();
   });
 
-  test("a folder in another one that a symlink leads out of it is refused", () => {
+  test("refuses a folder in another one that a symlink leads out", () => {
     const mappings = [
       { remote: "/w", host: join(root, "x") },
       { remote: "/w/folder", host: join(root, "x/folder") },
@@ -299,7 +299,7 @@ describe("texts", () => {
     ["/mnt/home/me/src/a", "/mnt/home/me/src/a"],
     ["/home/me/src.d/a", "/home/me/src.d/a"],
     ["$& $1", "$& $1"],
-  ])("a language server's: %s", (text, expected) => {
+  ])("translates a language server's: %s", (text, expected) => {
     expect(paths.textToRemote(text)).toBe(expected);
   });
 
@@ -315,7 +315,7 @@ describe("texts", () => {
     ["the share \\\\server\\x", "the share …"],
     ["/wide/open", "…"],
     ["~/other/a.ts is too big", "…"],
-  ])("an error of our own: %s", (text, expected) => {
+  ])("translates an error of our own: %s", (text, expected) => {
     expect(paths.errorToRemote(text)).toBe(expected);
   });
 });

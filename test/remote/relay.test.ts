@@ -13,7 +13,7 @@ async function echoed(client: TestClient, params: unknown): Promise<unknown> {
   return (await client.message(({ method }) => method === "echo", from)).params;
 }
 
-test("the relay publishes a lock file without a pid, and passes on what its clients send", async () => {
+test("publishes a lock file without a pid, and passes on what its clients send", async () => {
   using world = new World().link();
   const lock = await world.lock();
   expect(lock.content).toEqual({
@@ -36,7 +36,7 @@ test("the relay publishes a lock file without a pid, and passes on what its clie
   await eventually("no lock file", () => world.locks().length === 0);
 });
 
-test("only the remote's own token lets in", async () => {
+test("lets in by the remote's own token alone", async () => {
   claims("A remote's token opens nothing here");
   using world = new World().link();
   const lock = await world.lock();
@@ -47,7 +47,7 @@ test("only the remote's own token lets in", async () => {
   expect(world.log).not.toContain(world.token);
 });
 
-test("killed, it comes back with the same port and token; its clients' channels close", async () => {
+test("comes back with the same port and token when it is killed", async () => {
   using world = new World().link();
   const lock = await world.lock();
   await TestClient.connect(lock);
@@ -64,7 +64,7 @@ test("killed, it comes back with the same port and token; its clients' channels 
   expect(await echoed(client, {})).toEqual({});
 });
 
-test("when Neovim's side is silent, the relay ends, and its lock file and clients with it", async () => {
+test("ends when Neovim's side is silent, its lock file and clients, too", async () => {
   using world = new World();
   const relay = Bun.spawn([process.execPath, join(import.meta.dir, "short-silence.ts")], {
     env: isolatedEnv(world.home),
@@ -87,7 +87,7 @@ test("when Neovim's side is silent, the relay ends, and its lock file and client
   expect(world.locks()).toEqual([]);
 });
 
-test("where another program has the port of before, the token is the next one", async () => {
+test("takes the next token where another program has its port", async () => {
   const other = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
   using world = new World().link(undefined, other.port);
   const lock = await world.lock();
@@ -97,7 +97,7 @@ test("where another program has the port of before, the token is the next one", 
   expect(world.up[0]).toMatchObject({ uses_next_token: true });
 });
 
-test("a port that a lock file of another editor names is not used, and the file stays", async () => {
+test("uses no port of another editor's lock file, and leaves the file", async () => {
   using world = new World();
   const [first, second] = [new World().link(), world];
   const { port } = await first.lock();
@@ -111,7 +111,7 @@ test("a port that a lock file of another editor names is not used, and the file 
   expect(world.up[0]).not.toMatchObject({ port });
 });
 
-test("a lock file that another machine's CLI has removed comes back", async () => {
+test("writes a lock file again that another machine's CLI has removed", async () => {
   using world = new World().link();
   const { path } = await world.lock();
   await Bun.file(path).delete();

@@ -71,7 +71,7 @@ describe("Claude behind a program that changes what passes", () => {
     expect(JSON.parse(settings.slice(option.length))).toHaveProperty("hooks");
   };
 
-  test("ssh joins its words, and a shell there reads them again", async () => {
+  test("starts by ssh, which joins its words for a shell there", async () => {
     // After its options, the first word is the machine.
     const options = `while case "$1" in -*) ;; *) false ;; esac; do shift; done; shift`;
     const ssh = write("ssh", `${options}; cd /; exec ${variables()} sh -c "$*"`);
@@ -88,7 +88,7 @@ describe("Claude behind a program that changes what passes", () => {
     expect(await client.texts("openFile", { filePath: join(neovim.cwd, "a.txt") })).toHaveLength(1);
   });
 
-  test("wsl.exe ends lines as Windows does, and paths are spelled as there", async () => {
+  test("starts by wsl.exe, which ends lines as Windows does", async () => {
     const wsl = write(
       "wsl.exe",
       `folder=/

@@ -39,14 +39,14 @@ onEachNeovim((session) => {
       'return (require("claude-code.editor.review").summary() or { counts = {} }).counts.hunks',
     );
 
-  test("accepted: kept as soon as Claude has written it", async () => {
+  test("keeps an accepted edit as soon as Claude has written it", async () => {
     world.write("a", "1\n2\n3\n");
     const [, text = ""] = await propose("a", "1\nII\n3\n", 'vim.cmd("Claude diff accept")');
     world.claude({ a: text });
     await eventually("the decision", async () => expect(await left("a")).toEqual([]));
   });
 
-  test("accepted with the user's own edits, and in part", async () => {
+  test("keeps an edit that was accepted in part, with the user's own edits", async () => {
     world.write("b", "1\r\n2\r\n3\r\n");
     const [, text = ""] = await propose(
       "b",
@@ -60,7 +60,7 @@ onEachNeovim((session) => {
     await eventually("the decision", async () => expect(await left("b")).toEqual([]));
   });
 
-  test("another text than the accepted one is to be reviewed", async () => {
+  test("lists another text than the accepted one", async () => {
     world.write("c", "1\n");
     await propose("c", "2\n", 'vim.cmd("Claude diff accept")');
     world.claude({ c: "3\n" });

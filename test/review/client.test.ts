@@ -43,45 +43,42 @@ onEachNeovim((session) => {
     ["undo", "before it reads the request"],
     ["undo", "2 ms later"],
     ["keep", "2 ms later"],
-  ])(
-    "does, or can do again, a request to %s at which the executable is killed %s",
-    async (method, when) => {
-      const { neovim } = session;
-      const text = "1\n2\n3\n";
-      world.edited("k", text, "1\nII\n3\n");
-      const path = world.path("k");
-      await neovim.lua("vim.cmd.edit(vim.fn.fnameescape((...)))", path);
-      const shown = async () => {
-        const { value } = (await ask("list")) as unknown as { value?: Listed };
-        return value?.files.filter((file) => file.path === path) ?? [];
-      };
-      await eventually("the hunk", async () => expect(await shown()).toHaveLength(1));
-      const executable = await ready();
-      if (when.startsWith("before")) process.kill(executable, "SIGSTOP");
-      await neovim.lua(
-        `local method, path = ...
+  ])("can %s again after the executable is killed %s", async (method, when) => {
+    const { neovim } = session;
+    const text = "1\n2\n3\n";
+    world.edited("k", text, "1\nII\n3\n");
+    const path = world.path("k");
+    await neovim.lua("vim.cmd.edit(vim.fn.fnameescape((...)))", path);
+    const shown = async () => {
+      const { value } = (await ask("list")) as unknown as { value?: Listed };
+      return value?.files.filter((file) => file.path === path) ?? [];
+    };
+    await eventually("the hunk", async () => expect(await shown()).toHaveLength(1));
+    const executable = await ready();
+    if (when.startsWith("before")) process.kill(executable, "SIGSTOP");
+    await neovim.lua(
+      `local method, path = ...
       _G.answered = nil
       local done = function(_, problem) _G.answered = problem or "done" end
       require("claude-code.server.requests").request("review/" .. method, { files = { { path = path } } }, done)`,
-        method,
-        path,
-      );
-      if (!when.startsWith("before")) await Bun.sleep(2);
-      process.kill(executable, "SIGKILL");
-      await eventually("an answer", async () => {
-        expect(await neovim.lua<string>("return _G.answered")).toMatch(/^done$|does not run/);
-      });
-      await ready(executable);
-      const isDone = async () => (await shown()).length === 0;
-      if (!(await isDone()))
-        expect((await ask(method, { files: [{ path }] })).problem).toBeUndefined();
-      expect(await isDone()).toBe(true);
-      expect(world.read("k")).toBe(method === "undo" ? text : "1\nII\n3\n");
-      await ask("back");
-      await ask("done");
-      await neovim.lua("vim.cmd.bwipeout({ bang = true })");
-    },
-  );
+      method,
+      path,
+    );
+    if (!when.startsWith("before")) await Bun.sleep(2);
+    process.kill(executable, "SIGKILL");
+    await eventually("an answer", async () => {
+      expect(await neovim.lua<string>("return _G.answered")).toMatch(/^done$|does not run/);
+    });
+    await ready(executable);
+    const isDone = async () => (await shown()).length === 0;
+    if (!(await isDone()))
+      expect((await ask(method, { files: [{ path }] })).problem).toBeUndefined();
+    expect(await isDone()).toBe(true);
+    expect(world.read("k")).toBe(method === "undo" ? text : "1\nII\n3\n");
+    await ask("back");
+    await ask("done");
+    await neovim.lua("vim.cmd.bwipeout({ bang = true })");
+  });
 
   test("fails at once without the executable", async () => {
     await session.neovim.lua('require("claude-code").stop()');

@@ -53,7 +53,7 @@ async function history(): Promise<void> {
   world.claude({ e: TEN.replace("line 2\n", "two\n") });
 }
 
-test("what was decided goes, and what waits stays as it was", async () => {
+test("forgets what was decided, and leaves what waits", async () => {
   await history();
   const [before, bytes] = [await state(), size()];
   rewriteJournal(world.folder, compaction(later()));
@@ -67,7 +67,7 @@ test("what was decided goes, and what waits stays as it was", async () => {
   expect(world.read("e")).toBe(TEN);
 });
 
-test("a decision of today, one that was taken back, and a moved file keep their history", async () => {
+test("keeps the history of today's decision, one taken back, and a moved file", async () => {
   await history();
   const bytes = size();
   rewriteJournal(world.folder, compaction(Date.now() - 60_000));
@@ -80,7 +80,7 @@ test("a decision of today, one that was taken back, and a moved file keep their 
   expect(await state()).toEqual(before);
 });
 
-test("a commit that Claude made stays one", async () => {
+test("remembers a commit that Claude made", async () => {
   const call = (head: string) =>
     world.record({ type: "change", session: "A", tool: "Bash", source: "bash", files: [], head });
   world.record({ type: "prompt", session: "A", text: "commit", head: "1" });

@@ -15,7 +15,7 @@ beforeEach(() => {
 });
 afterEach(() => world[Symbol.dispose]());
 
-test("a report that Neovim does not take stops neither answers nor what is reported later", async () => {
+test("answers and reports on after a report that Neovim does not take", async () => {
   const onRequest = new Emitter<Payload<"request">>();
   const answered: number[] = [];
   const reported: ReviewSummary[] = [];

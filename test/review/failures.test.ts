@@ -29,7 +29,7 @@ const edited = (world: Recorded, originalFile: string, use: string) => ({
 });
 
 describe("a full disk", () => {
-  test("in the middle of a line: Claude goes on, and the review is incomplete", async () => {
+  test("lets Claude go on in the middle of a line, and is noted", async () => {
     using world = new Recorded({ "a.txt": "one\n" });
     await world.prompt();
     expect(incompleteSince(world.folder)).toBeUndefined();
@@ -48,7 +48,7 @@ describe("a full disk", () => {
     expect(world.files).toEqual(['a.txt: "two\\n" > "three\\n"']);
   });
 
-  test("of project and state: nothing is lost, decisions fail in words, the list says it", async () => {
+  test("loses nothing, and is reported by decisions and the list", async () => {
     const folder = temporaryFolder();
     const mount = join(folder, "disk");
     mkdirSync(mount);
@@ -70,7 +70,7 @@ describe("a full disk", () => {
     expect(free).toEqual({ undo: expect.stringContaining("decision"), isUndone: true });
   });
 
-  test("the Stop hook still answers", async () => {
+  test("lets the Stop hook answer", async () => {
     using world = new Recorded();
     const limits = "trap '' XFSZ; ulimit -f 0";
     const { stdout, code } = await hook(world, "stop", {}, { limits });
@@ -78,50 +78,47 @@ describe("a full disk", () => {
   });
 });
 
-nightly.test(
-  "killed at any moment, hooks and comparisons leave a journal that can be read",
-  async () => {
-    using world = new Recorded({ "a.txt": "0\n", "b.txt": "0\n" });
-    await world.prompt();
-    const rounds = ALL ? 24 : 12;
-    for (let i = 1; i <= rounds; i++) {
-      const before = readFileSync(world.path("a.txt"), "utf8");
-      world.write("a.txt", `${i}\n`);
-      const timeout = Math.ceil((i * 60) / rounds);
-      await hook(world, "post-tool-use", edited(world, before, `u${i}`), { timeout });
-      const call = { tool_name: "Bash", tool_use_id: `b${i}`, tool_input: { command: `${i}` } };
-      await hook(world, "pre-tool-use", call);
-      world.write("b.txt", `${i}\n`);
-      await hook(
-        world,
-        "post-tool-use-failure",
-        { ...call, error: "x", duration_ms: 1 },
-        { timeout },
-      );
-      await killComparison(world);
-    }
-    await world.stop();
+nightly.test("leaves a journal that can be read, killed at any moment", async () => {
+  using world = new Recorded({ "a.txt": "0\n", "b.txt": "0\n" });
+  await world.prompt();
+  const rounds = ALL ? 24 : 12;
+  for (let i = 1; i <= rounds; i++) {
+    const before = readFileSync(world.path("a.txt"), "utf8");
+    world.write("a.txt", `${i}\n`);
+    const timeout = Math.ceil((i * 60) / rounds);
+    await hook(world, "post-tool-use", edited(world, before, `u${i}`), { timeout });
+    const call = { tool_name: "Bash", tool_use_id: `b${i}`, tool_input: { command: `${i}` } };
+    await hook(world, "pre-tool-use", call);
+    world.write("b.txt", `${i}\n`);
+    await hook(
+      world,
+      "post-tool-use-failure",
+      { ...call, error: "x", duration_ms: 1 },
+      { timeout },
+    );
+    await killComparison(world);
+  }
+  await world.stop();
 
-    const reader = new JournalReader(world.folder);
-    const { records } = reader.read();
-    expect(reader.damaged).toBe(0);
-    const blobs = new Blobs(world.folder);
-    const hashes = JSON.stringify(records).matchAll(/"blob":"([0-9a-f]{64})"/g);
-    for (const [, hash] of hashes) expect(blobs.get(hash as string)).toBeDefined();
-    // Of what Bash did nothing is lost: each change begins with what the one before has left.
-    const texts = world.files
-      .filter((line) => line.startsWith("b.txt: "))
-      .map((line) => line.slice(7));
-    expect(texts.at(0)).toStartWith('"0\\n" >');
-    expect(texts.at(-1)).toEndWith(`> "${rounds}\\n"`);
-    texts.reduce((last, text) => {
-      expect(text.split(" > ")[0]).toBe(last.split(" > ")[1] as string);
-      return text;
-    });
-    expect(readdirSync(world.folder).filter((name) => name.endsWith(".lock"))).toEqual([]);
-    expect(statSync(join(world.folder, "journal.jsonl")).mode & 0o777).toBe(0o600);
-  },
-);
+  const reader = new JournalReader(world.folder);
+  const { records } = reader.read();
+  expect(reader.damaged).toBe(0);
+  const blobs = new Blobs(world.folder);
+  const hashes = JSON.stringify(records).matchAll(/"blob":"([0-9a-f]{64})"/g);
+  for (const [, hash] of hashes) expect(blobs.get(hash as string)).toBeDefined();
+  // Of what Bash did nothing is lost: each change begins with what the one before has left.
+  const texts = world.files
+    .filter((line) => line.startsWith("b.txt: "))
+    .map((line) => line.slice(7));
+  expect(texts.at(0)).toStartWith('"0\\n" >');
+  expect(texts.at(-1)).toEndWith(`> "${rounds}\\n"`);
+  texts.reduce((last, text) => {
+    expect(text.split(" > ")[0]).toBe(last.split(" > ")[1] as string);
+    return text;
+  });
+  expect(readdirSync(world.folder).filter((name) => name.endsWith(".lock"))).toEqual([]);
+  expect(statSync(join(world.folder, "journal.jsonl")).mode & 0o777).toBe(0o600);
+});
 
 /** The process that holds the lock, by the lock. Until it is gone nobody can take the lock over. */
 async function killComparison(world: Recorded): Promise<void> {
@@ -134,7 +131,7 @@ async function killComparison(world: Recorded): Promise<void> {
   }
 }
 
-test("a comparison that is asked for again and again is made as often", async () => {
+test("compares as often as it is asked for", async () => {
   using world = new Recorded({ "a.txt": "one\n" });
   await world.prompt();
   const [request, done] = [join(world.folder, "compare.request"), join(world.home, "done")];

@@ -20,7 +20,7 @@ test.each<[glob: string, yes: string[], no: string[]]>([
   expect(no.filter((path) => matches(glob, path))).toEqual([]);
 });
 
-test("a second ! of an exception is a part of the name", () => {
+test("takes a second ! of an exception for a part of the name", () => {
   const patterns = new PathPatterns(["*a", "!!a"]);
   expect(["a", "b", "!a"].map((name) => patterns.matches(name))).toEqual([true, false, false]);
 });
@@ -30,6 +30,6 @@ test.each([
   `${"**/".repeat(60)}x`,
   `${"**/a/".repeat(60)}x`,
   `${"**a".repeat(60)}x`,
-])("%s is tried on a long name in no time", (glob) => {
+])("tries %s on a long name in no time", (glob) => {
   for (const path of ["a".repeat(255), "a/".repeat(100)]) expect(matches(glob, path)).toBe(false);
 });

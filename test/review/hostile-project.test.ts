@@ -33,7 +33,7 @@ describe("no filter driver runs", () => {
     expect(existsSync(mark)).toBe(false);
   });
 
-  test("where the time does not suffice to read their names", () => {
+  test("runs none where their names are read for too long", () => {
     using world = new RecordedHere({ "a.dat": "one\n" });
     world.write(".gitattributes", "*.dat filter=evil\n");
     const mark = world.path(".git/ran");
@@ -51,7 +51,7 @@ describe("no filter driver runs", () => {
   });
 });
 
-test.each(["evil", "a.b", "Ünï", ""])("no hook of the configuration runs: %p", async (name) => {
+test.each(["evil", "a.b", "Ünï", ""])("runs no hook of the configuration: %p", async (name) => {
   claims("A project's git configuration runs nothing");
   using world = new RecordedHere({ "a.txt": "one\n" });
   const mark = world.path(".git/ran");
@@ -87,7 +87,7 @@ test.each(
       `git config core.trustctime false; ${OLD}; git update-index --refresh; ${SECOND}`,
     ],
   ]),
-)("no word of git's hides a change: %s", async (_what, command) => {
+)("finds a change whatever git says: %s", async (_what, command) => {
   claims("No git setting hides a change");
   using world = new RecordedHere({ "a.txt": "one\n" });
   await world.prompt();
@@ -100,7 +100,7 @@ test.each([
   ["a repository without a line in .gitmodules", "git init -q in", "true", ["in/f"], 0],
   ["a folder that is no repository", "true", "mkdir in", [], 1],
   ["a folder behind a symlink", "mkdir ../x", "ln -s ../x in", ["in"], 0],
-])("a gitlink hides no change: %s", async (_what, before, command, names, unknown) => {
+])("finds a change behind a gitlink: %s", async (_what, before, command, names, unknown) => {
   claims("No git setting hides a change");
   using world = new RecordedHere({ "a.txt": "one\n" });
   world.sh(`${before}; git update-index --add --cacheinfo 160000,$(git rev-parse HEAD),in`);
@@ -123,7 +123,7 @@ const inGit: [what: string, command: string][] = [
 ];
 
 describe.each(first(3, inGit))("%s", (_what, command) => {
-  test("the hooks record Claude's changes", async () => {
+  test("lets hooks record Claude's changes", async () => {
     claims("FIFOs and endless files keep nothing waiting");
     using world = new Recorded({ "a.txt": "one\n" });
     world.sh(command);
@@ -132,7 +132,7 @@ describe.each(first(3, inGit))("%s", (_what, command) => {
     expect(world.files).toEqual(['a.txt: "one\\n" > "two\\n"']);
   });
 
-  test.each(NEOVIMS)("clients get answers, in $name", async (version) => {
+  test.each(NEOVIMS)("lets clients get answers, in $name", async (version) => {
     claims("FIFOs and endless files keep nothing waiting");
     using world = new Recorded({ "a.txt": "one\n" });
     world.sh(command);
@@ -155,7 +155,7 @@ function gitProcesses(folder: string): string[] {
 }
 
 test.each(NEOVIMS)(
-  "$name: settings that are a FIFO do not keep Claude's terminal",
+  "starts Claude's terminal beside settings that are a FIFO, in $name",
   async (version) => {
     const folder = temporaryFolder();
     await using neovim = await TestNeovim.start({ version, cwd: folder });

@@ -35,7 +35,7 @@ test.each([
   ["asking", process.pid, { status: "waiting", statusUpdatedAt: Date.now() + MINUTE }, false],
   ["killed", undefined, { status: "busy", pidDomain: DOMAIN }, true],
   ["in another container", undefined, { status: "busy", pidDomain: "linux:x:pid:[1]" }, false],
-])("a turn of a CLI that is %s", async (_name, pid, state, isEnded) => {
+])("judges a turn of a CLI that is %s", async (_name, pid, state, isEnded) => {
   const prompt = world.prompt("A");
   world.record({ type: "begin", session: "A", prompt, tool: "Bash", use: "u1" });
   await Bun.sleep(2);

@@ -30,7 +30,7 @@ describe("the journal", () => {
     expect(statSync(journalPath(folder)).mode & 0o777).toBe(0o600);
   });
 
-  test("a line that was cut off is left until it is whole, or spoils itself alone", () => {
+  test("leaves a line that was cut off until it is whole, or sets it aside", () => {
     const folder = temporaryFolder();
     const reader = new JournalReader(folder);
     const line = JSON.stringify(append(folder, STOP));
@@ -68,7 +68,7 @@ describe("the journal", () => {
     expect(reader.damaged).toBe(becomes === "damaged" ? 1 : 0);
   });
 
-  test("a journal that was rewritten is read from its beginning; no record counts twice", () => {
+  test("reads a rewritten journal from its beginning; counts no record twice", () => {
     const folder = temporaryFolder();
     const kept = append(folder, STOP);
     append(folder, { type: "end", session: "gone" });
@@ -80,7 +80,7 @@ describe("the journal", () => {
     expect(reader.read()).toEqual({ records: [kept], restarted: true, isPart: false });
   });
 
-  test("a journal that was rewritten twice is read from its beginning, also in the same inode", () => {
+  test("reads a journal from its beginning that was rewritten twice, in the same inode", () => {
     const folder = temporaryFolder();
     for (let i = 0; i < 40; i++) append(folder, { type: "end", session: `old ${i}` });
     const dropFirst = () => {
@@ -118,7 +118,7 @@ describe("the blobs", () => {
     expect(blobs.bytes({ absent: true })).toBeNull();
   });
 
-  test("a damaged one counts as gone", () => {
+  test("count as gone when they are damaged", () => {
     const blobs = new Blobs(temporaryFolder());
     const content = blobs.put(bytes("one\n"));
     if (!("blob" in content)) throw new Error("it was not kept");
@@ -128,7 +128,7 @@ describe("the blobs", () => {
     expect(blobs.bytes(content)).toBeUndefined();
   });
 
-  test("of what is large only the hash is kept", () => {
+  test("keep only the hash of a large one", () => {
     const blobs = new Blobs(temporaryFolder());
     const content = blobs.put(new Uint8Array(MAX_BINARY_BYTES + 1));
     expect(content).toMatchObject({ withheld: "large", hash: expect.any(String) });

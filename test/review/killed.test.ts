@@ -62,9 +62,9 @@ const CASES: Case[] = [
   },
 ];
 
-test.each(first(1, CASES))("killed at steps of a decision, it is made or not: $name", isMadeOrNot);
+test.each(first(1, CASES))("makes a decision or not, killed at its steps: $name", isMadeOrNot);
 
-test("killed at steps of a comparison, what a command changed is recorded, and once", async () => {
+test("records a command's changes once, killed at steps of a comparison", async () => {
   const shown = (world: Actors) =>
     world
       .journal()
@@ -90,7 +90,7 @@ test("killed at steps of a comparison, what a command changed is recorded, and o
   }
 });
 
-nightly.test("drafts of a process that was killed go, and nothing else", async () => {
+nightly.test("removes drafts of a killed process, and nothing else", async () => {
   using world = new World();
   const draft = ".claude-code-nvim.0123abcd.tmp";
   const others = [".claude-code-nvim.89abcdef.tmp", ".claude-code-nvim.notes.tmp", "a.tmp"];

@@ -12,7 +12,7 @@ afterAll(() => world[Symbol.dispose]());
 const base64 = (text: string) => Buffer.from(text).toString("base64");
 const rows = async (text: unknown) => (await world.file("a", { text }))?.hunks[0]?.new;
 
-test("a text that was sent is named by its id until another one is sent", async () => {
+test("knows a text by its id until another one is sent", async () => {
   expect(await rows({ id: 1, bytes: base64("mine\n1\n2\ntwo\n") })).toEqual([4, 1]);
   expect(await rows({ id: 1 })).toEqual([4, 1]);
   const { files } = await world.undo([{ path: world.path("a"), text: { id: 1 } }]);
@@ -23,13 +23,13 @@ test("a text that was sent is named by its id until another one is sent", async 
   expect(await rows({ id: 2 })).toEqual([3, 1]);
 });
 
-test("one that did not arrive, or is none, is refused", async () => {
+test("refuses a text that did not arrive, or is none", async () => {
   expect(await outcomeOf(rows({ id: 99 }))).toThrow("did not arrive");
   expect(await outcomeOf(rows({ id: "1" }))).toThrow();
   expect(await outcomeOf(rows({ id: 1, bytes: 1 }))).toThrow();
 });
 
-test("a list that Neovim has is not given again, and another one is", async () => {
+test("gives a list again only when it differs", async () => {
   const list = await world.list();
   const file = await world.file("a");
   expect(list.files.map(({ version }) => version)).toEqual([file?.version as string]);

@@ -44,7 +44,7 @@ function heap(): number {
 }
 
 test.each(first(1, KINDS))(
-  "of %s, the bound is kept, also where the journal is replaced",
+  "keeps the bound of %s, also in a replaced journal",
   async (_, record) => {
     using world = new World();
     const path = journalPath(world.folder);
@@ -69,7 +69,7 @@ test.each(first(1, KINDS))(
   },
 );
 
-test("a journal of more than 128 MB is refused, and stays", async () => {
+test("refuses a journal of more than 128 MB, and leaves it", async () => {
   using world = new World();
   const path = journalPath(world.folder);
   world.record({ type: "end", session: "s" });

@@ -22,7 +22,7 @@ import { filesIn } from "./story";
  * their functions in this process where only what they record counts.
  */
 describe("Claude's editing tools", () => {
-  test("Edit, Write and what stands before and after them, once for hooks of two installations", async () => {
+  test("records Edit and Write once for hooks of two installations", async () => {
     using world = new Recorded({ "main.lua": "one\ntwo\n" });
     await world.edit("main.lua", "one\nTWO\n");
     await world.hook("post-tool-use", {
@@ -49,7 +49,7 @@ describe("Claude's editing tools", () => {
     expect(world.log).not.toContain("WARN");
   });
 
-  test("every byte of files with any line ends and encodings", async () => {
+  test("records every byte in any line ends and encodings", async () => {
     const kinds: Record<string, [before: string, after: string]> = {
       crlf: ["one\r\ntwo\r\n", "one\r\nTWO\r\n"],
       // The CLI makes them one.
@@ -82,7 +82,7 @@ describe("Claude's editing tools", () => {
     );
   });
 
-  test("mixed line ends of a file that Claude edited before", async () => {
+  test("records mixed line ends", async () => {
     using world = new RecordedHere({ "a.txt": "one\r\ntwo\n" });
     world.write("a.txt", "one\r\ntwo\nmine\n");
     await world.prompt();
@@ -90,7 +90,7 @@ describe("Claude's editing tools", () => {
     expect(world.files).toEqual(['a.txt: "one\\r\\ntwo\\nmine\\n" > "one\\nTWO\\nmine\\n"']);
   });
 
-  test("two calls with one id, and names that look like ours or like none", async () => {
+  test("records two calls with one id, and names that look like ours or like none", async () => {
     claims("No name, no id and no late process hides a change");
     using world = new RecordedHere();
     await world.prompt();
@@ -112,7 +112,7 @@ describe("Claude's editing tools", () => {
     expect(world.files.slice(4)).toEqual(['a.txt: "1\\n" > "x"', 'a.txt: "x" > "y"']);
   });
 
-  test("a private file leaves no text and no hash", async () => {
+  test("records no text and no hash of a private file", async () => {
     claims("A private file's text is not recorded");
     using world = new RecordedHere({ ".env": "KEY=1\n", "sub/x.pem": "PEM" });
     await world.edit(".env", "KEY=2\n");
@@ -122,7 +122,7 @@ describe("Claude's editing tools", () => {
     expect(readdirSync(join(world.folder, "blobs"))).toEqual([]);
   });
 
-  test("through a symlink, the file that it leads to; outside of the project, nothing", async () => {
+  test("records a symlink's target, and nothing outside of the project", async () => {
     using world = new RecordedHere({ "real/a.txt": "one\n" });
     symlinkSync(world.path("real"), world.path("link"));
     symlinkSync("real/a.txt", world.path("a-link.txt"));
@@ -138,7 +138,7 @@ describe("Claude's editing tools", () => {
     ]);
   });
 
-  test("names with line ends, quotes and a working folder that moved", async () => {
+  test("records names with line ends and quotes, in a working folder that moved", async () => {
     using world = new RecordedHere({ "sub/x.txt": "" });
     await world.edit('sub/a\n"b"\\.txt', "x\n", { cwd: world.path("sub") });
     expect(world.files).toEqual(['sub/a\n"b"\\.txt: absent > "x\\n"']);
@@ -189,7 +189,7 @@ describe("what stood there before is what the disk had, whatever git calls clean
     return { files, answer, isBefore: Buffer.from(now).equals(bytes) };
   }
 
-  test.each(named)("%s: an edit is undone to the byte", async (_name, one) => {
+  test.each(named)("undoes an edit to the byte: %s", async (_name, one) => {
     const { files, isBefore } = await undone(one, (world, bytes) =>
       world.edit("a.txt", Buffer.from(bytes.toString("latin1").replace("three", "3"), "latin1")),
     );
@@ -197,7 +197,7 @@ describe("what stood there before is what the disk had, whatever git calls clean
     expect(isBefore).toBe(true);
   });
 
-  test.each(named)("%s: a command is undone to the byte, or not at all", async (_name, one) => {
+  test.each(named)("undoes a command to the byte, or not at all: %s", async (_name, one) => {
     claims("An undo gives the bytes of before, or is refused");
     const { files, answer, isBefore } = await undone(one, (world) =>
       world.failing("sed -i s/three/3/ a.txt; git add -A"),
@@ -211,7 +211,7 @@ describe("what stood there before is what the disk had, whatever git calls clean
     expect(answer).toMatchObject({ files: [known ? {} : { problem }] });
   });
 
-  test("only the line ends change, and git calls it clean", async () => {
+  test("undoes line ends that git calls clean", async () => {
     const { files, isBefore } = await undone(cases[0] as Case, (world) =>
       world.failing("sed -i 's/\\r//' a.txt; git add -A"),
     );
@@ -220,7 +220,7 @@ describe("what stood there before is what the disk had, whatever git calls clean
   });
 });
 
-nightly.test("line ends of some among more touched files than are read", async () => {
+nightly.test("records line ends of some among more touched files than are read", async () => {
   using world = new RecordedHere();
   world.write(".gitattributes", "* text=auto\n");
   for (let i = 0; i < 1_500; i++) world.write(`d/${i}.txt`, "one\r\n");
@@ -237,7 +237,7 @@ const diff = (files: { filePath: string; [field: string]: unknown }[]) => {
 };
 
 describe("what the CLI says of Bash", () => {
-  test("one command: changed, made, deleted and moved (as recorded from 2.1.330)", async () => {
+  test("records one command: changed, made, deleted and moved (from 2.1.330)", async () => {
     using world = new Recorded({
       "main.lua": "one\ntwo\nthree\n",
       "gone.txt": "bye\n",
@@ -267,7 +267,7 @@ describe("what the CLI says of Bash", () => {
   });
 
   test.each(first(1, ["by the CLI", "by a comparison"]))(
-    "the user's files that git ignores no more are not the command's: %s",
+    "leaves to the user files that git ignores no more: %s",
     async (how) => {
       using world = new RecordedHere({ "a.txt": "one\n", ".gitignore": "*.log\nlocal/\n" });
       world.write("x.log", "mine\n");
@@ -306,7 +306,7 @@ describe("what the CLI says of Bash", () => {
     expect(world.files).toEqual(['a.txt: unknown > "ONE\\n"']);
   });
 
-  nightly.test("nonsense is as if it said nothing", async () => {
+  nightly.test("ignores nonsense", async () => {
     const said = [
       "text",
       { files: [{ filePath: 7, hunks: "x" }], changedFiles: [] },
@@ -326,7 +326,7 @@ describe("what the CLI says of Bash", () => {
 });
 
 describe("what the CLI does not say: by comparison of the work tree", () => {
-  test("each kind of change, by a command that failed", async () => {
+  test("records each kind of change by a command that failed", async () => {
     using world = new Recorded({
       "a.txt": "one\n",
       "gone.txt": "one\n",
@@ -387,7 +387,7 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
     expect(world.files.toSorted().join("; ")).toBe(found);
   });
 
-  test("a symlink is not undone as a file", async () => {
+  test("does not undo a symlink as a file", async () => {
     using world = new RecordedHere({ "a.txt": "one\n" });
     world.sh("ln -s a.txt l; ln -s a.txt m");
     world.git("add -A", "commit -qm link");
@@ -398,7 +398,7 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
     expect(undone).toMatchObject({ files: [problem, problem] });
   });
 
-  nightly.test("more files than are looked up at once", async () => {
+  nightly.test("records more files than are looked up at once", async () => {
     const names = Array.from({ length: 600 }, (_, i) => `d/${i}.txt`);
     using world = new RecordedHere(Object.fromEntries(names.map((name) => [name, "one\n"])));
     await world.turn("sed -i s/one/two/ d/*.txt");
@@ -414,7 +414,7 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
     const hooks = { PostToolUse: [format] };
     const settings = { ".claude/settings.json": JSON.stringify({ hooks }) };
 
-    test("a hook that formats it: all of it is Claude's", async () => {
+    test("is Claude's by a hook that formats it", async () => {
       using world = new RecordedHere({ "a.txt": old, ...settings });
       await world.prompt();
       await world.edit("a.txt", edited);
@@ -430,7 +430,7 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
       ]);
     });
 
-    test("the user, in Neovim, in another file, or in a later turn: it is not", async () => {
+    test("is the user's in Neovim, in another file, or in a later turn", async () => {
       using world = new RecordedHere({ "a.txt": old, "b.txt": "b\n", "c.txt": "c\n", ...settings });
       await world.prompt();
       await world.edit("a.txt", edited);
@@ -446,7 +446,7 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
     });
   });
 
-  test("a command whose changes the CLI calls unavailable, skipped or shared: the work tree says", async () => {
+  test("compares where the CLI calls changes unavailable, skipped or shared", async () => {
     const flags = [{ unavailable: "timeout" }, { skipped: true }, { shared: true }];
     using world = new RecordedHere(Object.fromEntries(flags.map((_, i) => [`${i}`, "one\n"])));
     await world.prompt();
@@ -468,7 +468,7 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
     ["reports their lines", "lines"],
     ["fails", "failed"],
   ])(
-    "what a command that %s has changed before Neovim saves the file is the command's",
+    "takes for the command's what it has changed before Neovim saves: it %s",
     async (_title, how) => {
       using world = new RecordedHere({ "a.txt": "one\n2\n3\n4\nfive\n" });
       await world.prompt();
@@ -505,7 +505,7 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
     },
   );
 
-  test("what a command has changed before Neovim saves begins with the commit, not with an older edit", async () => {
+  test("begins with the commit, not with an older edit, before Neovim saves", async () => {
     using world = new RecordedHere({ "a.txt": "one\n" });
     await world.prompt();
     await world.edit("a.txt", "two\n");
@@ -520,7 +520,7 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
     expect(world.files.slice(1)).toEqual(['a.txt: "three\\n" > "three\\nClaude\'s\\n"']);
   });
 
-  test("a command gives a file the text that Claude had written before the user's", async () => {
+  test("records a text of Claude's that a command gives back", async () => {
     using world = new RecordedHere({ "a.txt": "one\n" });
     await world.prompt();
     await world.edit("a.txt", "two\n");
@@ -532,7 +532,7 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
     expect(world.files).toEqual(['a.txt: "one\\n" > "two\\n"', 'a.txt: "mine\\n" > "two\\n"']);
   });
 
-  test("what a command in the background made of a file that Claude then edits is the command's", async () => {
+  test("takes for the command's what it made in the background before an edit", async () => {
     using world = new RecordedHere({ "a.txt": "one\n" });
     await world.prompt();
     await world.edit("a.txt", "two\n");
@@ -551,7 +551,7 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
     expect(world.changes.map(({ tool }) => tool)).toEqual(["Edit", "Bash", "Edit"]);
   });
 
-  test("what outlives the turn is recorded while it runs, though no command follows", async () => {
+  test("records what outlives the turn while it runs", async () => {
     claims("No name, no id and no late process hides a change");
     using world = new RecordedHere({ "a.txt": "one\n" });
     await world.prompt();
@@ -567,7 +567,7 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
     expect(world.files).toEqual(['a.txt: "one\\n" > "two\\n"']);
   });
 
-  test("a name that is not UTF-8 cannot be listed, and is named", async () => {
+  test("names a file whose name is not UTF-8", async () => {
     using world = new RecordedHere();
     await world.turn("touch $(printf 'x\\377y.lua') z.txt");
     expect(world.files).toEqual(['z.txt: absent > ""']);
@@ -575,7 +575,7 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
     expect(incomplete.join()).toContain("not UTF-8 (x\uFFFDy.lua)");
   });
 
-  test("nothing in git's own folder is written, and none of its programs is run", async () => {
+  test("writes nothing in git's own folder, and runs none of its programs", async () => {
     claims("A project's git configuration runs nothing");
     using world = new RecordedHere({
       "a.txt": "one\n",
@@ -609,47 +609,42 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
     expect(list()).toEqual(before);
   });
 
-  nightly.test(
-    "repositories inside of the project: a clone, a worktree, a submodule, one in another",
-    async () => {
-      using world = new RecordedHere({ "a.txt": "one\n", ".gitignore": "ignored/\n" });
-      const make = (folder: string) =>
-        world.sh(
-          `mkdir -p ${folder} && cd ${folder} && git init -q . && echo one > f && git add f && ${COMMIT}`,
-        );
-      make("clone");
-      make("clone/deep");
-      make("ignored");
-      world.git("worktree add -q tree");
-      make("module");
-      world.write(
-        ".gitmodules",
-        '[submodule "module"]\n\tpath = module\n[submodule "x"]\n\tpath = ../..\n',
+  nightly.test("records in repositories inside of the project", async () => {
+    using world = new RecordedHere({ "a.txt": "one\n", ".gitignore": "ignored/\n" });
+    const make = (folder: string) =>
+      world.sh(
+        `mkdir -p ${folder} && cd ${folder} && git init -q . && echo one > f && git add f && ${COMMIT}`,
       );
-      make("gitlink");
-      const paths = "module gitlink .gitmodules";
-      world.git(`-c advice.addEmbeddedRepo=false add ${paths}`, "commit -qm module");
-      await world.prompt();
-      const places = "clone/f clone/deep/f ignored/f tree/a.txt module/f gitlink/f";
-      await world.failing(`for f in ${places}; do echo two > $f; done; rm clone/deep/f`);
-      await world.failing(
-        `echo new > clone/new; (cd module && ${COMMIT}); (cd clone && ${COMMIT})`,
-      );
-      await world.stop();
-      expect(world.files.sort()).toEqual([
-        'clone/deep/f: "one\\n" > absent (644 > 0)',
-        'clone/f: "one\\n" > "two\\n"',
-        'clone/new: absent > "new\\n"',
-        'gitlink/f: "one\\n" > "two\\n"',
-        'module/f: "one\\n" > "two\\n"',
-        'tree/a.txt: "one\\n" > "two\\n"',
-      ]);
-      const sentences = world.changes.flatMap(({ incomplete }) => incomplete ?? []);
-      expect(sentences).toEqual([]);
-    },
-  );
+    make("clone");
+    make("clone/deep");
+    make("ignored");
+    world.git("worktree add -q tree");
+    make("module");
+    world.write(
+      ".gitmodules",
+      '[submodule "module"]\n\tpath = module\n[submodule "x"]\n\tpath = ../..\n',
+    );
+    make("gitlink");
+    const paths = "module gitlink .gitmodules";
+    world.git(`-c advice.addEmbeddedRepo=false add ${paths}`, "commit -qm module");
+    await world.prompt();
+    const places = "clone/f clone/deep/f ignored/f tree/a.txt module/f gitlink/f";
+    await world.failing(`for f in ${places}; do echo two > $f; done; rm clone/deep/f`);
+    await world.failing(`echo new > clone/new; (cd module && ${COMMIT}); (cd clone && ${COMMIT})`);
+    await world.stop();
+    expect(world.files.sort()).toEqual([
+      'clone/deep/f: "one\\n" > absent (644 > 0)',
+      'clone/f: "one\\n" > "two\\n"',
+      'clone/new: absent > "new\\n"',
+      'gitlink/f: "one\\n" > "two\\n"',
+      'module/f: "one\\n" > "two\\n"',
+      'tree/a.txt: "one\\n" > "two\\n"',
+    ]);
+    const sentences = world.changes.flatMap(({ incomplete }) => incomplete ?? []);
+    expect(sentences).toEqual([]);
+  });
 
-  nightly.test("a text that only the commit of an inner repository has", async () => {
+  nightly.test("knows a text that only the commit of an inner repository has", async () => {
     using world = new RecordedHere({});
     world.sh("mkdir in && cd in && git init -q . && printf 'one\\r\\ntwo\\r\\n' > f && git add f");
     world.sh(`cd in && ${COMMIT}`);
@@ -679,41 +674,35 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
 
   const SLOW = { prompt_id: "p2", tool_name: "Bash", tool_use_id: "slow", tool_input: {} };
 
-  nightly.test(
-    "a command that begins and ends while git still looks at the work tree",
-    async () => {
-      using world = new Recorded({ "a.txt": "one\n" });
-      await world.prompt();
-      const { go } = await slowPrompt(world);
-      await world.hook("pre-tool-use", SLOW);
-      world.write("a.txt", "two\n");
-      await world.hook("post-tool-use-failure", SLOW);
-      await go();
-      expect(world.files).toEqual(['a.txt: "one\\n" > "two\\n"']);
-    },
-  );
+  nightly.test("records a command that ends while git still looks at the work tree", async () => {
+    using world = new Recorded({ "a.txt": "one\n" });
+    await world.prompt();
+    const { go } = await slowPrompt(world);
+    await world.hook("pre-tool-use", SLOW);
+    world.write("a.txt", "two\n");
+    await world.hook("post-tool-use-failure", SLOW);
+    await go();
+    expect(world.files).toEqual(['a.txt: "one\\n" > "two\\n"']);
+  });
 
   nightly.test.each([
     ["the project", "."],
     ["an inner repository", "in"],
-  ])(
-    "the user's text is none of a command's that commits it while git looks at %s",
-    async (_name, folder) => {
-      using world = new Recorded({});
-      const inside = (commands: string) => world.sh(`cd ${folder} && ${commands}`);
-      world.sh("mkdir in && git init -q in");
-      inside(`echo one > mine.txt && git add mine.txt && ${COMMIT}`);
-      world.write(`${folder}/mine.txt`, "mine\n");
-      await world.prompt();
-      const { go } = await slowPrompt(world, folder === "." ? "" : "/in");
-      await world.hook("pre-tool-use", SLOW);
-      inside(`cp mine.txt x && mv x mine.txt && ${COMMIT}`);
-      await go();
-      await world.hook("post-tool-use-failure", SLOW);
-      await world.stop({ prompt_id: "p2" });
-      expect(world.files).toEqual([]);
-    },
-  );
+  ])("leaves to the user a text that is committed while git looks at %s", async (_name, folder) => {
+    using world = new Recorded({});
+    const inside = (commands: string) => world.sh(`cd ${folder} && ${commands}`);
+    world.sh("mkdir in && git init -q in");
+    inside(`echo one > mine.txt && git add mine.txt && ${COMMIT}`);
+    world.write(`${folder}/mine.txt`, "mine\n");
+    await world.prompt();
+    const { go } = await slowPrompt(world, folder === "." ? "" : "/in");
+    await world.hook("pre-tool-use", SLOW);
+    inside(`cp mine.txt x && mv x mine.txt && ${COMMIT}`);
+    await go();
+    await world.hook("post-tool-use-failure", SLOW);
+    await world.stop({ prompt_id: "p2" });
+    expect(world.files).toEqual([]);
+  });
 });
 
 describe("what is not known is said", () => {
@@ -722,7 +711,7 @@ describe("what is not known is said", () => {
   );
   const HEADS = "for d in d*; do echo ref: refs/heads/main > $d/.git/HEAD; done";
 
-  test("without git: a command's changes of files that Claude edited, and that there may be more", async () => {
+  test("records without git a command's changes of files that Claude edited", async () => {
     using world = new RecordedHere({ "a.txt": "one\n", "b.txt": "one\n" }, false);
     await world.prompt();
     await world.edit("a.txt", "two\n");
@@ -748,7 +737,7 @@ describe("what is not known is said", () => {
       ["names that are not UTF-8", "touch $(printf 'a\\377b')", "1 files or inner repositories"],
       ["inner repositories", `mkdir -p ${INNER}; ${HEADS}`, "2 files or inner"],
     ]),
-  )("%s: said once a turn", async (_name, command, expected) => {
+  )("is said once a turn: %s", async (_name, command, expected) => {
     using world = new RecordedHere({ "a.txt": "one\n" });
     await world.turn(command);
     const sentences = world.changes.flatMap(({ incomplete }) => incomplete ?? []);
@@ -756,7 +745,7 @@ describe("what is not known is said", () => {
   });
 });
 
-test("prompt, stop and end, in the project that CLAUDE_PROJECT_DIR names", async () => {
+test("records prompt, stop and end in the project that CLAUDE_PROJECT_DIR names", async () => {
   using world = new Recorded();
   await world.prompt({ prompt: "x".repeat(2_000), cwd: "/" });
   await world.stop({ background_tasks: [{}] });
@@ -772,7 +761,7 @@ test("prompt, stop and end, in the project that CLAUDE_PROJECT_DIR names", async
   expect(statSync(join(world.folder, "snapshot.json")).mode & 0o777).toBe(0o600);
 });
 
-test("a new file that a comparison has seen before its hook is recorded all the same", async () => {
+test("records a new file that a comparison has seen before its hook", async () => {
   using recorded = new RecordedHere({ "a.txt": "a\n" });
   await recorded.prompt();
   const file_path = recorded.write("new.txt", "new\n");
@@ -787,23 +776,20 @@ test("a new file that a comparison has seen before its hook is recorded all the 
   expect(recorded.files).toEqual(['new.txt: absent > "new\\n"']);
 });
 
-test.each(["Bash", "Write"])(
-  "a file that Claude made by %s, and removed, is not listed",
-  async (how) => {
-    using world = new RecordedHere({ "a.txt": "one\n" });
-    await world.prompt();
-    if (how === "Write") await world.edit("scratch.sh", "x\n");
-    else await world.failing("echo 1 > scratch.sh; chmod +x scratch.sh");
-    await world.compared();
-    await world.failing("rm scratch.sh");
-    await world.stop();
-    expect(world.files.at(-1)).toMatch(/^scratch\.sh: ".+" > absent/);
-    const { files } = await world.list();
-    expect(files).toEqual([]);
-  },
-);
+test.each(["Bash", "Write"])("lists no file that Claude made by %s, and removed", async (how) => {
+  using world = new RecordedHere({ "a.txt": "one\n" });
+  await world.prompt();
+  if (how === "Write") await world.edit("scratch.sh", "x\n");
+  else await world.failing("echo 1 > scratch.sh; chmod +x scratch.sh");
+  await world.compared();
+  await world.failing("rm scratch.sh");
+  await world.stop();
+  expect(world.files.at(-1)).toMatch(/^scratch\.sh: ".+" > absent/);
+  const { files } = await world.list();
+  expect(files).toEqual([]);
+});
 
-test("what a command leaves in git's index alone waits", async () => {
+test("lists what a command leaves in git's index alone", async () => {
   claims("No git setting hides a change");
   using world = new RecordedHere({ "a.txt": "one\n", "gone.txt": "one\n" });
   await world.prompt();
@@ -826,7 +812,7 @@ test("what a command leaves in git's index alone waits", async () => {
   expect(await listed()).toEqual([]);
 });
 
-test("what the user stages in part is the user's", async () => {
+test("leaves to the user what they stage in part", async () => {
   using world = new RecordedHere({ "a.txt": "one\n" });
   world.sh("echo two > a.txt; git add a.txt; echo three > a.txt");
   await world.turn("true");
@@ -835,7 +821,7 @@ test("what the user stages in part is the user's", async () => {
   expect((await world.list()).files).toEqual([]);
 });
 
-test("comparisons pile up no copies of git's index, also where git fails", async () => {
+test("piles up no copies of git's index, also where git fails", async () => {
   using world = new RecordedHere({ "a.txt": "one\n" });
   await world.turn("true");
   world.write(".git/HEAD", "nothing");

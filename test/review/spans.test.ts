@@ -25,7 +25,7 @@ const call = (use: string) => ({ session: "A", prompt: "A-1", tool: "Bash", use 
 test.each([
   ["asked for permission, is the user's", MINUTE - 5_000, []],
   ["ran, is the call's", 0, ["a changed 1>1@1"]],
-])("what another editor wrote while the call %s", async (_name, began, expected) => {
+])("judges what another editor wrote while the call %s", async (_name, began, expected) => {
   using world = new Actors({ a: "one\n" });
   world.turn("A");
   const at = Date.now();
@@ -37,7 +37,7 @@ test.each([
   expect(await world.summary()).toEqual(expected);
 });
 
-test("what another editor wrote after Esc, and before the next prompt, is the user's", async () => {
+test("takes for the user's what another editor wrote after Esc", async () => {
   using world = new Actors({ a: "one\n", b: "one\n" });
   await world.run("A", "interrupted", [() => world.write("a", "two\n")], []);
   process.env.CLAUDE_CONFIG_DIR = join(world.folder, "claude");
@@ -56,31 +56,34 @@ test.each([
   ["a command", "now", "two\n", ["a changed 1>1@1"]],
   ["a command, long ago", "long ago", "mine\n", []],
   ["a command in the background", "background", "two\n", ["a changed 1>1@1"]],
-] as const)("after the CLI was killed while %s ran, changes are the user's", async (...one) => {
-  const [, how, text, expected] = one;
-  using world = new Actors({ a: "one\n", b: "one\n" });
-  await using claude = Bun.spawn(["sleep", "60"]);
-  const cli = { pid: claude.pid, pidDomain: ownProcess().domain };
-  world.turn("A");
-  const at = Date.now() - (how === "long ago" ? 60 * MINUTE : 0);
-  if (how === "long ago") world.record({ type: "prompt", session: "A", text: "", at });
-  world.record({ type: "begin", ...call("u1"), cli, at });
-  if (how === "background") world.stopped("A", true);
-  world.write("a", text);
-  claude.kill("SIGKILL");
-  await claude.exited;
-  world.compare();
-  await Bun.sleep(APART_MS);
-  world.write("b", "mine\n");
-  world.compare();
-  expect(await world.summary()).toEqual([...expected]);
-});
+] as const)(
+  "takes changes for the user's after the CLI was killed while %s ran",
+  async (...one) => {
+    const [, how, text, expected] = one;
+    using world = new Actors({ a: "one\n", b: "one\n" });
+    await using claude = Bun.spawn(["sleep", "60"]);
+    const cli = { pid: claude.pid, pidDomain: ownProcess().domain };
+    world.turn("A");
+    const at = Date.now() - (how === "long ago" ? 60 * MINUTE : 0);
+    if (how === "long ago") world.record({ type: "prompt", session: "A", text: "", at });
+    world.record({ type: "begin", ...call("u1"), cli, at });
+    if (how === "background") world.stopped("A", true);
+    world.write("a", text);
+    claude.kill("SIGKILL");
+    await claude.exited;
+    world.compare();
+    await Bun.sleep(APART_MS);
+    world.write("b", "mine\n");
+    world.compare();
+    expect(await world.summary()).toEqual([...expected]);
+  },
+);
 
 /* The CLI does not wait for the hook of a call that begins: on a busy machine its record comes late. */
 
 const recordsOf = (world: Actors) => new JournalReader(world.folder).read().records;
 
-test("what a command changed before its begin was recorded is its own", async () => {
+test("takes for a command's what it changed before its begin was recorded", async () => {
   using world = new Recorded({ "a.txt": "one\n" });
   await world.prompt();
   await world.failing("echo x >> a.txt", { hookMs: 300 });
@@ -88,7 +91,7 @@ test("what a command changed before its begin was recorded is its own", async ()
   expect(world.files).toEqual(['a.txt: "one\\n" > "one\\nx\\n"']);
 });
 
-test("a call whose begin is recorded after its end has ended", async () => {
+test("knows a call as ended whose begin is recorded after its end", async () => {
   using world = new Actors({ a: "one\n", b: "one\n" });
   world.turn("A");
   const started = Date.now();
@@ -103,7 +106,7 @@ test("a call whose begin is recorded after its end has ended", async () => {
   expect(Sessions.of(recordsOf(world)).isInCall()).toBe(false);
 });
 
-test("a deletion is the next call's, where the hook of that is late", async () => {
+test("takes a deletion for the next call's, whose hook is late", async () => {
   using world = new Actors({ a: "one\n", b: "one\n" });
   await world.run("A", "diff", [() => world.write("a", "two\n")], ["a"]);
   // Claude thinks about it.
@@ -124,7 +127,7 @@ test("a deletion is the next call's, where the hook of that is late", async () =
   expect(deletions.map(({ use }) => use)).toEqual(["u9"]);
 });
 
-test("a file that is removed between the look at it and the reading is gone", () => {
+test("knows a file as gone that is removed between look and reading", () => {
   using world = new World();
   world.write("a", "one\n");
   const project = new RecordedProject(world.root);

@@ -33,7 +33,7 @@ async function received(world: Recorded, more: object = {}): Promise<string | un
   return rest.join("\n").trim();
 }
 
-test("lines that are gone, and lines that are back, once", async () => {
+test("receives once lines that are gone, and lines that are back", async () => {
   using world = new RecordedHere({ "a.ts": "one\ntwo\nthree\nfour\nfive\n", "b ü.ts": "x\n" });
   await world.prompt();
   await world.edit("a.ts", "one\nTWO ü\nTWO B\nthree\nfive\n");
@@ -51,7 +51,7 @@ test("lines that are gone, and lines that are back, once", async () => {
   expect(await received(world)).toBe("b ü.ts\nline 1:\n+x\n-y");
 });
 
-test("a file that came, and one that went", async () => {
+test("receives that a file is gone, and one back", async () => {
   using world = new RecordedHere({ "gone.ts": "x\n" });
   await world.prompt();
   await world.edit("new.ts", "1\n2\n");
@@ -72,7 +72,7 @@ test("a file that came, and one that went", async () => {
   expect(text).toContain("gone.ts\nthe file is back");
 });
 
-nightly.test("only the session's own edits, to that session", async () => {
+nightly.test("receives only the session's own edits", async () => {
   using world = new RecordedHere({ "a.ts": "1\n2\n3\n4\n5\n" });
   await world.prompt();
   await world.edit("a.ts", "I\n2\n3\n4\n5\n");
@@ -85,7 +85,7 @@ nightly.test("only the session's own edits, to that session", async () => {
   expect(await received(world, { session_id: "two" })).toBeUndefined();
 });
 
-test("nothing of an undo that was taken back; of one that is not saved yet once it is", async () => {
+test("receives nothing of an undo that was taken back, or is not saved yet", async () => {
   using world = new RecordedHere({ "a.ts": "1\n", "b.ts": "1\n" });
   await world.prompt();
   await world.edit("a.ts", "2\n");
@@ -102,7 +102,7 @@ test("nothing of an undo that was taken back; of one that is not saved yet once 
   expect(await received(world)).toBe("b.ts\nline 1:\n+1\n-2");
 });
 
-nightly.test("more than the CLI shows: the files by name", async () => {
+nightly.test("receives the names of files beyond what the CLI shows", async () => {
   using world = new RecordedHere({ "a.ts": "1\n" });
   await world.prompt();
   const long = Array.from({ length: 2_000 }, (_, i) => `line ${i}\n`).join("");
@@ -117,14 +117,14 @@ nightly.test("more than the CLI shows: the files by name", async () => {
   expect(text).toEndWith("And, with too many lines to show: b.ts");
 });
 
-test("hooks of two installations report it once, and a damaged journal stops nobody", async () => {
+test("receives it once by hooks of two installations, also beside damage", async () => {
   using world = await undone();
   world.sh(`printf '{"type":"undo","torn' >> ${world.folder}/journal.jsonl`);
   const both = await Promise.all([received(world), received(world)]);
   expect(both.filter(Boolean)).toEqual(["a.ts\nline 1:\n+1\n-2"]);
 });
 
-test("an undo of long ago is not reported: whether it was may be forgotten by now", async () => {
+test("receives nothing of an undo of long ago", async () => {
   using world = await undone();
   const journal = join(world.folder, "journal.jsonl");
   const month = 31 * 24 * 60 * 60_000;

@@ -45,7 +45,7 @@ describe.each(NEOVIMS)("auto_start in $name", (version) => {
       return (found.state !== "stopped" || found.why !== undefined) && found;
     });
 
-  test.each(FILES)("%s was opened by %s", async (file, program) => {
+  test.each(FILES)("knows that %s was opened by %s", async (file, program) => {
     await plain.lua(`vim.cmd.args({ args = { vim.fn.fnameescape(...) } })`, file);
     const found = await plain.lua<string>(
       `return require("port").autostart.program() or "the user"`,
@@ -57,7 +57,7 @@ describe.each(NEOVIMS)("auto_start in $name", (version) => {
     ["vim.env.CLAUDECODE = '1'", "vim.env.CLAUDECODE = nil", "the Claude CLI"],
     ["vim.env.GIT_DIFF_PATH_COUNTER = '1'", "vim.env.GIT_DIFF_PATH_COUNTER = nil", "git difftool"],
     ["vim.g.vscode = 1", "vim.g.vscode = nil", "VS Code"],
-  ])("%s shows the program", async (set, unset, program) => {
+  ])("knows by %s that this is %s", async (set, unset, program) => {
     await plain.command("%argdelete");
     const found = await plain.lua<string>(
       `${set} local found = require("port").autostart.program() ${unset} return found`,
@@ -68,7 +68,7 @@ describe.each(NEOVIMS)("auto_start in $name", (version) => {
   test.each([
     ["-", "a pipe"],
     ["+Man!", "man"],
-  ])("nvim %s reads for a pager", async (argument, program) => {
+  ])("knows nvim %s as a pager", async (argument, program) => {
     const home = temporaryFolder();
     const says = `io.stdout:write(require("claude-code.server.autostart").program() or "nobody")`;
     const child = Bun.spawn(
@@ -82,7 +82,7 @@ describe.each(NEOVIMS)("auto_start in $name", (version) => {
     expect(await new Response(child.stdout).text()).toBe(program);
   });
 
-  test("git's commit editor publishes nothing, and :Claude status has the reason", async () => {
+  test("publishes nothing in git's commit editor, and gives the reason", async () => {
     await using neovim = await TestNeovim.start({ version, args: ["COMMIT_EDITMSG"] });
     const { state, why } = await decided(neovim);
     expect(state).toBe("stopped");
@@ -91,7 +91,7 @@ describe.each(NEOVIMS)("auto_start in $name", (version) => {
     expect((await neovim.lock()).content.workspaceFolders).toEqual([neovim.cwd]);
   });
 
-  test("the home folder is not published; a project that is entered from there is", async () => {
+  test("does not publish the home folder, but a project entered from there", async () => {
     const home = temporaryFolder();
     const project = join(home, "project");
     mkdirSync(project);
@@ -112,7 +112,7 @@ describe.each(NEOVIMS)("auto_start in $name", (version) => {
     ["true", undefined, true, undefined],
     ["false", undefined, false, undefined],
     ['"auto"', "/", false, []],
-  ] as const)("auto_start = %s in %p starts: %p", async (option, cwd, starts, folders) => {
+  ] as const)("starts by auto_start = %s in %p: %p", async (option, cwd, starts, folders) => {
     await using neovim = await TestNeovim.start({
       version,
       setup: `{ auto_start = ${option} }`,

@@ -141,7 +141,7 @@ describe.each(NEOVIMS)("$name", (version) => {
       expect(mode(lock.path)).toBe("600");
     });
 
-    test("with 'autochdir' the repository counts, not the folder of each file; Claude starts there", async () => {
+    test("takes the repository with 'autochdir', not the folder of each file", async () => {
       const root = join(neovim.cwd, "repository");
       for (const name of [".git", "src", "lib"]) mkdirSync(join(root, name), { recursive: true });
       await neovim.command(`set autochdir | edit ${root}/src/a.txt`);
@@ -224,7 +224,7 @@ describe.each(NEOVIMS)("$name", (version) => {
       expect(log).not.toContain(lock.content.authToken);
     });
 
-    test(":ClaudeCodeStop ends it, :ClaudeCodeStart brings the same one back", async () => {
+    test("ends by :ClaudeCodeStop, and comes back the same by :ClaudeCodeStart", async () => {
       await neovim.command("ClaudeCodeStop");
       expect(locks(neovim)).toEqual([]);
       expect(await neovim.lua(`return require("port").channel.is_attached()`)).toBe(false);
@@ -239,7 +239,7 @@ describe.each(NEOVIMS)("$name", (version) => {
       expect((await neovim.lock()).path).toBe(lock.path);
     });
 
-    test(":ClaudeCodeStop and :ClaudeCodeStart in one go keep port and token", async () => {
+    test("keeps port and token by :ClaudeCodeStop and :ClaudeCodeStart in one go", async () => {
       const before = executable;
       process.kill(before, "SIGSTOP"); // slow to let go of its port
       await neovim.lua(`vim.cmd('ClaudeCodeStop') vim.cmd('ClaudeCodeStart')`);
@@ -275,7 +275,7 @@ describe.each(NEOVIMS)("$name", (version) => {
       },
     ],
   ];
-  test.each(harms)("its lock file is there again where %s", async (_name, harm) => {
+  test.each(harms)("writes its lock file again where %s", async (_name, harm) => {
     await using neovim = await TestNeovim.start({ version });
     const { path } = await neovim.lock();
     for (let i = 0; i < 2; i++) {
@@ -305,7 +305,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     });
   });
 
-  test("lock files without an end keep neither the server nor Neovim waiting", async () => {
+  test("is not kept waiting by lock files without an end", async () => {
     claims("FIFOs and endless files keep nothing waiting");
     await using neovim = await TestNeovim.start({ version, setup: false });
     mkdirSync(neovim.lockFolder, { recursive: true });
@@ -323,7 +323,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     expect(locks(neovim).toSorted()).toEqual(["11.lock", "12.lock", "13.lock", "14.lock"]);
   });
 
-  test("honours CLAUDE_CONFIG_DIR, a relative one from Neovim's folder, and leaves another editor's lock file there alone", async () => {
+  test("honours CLAUDE_CONFIG_DIR, and leaves another editor's lock file there", async () => {
     claims("Damaged records and lock files break nothing else");
     await using neovim = await TestNeovim.start({ version, setup: false });
     const folder = join(neovim.cwd, "own/ide");

@@ -38,7 +38,7 @@ describe.each(NEOVIMS)("in $name", (version) => {
   const notified = (neovim: TestNeovim, wanted: string) =>
     neovim.until(`"${wanted}"`, "return table.concat(MESSAGES):find(..., 1, true) ~= nil", wanted);
 
-  test("a server that was stopped by hand stays so through setup() and a mention; :Claude starts it", async () => {
+  test("keeps a server stopped that the user stopped, but for :Claude", async () => {
     const setup = `{ terminal = { command = { "sh", "-c", "sleep 60" } } }`;
     await using neovim = await start({ setup });
     await inState(neovim, "ready");
@@ -56,7 +56,7 @@ describe.each(NEOVIMS)("in $name", (version) => {
     }
   });
 
-  test("stopping a server that only just starts leaves no error in the log", async () => {
+  test("logs no error when a server is stopped that only just starts", async () => {
     await using neovim = await start({ setup: "{ auto_start = false }" });
     // The executable waits for an answer when it is stopped.
     await neovim.lua(`
@@ -71,19 +71,22 @@ describe.each(NEOVIMS)("in $name", (version) => {
   test.each([
     ["with auto_start = false", "{ auto_start = false }"],
     ["without setup()", false],
-  ] as const)("%s a mention starts the server, and waits for the CLI", async (_name, setup) => {
-    await using neovim = await start({ setup });
-    await neovim.command("Claude mention main.lua");
-    await notified(neovim, "main.lua waits for Claude to connect");
-    await inState(neovim, "ready");
-    using client = await TestClient.open(await neovim.lock());
-    const filePath = join(neovim.cwd, "main.lua");
-    await eventually("the mention", () =>
-      expect<unknown[]>(client.notifications("at_mentioned")).toEqual([{ filePath }]),
-    );
-  });
+  ] as const)(
+    "starts the server by a mention %s, which waits for the CLI",
+    async (_name, setup) => {
+      await using neovim = await start({ setup });
+      await neovim.command("Claude mention main.lua");
+      await notified(neovim, "main.lua waits for Claude to connect");
+      await inState(neovim, "ready");
+      using client = await TestClient.open(await neovim.lock());
+      const filePath = join(neovim.cwd, "main.lua");
+      await eventually("the mention", () =>
+        expect<unknown[]>(client.notifications("at_mentioned")).toEqual([{ filePath }]),
+      );
+    },
+  );
 
-  test("the port is one of the new range from the next start on", async () => {
+  test("takes a port of the new range from the next start on", async () => {
     await using neovim = await start({ setup: "{ port_range = { 20000, 29999 } }" });
     const before = await inState(neovim, "ready");
     await setUp(neovim, "{ port_range = { 30000, 39999 } }");
@@ -95,7 +98,7 @@ describe.each(NEOVIMS)("in $name", (version) => {
     expect(port).toBeLessThanOrEqual(39_999);
   });
 
-  test("the suggested keys go with keymaps = false, unless they mean something else", async () => {
+  test("removes the suggested keys with keymaps = false", async () => {
     await using neovim = await start({ setup: "{ auto_start = false, keymaps = true }" });
     const key = (name: string) => neovim.lua<string>(`return vim.fn.maparg(..., "n")`, name);
     expect(await key("<leader>ac")).toBe("<Plug>(claude)");

@@ -105,7 +105,7 @@ describe("install-hooks", () => {
   });
 
   test.each(["a=b", "a b'$(touch trap)`touch trap`\n"])(
-    "a hook runs from a folder named %j, and nothing of its name",
+    "runs a hook from a folder named %j",
     async (name) => {
       const more = { XDG_DATA_HOME: join(home, name) };
       await setUp("install-hooks", ["--yes"], project, more);
@@ -115,7 +115,7 @@ describe("install-hooks", () => {
     },
   );
 
-  test("what is installed opens no debugger's port, whatever the environment asks for", async () => {
+  test("opens no debugger's port, whatever the environment asks for", async () => {
     claims("A project runs no code in the executable");
     using probe = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
     const { port } = probe;
@@ -146,7 +146,7 @@ describe("install-hooks", () => {
     await closed.child.exited;
   });
 
-  test("an upgrade that re-points the stable path orphans nothing", async () => {
+  test("keeps a stable path that an upgrade has changed", async () => {
     await install();
     const next = join(home, "claude-code-nvim-9");
     writeFileSync(next, "");
@@ -157,7 +157,7 @@ describe("install-hooks", () => {
     expect(readlinkSync(stable())).toBe(next);
   });
 
-  test("a package manager's lasting name is preferred to the folder of one version", async () => {
+  test("prefers a package manager's lasting name to a version's folder", async () => {
     const bin = join(home, "brew/bin");
     mkdirSync(bin, { recursive: true });
     symlinkSync(EXECUTABLE, join(bin, "claude-code-nvim"));
@@ -169,7 +169,7 @@ describe("install-hooks", () => {
     expect(readlinkSync(stable())).toBe(EXECUTABLE);
   });
 
-  test("twice changes nothing more, and uninstalling restores every byte", async () => {
+  test("changes nothing twice, and restores every byte", async () => {
     claims("Removing the hooks restores the settings byte for byte");
     write(SETTINGS, THEIRS);
     write("CLAUDE.md", "# Project\n\nText without a line end");
@@ -185,7 +185,7 @@ describe("install-hooks", () => {
     expect((await uninstall()).stdout).toContain("nothing to undo");
   });
 
-  test("where there was nothing, nothing is left", async () => {
+  test("leaves nothing where there was nothing", async () => {
     const before = snapshot();
     await install("--claude-md");
     expect(read(".nvim-claude/.gitignore")).toBe("*\n");
@@ -194,7 +194,7 @@ describe("install-hooks", () => {
     expect(snapshot()).toEqual(before);
   });
 
-  test("what others changed since stays", async () => {
+  test("leaves what others changed since", async () => {
     write(SETTINGS, THEIRS);
     await install("--claude-md");
     const value = JSON.parse(read(SETTINGS));
@@ -213,7 +213,7 @@ describe("install-hooks", () => {
     expect(read(".nvim-claude/mine")).toBe("kept");
   });
 
-  test("a symlinked settings file keeps its link, and its mode", async () => {
+  test("keeps link and mode of a symlinked settings file", async () => {
     const target = join(project, "shared.json");
     writeFileSync(target, THEIRS);
     chmodSync(target, 0o640);
@@ -238,7 +238,7 @@ describe("install-hooks", () => {
     ["a missing file", SETTINGS, () => join(home, "missing.json"), []],
     ["a file of the project that is missing", SETTINGS, () => join(project, "missing"), []],
   ];
-  test.each(links)("a symlink out of the project is refused: %s", async (...row) => {
+  test.each(links)("refuses a symlink out of the project: %s", async (...row) => {
     claims("Setup writes only inside the project");
     const [, link, target, args] = row;
     const local = join(home, ".claude/settings.local.json");
@@ -270,7 +270,7 @@ describe("install-hooks", () => {
     ["comments", '{\n  // mine\n  "a": 1\n}', "comments are not allowed"],
     ["a text of two megabytes", `{"a":"${"x".repeat(2_000_000)}"}`, "it has 2000008 bytes"],
     ["a pipe", undefined, "is not a regular file"],
-  ])("%s is refused, and nothing is done", async (_name, text, message) => {
+  ])("refuses %s, and does nothing", async (_name, text, message) => {
     write(SETTINGS, text ?? "");
     if (text === undefined)
       Bun.spawnSync(["sh", "-c", 'rm "$0" && mkfifo "$0"', join(project, SETTINGS)]);
@@ -282,13 +282,13 @@ describe("install-hooks", () => {
     expect(snapshot()).toEqual(before);
   });
 
-  test("from a subfolder it is the repository's top that is set up", async () => {
+  test("sets the repository's top up from a subfolder", async () => {
     mkdirSync(join(project, "deep/er"), { recursive: true });
     await setUp("install-hooks", ["--yes"], join(project, "deep/er"));
     expect(existsSync(join(project, SETTINGS))).toBe(true);
   });
 
-  test("a settings file that the plugin made and others changed is not removed", async () => {
+  test("leaves a settings file that others changed", async () => {
     await install();
     const value = JSON.parse(read(SETTINGS));
     delete value.hooks.SessionEnd;
@@ -298,7 +298,7 @@ describe("install-hooks", () => {
     expect(JSON.parse(read(SETTINGS))).toEqual({ permissions: { allow: ["WebFetch"] } });
   });
 
-  test("a .nvim-claude that somebody uses already keeps what it had", async () => {
+  test("leaves what a .nvim-claude had", async () => {
     write(".nvim-claude/.gitignore", "state.json\n");
     const before = snapshot();
     await install();
@@ -312,14 +312,14 @@ describe("install-hooks", () => {
     ["the home folder", () => home],
     ["the folder above", () => join(home, "..")],
     ["/", () => "/"],
-  ])("%s is refused", async (_name, folder) => {
+  ])("refuses %s", async (_name, folder) => {
     const { code, stderr } = await install("--project", folder());
     expect(code).toBe(1);
     expect(stderr).toContain("is not a project");
     expect(existsSync(join(home, SETTINGS))).toBe(false);
   });
 
-  test("a symlink in the place of .nvim-claude is refused", async () => {
+  test("refuses a symlink in the place of .nvim-claude", async () => {
     claims("Setup writes only inside the project");
     mkdirSync(join(home, "elsewhere"));
     symlinkSync(join(home, "elsewhere"), join(project, ".nvim-claude"));
@@ -329,7 +329,7 @@ describe("install-hooks", () => {
     );
   });
 
-  test("twelve at once install each hook once, and every byte comes back", async () => {
+  test("installs each hook once by twelve at once, and restores every byte", async () => {
     write(SETTINGS, THEIRS);
     const before = snapshot();
     const runs = await Promise.all(Array.from({ length: 12 }, () => install()));
@@ -349,7 +349,7 @@ describe("install-hooks", () => {
   test.each([
     ["where it is undone at once", 0],
     ["where it is installed once more", 1],
-  ])("one that was killed in the middle, %s: every byte comes back", async (_name, times) => {
+  ])("restores every byte after one that was killed, %s", async (_name, times) => {
     claims("Removing the hooks restores the settings byte for byte");
     write("CLAUDE.md", "# Project\n\nText without a line end");
     const before = snapshot();
@@ -363,7 +363,7 @@ describe("install-hooks", () => {
     expect(snapshot()).toEqual(before);
   });
 
-  test("folders that a removal left when it was killed go with the next", async () => {
+  test("removes folders that a killed removal left", async () => {
     const before = snapshot();
     await install();
     // It had removed the files.
@@ -379,7 +379,7 @@ describe("install-hooks", () => {
     "/x/my-claude-code-nvim hook stop",
     "run claude-code-nvim hook stop-the-machine --now",
     "echo claude-code-nvim hooks stop",
-  ])("a hook of another program that looks like the plugin's stays: %s", async (command) => {
+  ])("leaves a hook of another program that looks like the plugin's: %s", async (command) => {
     const theirs = JSON.stringify({ hooks: { Stop: [{ hooks: [{ type: "command", command }] }] } });
     write(SETTINGS, theirs);
     await install();
@@ -390,7 +390,7 @@ describe("install-hooks", () => {
     expect(JSON.parse(read(SETTINGS))).toEqual(JSON.parse(theirs));
   });
 
-  test("names in a plan show what a terminal would obey", async () => {
+  test("shows in a plan what a terminal would obey", async () => {
     const folder = join(home, "work/e\x1b[2Kvil\n  nothing");
     mkdirSync(folder);
     const { stdout } = await setUp("install-hooks", ["--dry-run"], folder);
@@ -399,7 +399,7 @@ describe("install-hooks", () => {
     expect(stdout).not.toContain("\n  nothing");
   });
 
-  test("--once sets a project up once, even after it was taken back", async () => {
+  test("sets a project up once by --once, even after it was taken back", async () => {
     await install("--once");
     expect(existsSync(join(project, SETTINGS))).toBe(true);
     await uninstall();
@@ -465,7 +465,7 @@ describe("the project's file that names its Neovim", () => {
     expect([await known(older), await known(newer)]).toEqual([true, false]);
   });
 
-  nightly.test("chooses one also while that is busy: no other is asked", async () => {
+  nightly.test("chooses one also while that is busy", async () => {
     await install();
     await using other = await TestNeovim.start({ version, cwd: project, home });
     await other.lock();
@@ -478,7 +478,7 @@ describe("the project's file that names its Neovim", () => {
     expect(await known(other)).toBe(false);
   });
 
-  test("that names a stranger redirects nothing", async () => {
+  test("redirects nothing when it names a stranger", async () => {
     claims("A project cannot redirect the hooks");
     const elsewhere = join(home, "elsewhere");
     mkdirSync(elsewhere);
@@ -521,13 +521,13 @@ describe("the project's file that names its Neovim", () => {
     ["TCP", () => "127.0.0.1:6666", "not an absolute path"],
     ["a plain file", () => join(home, "file"), "is not a socket"],
     ["nothing", () => join(home, "nothing"), "no such socket"],
-  ])("$NVIM that is %s is not used", async (_name, address, reason) => {
+  ])("gives way to no $NVIM that is %s", async (_name, address, reason) => {
     writeFileSync(join(home, "file"), "");
     await hook({ NVIM: address() });
     expect(log()).toContain(reason);
   });
 
-  test("$NVIM without our plugin is left alone, and the next one found", async () => {
+  test("leads past a $NVIM without our plugin", async () => {
     await using bare = await TestNeovim.start({ version, cwd: home, home, setup: false });
     await using ours = await TestNeovim.start({ version, cwd: project, home });
     await ours.lock();

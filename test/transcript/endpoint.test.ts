@@ -46,7 +46,7 @@ const open = async (session: string) => {
 const shown = (view: number, text: string) =>
   sent.some((part) => part.view === view && part.block?.lines.includes(`❯ ${text}`));
 
-test("a file that went is a problem once, until it can be read again", async () => {
+test("reports a missing file once, until it can be read again", async () => {
   const [gone, other] = [await open("a"), await open("b")];
   const problems = () => sent.filter(({ view, problem }) => view === gone && problem).length;
   rmSync(path("a"));
@@ -62,7 +62,7 @@ test("a file that went is a problem once, until it can be read again", async () 
   await eventually("the second problem", () => problems() === 2);
 });
 
-test("a part is sent when Neovim has taken the one before, and none of a view that was closed", async () => {
+test("sends a part once Neovim has taken the one before, and none of a closed view", async () => {
   const [view, other] = [await open("a"), await open("b")];
   const parts = () => sent.filter((part) => part.view === view);
   let taken = Promise.withResolvers<void>();
@@ -102,12 +102,12 @@ describe("a conversation's file", () => {
     ["a link to itself", () => symlinkSync("loop", projects("loop"))],
     ["a link to nothing", () => symlinkSync("gone", projects("dead"))],
     ["a folder with that name", () => mkdirSync(projects("-x/a.jsonl"), { recursive: true })],
-  ])("the newest file is the conversation's beside %s", (_what, make) => {
+  ])("is the newest beside %s", (_what, make) => {
     make();
     expect(transcriptOf("a")).toBe(projects("-new/a.jsonl"));
   });
 
-  test("an id that is too long for a name is nowhere", () => {
+  test("is nowhere for an id that is too long", () => {
     expect(transcriptOf("a".repeat(5_000))).toBeUndefined();
   });
 });

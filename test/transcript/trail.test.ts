@@ -50,7 +50,7 @@ describe("the trail", () => {
     [1, FIRST],
     [2, SECOND],
     [3, []],
-  ] as const)("of turn %p", (turn, expected) => {
+  ] as const)("has the steps of turn %p", (turn, expected) => {
     expect<object>(trailOf(path, turn)).toEqual({ steps: [...expected], hidden: 0, left_out: 0 });
   });
 
@@ -97,7 +97,7 @@ describe("a conversation that is watched", () => {
     ["claude-opus-4-6", undefined, 0.75],
     ["claude-opus-4-8", undefined, 0.15],
     ["claude-opus-5-5", undefined, 0.15],
-  ])("%s, which the CLI calls %s, is full as the CLI says it", (model, modelId, share) => {
+  ])("is as full as the CLI says: %s, called %s", (model, modelId, share) => {
     const named = { type: "attachment", attachment: { type: "model", identity: { modelId } } };
     append(...(modelId ? [named] : []), prompt("x"), answer("y", usage(149_000), model));
     const watched = new WatchedTranscript(path);

@@ -99,30 +99,27 @@ test("comes home from beside the repository with no tab page there", async () =>
   expect(trees.read("a.txt")).toEqual(["new\n"]);
 });
 
-nightly.test(
-  "comes home in a bare repository to the tab page's worktree, and to no other",
-  async () => {
-    await using trees = await Trees.open({ "a.txt": "old\n" });
-    const { neovim } = trees;
-    trees.git("here", "config", "core.bare", "true");
-    trees.write("there", { "a.txt": "new\n" });
-    await neovim.command("Claude worktree show docs");
-    expect(await trees.run("Claude worktree home")).toContain("is no work tree");
-    const bare = join(neovim.home, "bare.git");
-    trees.git("here", "clone", "-q", "--bare", trees.folder("here"), bare);
-    const folder = (name: string) => join(neovim.home, name);
-    for (const name of ["a", "b", "c"]) {
-      trees.git("here", "-C", bare, "worktree", "add", "-q", "-b", name, folder(name), "main");
-    }
-    writeFileSync(join(folder("b"), "a.txt"), "new\n");
-    await neovim.command(`tcd ${folder("b")}`);
-    expect(await trees.run("Claude worktree home")).toContain("this repository is bare");
-    await neovim.command(`tcd ${folder("a")}`);
-    expect(await trees.run("Claude worktree home b")).toContain("b is home");
-    const read = (name: string) => readFileSync(join(folder(name), "a.txt"), "utf8");
-    expect(["a", "b", "c"].map(read)).toEqual(["new\n", "new\n", "old\n"]);
-  },
-);
+nightly.test("comes home in a bare repository to the tab page's worktree alone", async () => {
+  await using trees = await Trees.open({ "a.txt": "old\n" });
+  const { neovim } = trees;
+  trees.git("here", "config", "core.bare", "true");
+  trees.write("there", { "a.txt": "new\n" });
+  await neovim.command("Claude worktree show docs");
+  expect(await trees.run("Claude worktree home")).toContain("is no work tree");
+  const bare = join(neovim.home, "bare.git");
+  trees.git("here", "clone", "-q", "--bare", trees.folder("here"), bare);
+  const folder = (name: string) => join(neovim.home, name);
+  for (const name of ["a", "b", "c"]) {
+    trees.git("here", "-C", bare, "worktree", "add", "-q", "-b", name, folder(name), "main");
+  }
+  writeFileSync(join(folder("b"), "a.txt"), "new\n");
+  await neovim.command(`tcd ${folder("b")}`);
+  expect(await trees.run("Claude worktree home")).toContain("this repository is bare");
+  await neovim.command(`tcd ${folder("a")}`);
+  expect(await trees.run("Claude worktree home b")).toContain("b is home");
+  const read = (name: string) => readFileSync(join(folder(name), "a.txt"), "utf8");
+  expect(["a", "b", "c"].map(read)).toEqual(["new\n", "new\n", "old\n"]);
+});
 
 test("is completed by its name, named by its session, or chosen", async () => {
   await using trees = await Trees.open({ "a.txt": "old\n" });

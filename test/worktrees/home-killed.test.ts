@@ -28,7 +28,7 @@ function made() {
   return { here, there };
 }
 
-test("killed at steps of coming home, a second one goes on: what is here stays, and waits here alone", async () => {
+test("comes home, killed at its steps, by a second one", async () => {
   let killed = true;
   let step = 1;
   for (; killed; step += 3 * STRIDE) {

@@ -7,7 +7,7 @@ import { Trees, tells } from "./tree";
 const LINES = "1\n2\n3\n4\n5\n";
 const HOME = "Claude worktree home docs";
 
-test("brings committed, uncommitted and new files home as they are, unstaged, and undoes them in the review", async () => {
+test("brings home what is committed, uncommitted and new, unstaged, and undoes it", async () => {
   const files = {
     "both.txt": LINES,
     "crlf.txt": "1\r\n2\r\n3",
@@ -271,7 +271,7 @@ test("follows no symlink, on either side, and leaves inner repositories there", 
   rmSync(outside, { recursive: true });
 });
 
-test("leaves Claude's changes waiting for a review here, and no longer there; not those kept there, nor the user's own", async () => {
+test("moves what waits for a review there here", async () => {
   await using trees = await Trees.open({ "a.txt": LINES, "b.txt": LINES, "c.txt": LINES });
   using there = trees.review("there");
   there.prompt("A", "edit them");
@@ -300,7 +300,7 @@ test("leaves Claude's changes waiting for a review here, and no longer there; no
   expect(last).toMatchObject({ paths: [there.path("b.txt")] });
 });
 
-test("undone in the review, nothing is written through a folder that became a symlink since", async () => {
+test("writes nothing by an undo through a folder that became a symlink", async () => {
   await using trees = await Trees.open({ "conf/a": "old\n", "conf/gone": "secret\n" });
   const outside = temporaryFolder();
   trees.write("there", { "conf/a": "new\n", "conf/gone": null, "conf/new": "new\n" });

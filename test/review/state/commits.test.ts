@@ -72,7 +72,7 @@ stories(
 );
 
 test.each(["commit", "git add a"])(
-  "keeps in other line ends than git's what `%s` has",
+  "keeps what `%s` has in other line ends than git's",
   async (how) => {
     const crlf = TEXT.replaceAll("\n", "\r\n");
     world.write(".gitattributes", "* text=auto\n");
@@ -88,7 +88,7 @@ test.each(["commit", "git add a"])(
 );
 
 test.each(["in the project", "elsewhere"])(
-  "waits while a process left %s commits",
+  "waits with a commit of a process left %s",
   async (where) => {
     if (process.platform !== "linux") {
       return platformSkip("another process's environment is seen in Linux's /proc");
@@ -118,7 +118,7 @@ test.each(["in the project", "elsewhere"])(
 );
 
 test.each(["git add -A", "commit"])(
-  "waits with Claude's %s after the clock is set back",
+  "waits with Claude's %s after the clock was set back",
   async (how) => {
     await tell(`prompt; A a=${EDIT}; ${WAITS}`);
     setSystemTime(Date.now() - 3_600_000);

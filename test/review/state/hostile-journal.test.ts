@@ -30,7 +30,7 @@ const names: [what: string, name: string][] = [
   ["a way out", "../out"],
   ["another root", "/etc/passwd"],
 ];
-test.each(names)("a path with %s: the other files are listed, and undone", async (_what, name) => {
+test.each(names)("lists and undoes other files beside a path with %s", async (_what, name) => {
   claims("Damaged records and lock files break nothing else");
   change(name);
   const { files } = await world.list();
@@ -45,7 +45,7 @@ const swaps: [what: string, swap: (path: string) => void][] = [
   ["a device without an end", (path) => symlinkSync("/dev/zero", path)],
   ["a file of 3 GB", (path) => Bun.write(path, "x").then(() => truncateSync(path, 3e9))],
 ];
-test.each(swaps)("%s in the place of a text: it counts as not kept", async (_what, swap) => {
+test.each(swaps)("misses a text in whose place is %s", async (_what, swap) => {
   claims("Damaged records and lock files break nothing else");
   const { blob } = world.content("one\n") as { blob: string };
   rmSync(world.blobs.path(blob));
@@ -56,13 +56,13 @@ test.each(swaps)("%s in the place of a text: it counts as not kept", async (_wha
   expect(world.read("good")).toBe("two\n");
 });
 
-test.each(swaps)("%s in the place of the journal: an error says so", async (_what, swap) => {
+test.each(swaps)("fails in words with %s in the place of the journal", async (_what, swap) => {
   rmSync(journalPath(world.folder));
   await swap(journalPath(world.folder));
   expect(await outcomeOf(world.another().answer("list", {}))).toThrow(/journal/);
 });
 
-test("a journal that cannot be read: no text counts as unused", () => {
+test("takes no text for unused while the journal cannot be read", () => {
   const { blob } = world.content("one\n") as { blob: string };
   rmSync(journalPath(world.folder));
   mkdirSync(journalPath(world.folder));
@@ -72,7 +72,7 @@ test("a journal that cannot be read: no text counts as unused", () => {
 });
 
 test.each(["the journal", "its folder"])(
-  "%s is removed: a Neovim that runs says so",
+  "says in a Neovim that runs that %s was removed",
   async (what) => {
     expect((await world.service.summary()).incomplete).toBe(false);
     rmSync(what === "the journal" ? journalPath(world.folder) : world.folder, { recursive: true });

@@ -60,22 +60,19 @@ test.each([
   expect(await world.summary()).not.toEqual([]);
 });
 
-test.each(["sha1", "sha256"])(
-  "is restored before the first commit, with objects by %s",
-  async (format) => {
-    rmSync(join(world.root, ".git"), { recursive: true });
-    await git("init", "-q", `--object-format=${format}`);
-    world.prompt();
-    await claude({ new: "new\n" });
-    world.stop();
-    const before = await git("ls-files", "--stage", "--", "new");
-    expect(before).not.toBe("");
-    const { decision } = await undoAll();
-    expect(await status()).toBe("A  a\nA  other\n");
-    await world.back({ decision });
-    expect(await git("ls-files", "--stage", "--", "new")).toBe(before);
-  },
-);
+test.each(["sha1", "sha256"])("is restored before a commit, with objects by %s", async (format) => {
+  rmSync(join(world.root, ".git"), { recursive: true });
+  await git("init", "-q", `--object-format=${format}`);
+  world.prompt();
+  await claude({ new: "new\n" });
+  world.stop();
+  const before = await git("ls-files", "--stage", "--", "new");
+  expect(before).not.toBe("");
+  const { decision } = await undoAll();
+  expect(await status()).toBe("A  a\nA  other\n");
+  await world.back({ decision });
+  expect(await git("ls-files", "--stage", "--", "new")).toBe(before);
+});
 
 test("is restored for a binary file, and permissions", async () => {
   await git("config", "core.fileMode", "true");

@@ -195,7 +195,7 @@ const usersLines = (play: Play) => {
 };
 
 test(
-  "the journal says the same to a Neovim that has just started",
+  "says the same in another Neovim",
   whatever(async (play) => {
     expect(await play.state(play.world.another())).toEqual(await play.state());
   }, 60),
@@ -203,7 +203,7 @@ test(
 );
 
 test(
-  "keeping all leaves the disk, and nothing to review",
+  "keeps all, and leaves the disk",
   whatever(async (play) => {
     const { disk } = await play.state();
     await play.service.answer("done", {});
@@ -215,7 +215,7 @@ test(
 );
 
 test(
-  "undoing all leaves nothing of Claude's pending, and every row of the user's",
+  "undoes all, and leaves every row of the user's",
   whatever(async (play) => {
     const { list } = await play.state();
     const files = list.files.map(({ path }) => ({ path }));
@@ -228,7 +228,7 @@ test(
 );
 
 test(
-  "undoing a session, and taking it back, gives what was there",
+  "undoes a session, and takes it back",
   whatever(async (play) => {
     const before = await play.state();
     const scope = { scope: "session", session: "A" };
@@ -245,7 +245,7 @@ test(
 const HOUR_MS = 60 * 60_000;
 
 nightly.test(
-  "pruning what is decided changes neither the list nor any hunk",
+  "changes no list and no hunk by pruning",
   whatever(async ({ world }) => {
     // Larger than all others together: once it is gone, nothing else has to go.
     const large = Array.from({ length: 4_000 }, (_, i) => `${Bun.hash(`${i}`)}\n`).join("");

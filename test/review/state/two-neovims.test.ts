@@ -23,7 +23,7 @@ function records<T extends JournalRecord["type"]>(type: T) {
 }
 
 describe("at the same time", () => {
-  nightly.test("an undo of the same hunks by two processes is one undo", async () => {
+  nightly.test("undoes the same hunks in two processes once", async () => {
     const names = Array.from({ length: 60 }, (_, i) => `f${i}`);
     for (const name of names) world.write(name, "1\n2\n");
     for (const name of names) world.claude({ [name]: "1\nII\n" });
@@ -48,7 +48,7 @@ describe("at the same time", () => {
     for (const name of names) expect(world.read(name)).toBe("1\n2\n");
   });
 
-  test("taking a decision back is done once", async () => {
+  test("takes a decision back once", async () => {
     world.edited("a", "1\n", "2\n");
     const { decision } = await world.undo([at("a")]);
     const answers = await Promise.allSettled(

@@ -110,7 +110,7 @@ const FOUND: [Step[]][] = [
 ];
 
 test(
-  "keep, undo, back, `u`, edits, commits and restarts: undoing all then gives exactly the user's text",
+  "gives exactly the user's text when all is undone",
   async () => {
     await fc.assert(decided(15), { numRuns: tries(25) + FOUND.length, examples: FOUND });
   },

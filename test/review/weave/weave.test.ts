@@ -80,7 +80,7 @@ describe("decisions", () => {
   });
 });
 
-nightly.test("a large file that is rewritten again and again stays bounded", () => {
+nightly.test("bounds a large file that is rewritten again and again", () => {
   const rewritten = (round: number) =>
     linesOf(Buffer.from(Array.from({ length: 20_000 }, (_, i) => `${round} ${i}\n`).join("")));
   let weave = Weave.of(rewritten(0));
@@ -89,7 +89,7 @@ nightly.test("a large file that is rewritten again and again stays bounded", () 
   expect(undone(weave, "1", "all", ALL).lines).toEqual(rewritten(0));
 });
 
-test("a line without its end gets one when rows of the user's follow", () => {
+test("ends a line when rows of the user's follow", () => {
   const weave = Weave.of(linesOf(Buffer.from("a")))
     .to(linesOf(Buffer.from("a\nb\n")), A)
     .to(linesOf(Buffer.from("a\nb\nu\n")), "user");
@@ -173,7 +173,7 @@ const Start = fc.array(fc.constantFrom("x", "y", "{", "}", "z"), { maxLength: 12
 const Acts = fc.array(Act, { maxLength: 25 });
 
 describe("whatever the interleaving", () => {
-  test("undoing all of a session leaves the text without its edits", () => {
+  test("undoes a session, and leaves the text without its edits", () => {
     fc.assert(
       fc.property(Start, Acts, fc.constantFrom("A", "B"), (start, acts, name) => {
         const named = start.map((line, i) => `${line} ${i}`);
@@ -188,7 +188,7 @@ describe("whatever the interleaving", () => {
     );
   });
 
-  test("keeping all leaves the text; nothing is pending then", () => {
+  test("keeps all, and leaves the text", () => {
     fc.assert(
       fc.property(Start, Acts, (start, acts) => {
         const { weave } = play(start, acts, false);
@@ -201,7 +201,7 @@ describe("whatever the interleaving", () => {
     );
   });
 
-  test("no row of the user's is lost, hunk by hunk", () => {
+  test("loses no row of the user's, hunk by hunk", () => {
     fc.assert(
       fc.property(Start, Acts, (start, acts) => {
         let { weave } = play(start, acts, false);
@@ -219,7 +219,7 @@ describe("whatever the interleaving", () => {
     );
   });
 
-  test("every decision reversed gives the state before it", () => {
+  test("takes each decision back", () => {
     fc.assert(
       fc.property(Start, Acts, fc.nat(), fc.boolean(), (start, acts, pick, keeps) => {
         const { weave } = play(start, acts, false);
@@ -236,7 +236,7 @@ describe("whatever the interleaving", () => {
     );
   });
 
-  test("an undo taken back by the text alone gives the same hunks", () => {
+  test("has the same hunks when the text alone takes an undo back", () => {
     fc.assert(
       fc.property(Start, Acts, (start, acts) => {
         const named = start.map((line, i) => `${line} ${i}`);
@@ -249,7 +249,7 @@ describe("whatever the interleaving", () => {
     );
   });
 
-  test("hunks turn the base text into the present one", () => {
+  test("turns the base text into the present one by its hunks", () => {
     fc.assert(
       fc.property(Start, Acts, (start, acts) => {
         const { weave } = play(start, acts, false);
@@ -281,7 +281,7 @@ function state(weave: Weave): { text: Lines; base: Lines; hunks: string[]; one: 
   };
 }
 
-test("changes know their order", () => {
+test("knows the order of changes", () => {
   const owners = (found: readonly Change[]) => found.map(({ id }) => id);
   const weave = Weave.of(lines("a b")).to(lines("X b"), B).to(lines("X Y"), A);
   expect(hunksOf(weave, ALL).map((hunk) => owners(hunk.owners))).toEqual([["A1", "B2"]]);
