@@ -6,6 +6,55 @@ local function loaded(name)
   return package.loaded["claude-code." .. name]
 end
 
+--- Users should learn of the first ones first.
+---@type claude-code.SessionState[]
+local ORDER = { "blocked", "error", "working", "done" }
+
+--- "docs needs input", "2 need input", "1 working".
+---@param found claude-code.SessionRow[] of one state
+local function part(found)
+  local state, label = found[1].state, require("claude-code.sessions.label")
+  local subject = #found == 1 and state ~= "working" and label.name(found[1]) or #found
+  local words = #found > 1 and state == "blocked" and "need input" or label.words(state)
+  return ("%s %s"):format(subject, words)
+end
+
+local function fullest(all)
+  local full = all[1]
+  for _, row in ipairs(all) do
+    full = (row.context or 0) > (full.context or 0) and row or full
+  end
+  local text = full and require("claude-code.sessions.transcripts").fullness(full)
+  local name = text and #all > 1 and require("claude-code.sessions.label").name(full) .. " "
+  return text and (name or "") .. text
+end
+
+---@class claude-code.SessionSummary
+---@field count integer of sessions
+---@field worst? claude-code.SessionState
+---@field text? string of one session only what "working" and "idle" do not say
+---@field full? string how full the context of one is, if that is to be thought of
+
+---@return claude-code.SessionSummary
+local function summary_of(all)
+  local parts, worst = {}, nil
+  for _, state in ipairs(ORDER) do
+    local found = vim.tbl_filter(function(row)
+      return row.state == state
+    end, all)
+    if #found > 0 then
+      worst = worst or state
+      local words = require("claude-code.sessions.label").words(state)
+      parts[#parts + 1] = #all == 1 and words or part(found)
+    end
+  end
+  local text = #parts > 0 and table.concat(parts, ", ") or #all > 1 and "idle" or nil
+  if #all == 1 and worst == "working" then
+    text = nil
+  end
+  return { count = #all, worst = worst, text = text, full = fullest(all) }
+end
+
 ---@class claude-code.Indicator
 ---@field state "stopped"|"downloading"|"starting"|"failed"|"waiting"|"connected" waiting: for a CLI to connect
 ---@field clients integer how many are connected
@@ -20,7 +69,7 @@ end
 
 ---@return claude-code.Indicator
 function M.get()
-  local server, diff, summary = loaded("server"), loaded("editor.diff"), loaded("sessions.summary")
+  local server, diff, rows = loaded("server"), loaded("editor.diff"), loaded("sessions.rows")
   local review = loaded("editor.review")
   local selection, hold = loaded("editor.selection"), loaded("editor.documents.hold")
   local unsaved = loaded("editor.documents.unsaved")
@@ -29,12 +78,12 @@ function M.get()
   if state == "ready" then
     state = clients > 0 and "connected" or "waiting"
   end
-  local sessions = summary and summary.get() or { count = 0 }
+  local sessions = summary_of(rows and rows.attached() or {})
   return {
     state = state,
     clients = clients,
     diffs = diff and diff.count() or 0,
-    activity = summary and summary.activity(),
+    activity = rows and rows.activity(),
     sessions = sessions,
     to_review = review and review.count() or 0,
     incomplete = review and review.incomplete(clients + sessions.count > 0),

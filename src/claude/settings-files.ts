@@ -60,7 +60,8 @@ export function folderSetup(folder: string): FolderSetup {
   };
 }
 
-function hooksOff(cwd: string): string | undefined {
+/** Why a CLI that starts in `cwd` runs no hooks: the file and its setting. */
+export function hooksOff(cwd: string): string | undefined {
   const user = join(claudeFolder(), "settings.json");
   for (const top of topsOf(cwd)) {
     for (const path of [...projectSettings(top), user]) {

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type * as v from "valibot";
 import { EDITING_TOOLS } from "../claude/names";
+import { hooksOff } from "../claude/settings-files";
 import { Failure } from "../lib/errors";
 import { gitFolder } from "../lib/git-folder";
 import { own } from "../lib/json";
@@ -73,9 +74,11 @@ export class ReviewService {
   #committing: Promise<unknown> | undefined;
   #open: OpenCommit | undefined;
   #ignore = new PathPatterns([]);
+  #folders: readonly string[] = [];
 
   /** `folders`: the workspace folders, real paths. */
   follow(folders: readonly string[]): void {
+    this.#folders = folders;
     this.#projects.follow(folders);
   }
 
@@ -171,6 +174,8 @@ export class ReviewService {
         `only ${files.length} of ${total.files} files are listed: decide about some of them, or name a folder (:Claude review src/)`,
       );
     }
+    const off = total.files === 0 && this.#folders.map(hooksOff).find((why) => why);
+    if (off) incomplete.push(`Claude's changes are not recorded, for its hooks are off: ${off}`);
     const versions = files.map((file) => file.version);
     const version = versionOf([versions, total, incomplete, damage, ignored, unwritten]);
     if (version === request.known) return { unchanged: true };

@@ -53,16 +53,6 @@ function M.activity(row)
   return row.msg or M.words(row.state)
 end
 
----@param row claude-code.SessionRow
----@return string
-function M.name(row)
-  return row.name
-    or row.worktree
-    or row.remote
-    or row.n and "Claude"
-    or (row.id or "Claude"):sub(1, 8)
-end
-
 ---@return claude-code.SessionRow[] those of this Neovim, by number
 function M.own()
   return vim.tbl_filter(function(row)
@@ -70,18 +60,32 @@ function M.own()
   end, rows.list())
 end
 
---- A session in a sentence. One of this Neovim has its number where there are several.
+local function given_name(row)
+  return row.name or row.worktree or row.remote or not row.n and row.id and row.id:sub(1, 8) or nil
+end
+
+--- "Claude", or "Claude 2" of one in this Neovim if several run here.
+local function numbered(row)
+  return "Claude" .. (row.n and #M.own() > 1 and " " .. row.n or "")
+end
+
+--- In a list: "docs", or "Claude 2" without a name.
+---@param row claude-code.SessionRow
+---@return string
+function M.name(row)
+  return given_name(row) or numbered(row)
+end
+
+--- In a sentence: "Claude 2 (docs)".
 ---@param key integer|claude-code.SessionKey
 ---@return string
 function M.of(key)
   local row = rows.get(key) or {}
-  local name = row.name or row.worktree or row.remote or not row.n and row.id and row.id:sub(1, 8)
-  local number = row.n and #M.own() > 1 and " " .. row.n or ""
-  return "Claude" .. number .. (name and (" (%s)"):format(name) or "")
+  local name = given_name(row)
+  return numbered(row) .. (name and (" (%s)"):format(name) or "")
 end
 
---- What a conversation's session is called, by the conversation's id, of all that are known; nil unless
---- several run in this Neovim.
+--- The names of all sessions by their conversations' ids; nil unless several run in this Neovim.
 ---@return table<string, string>?
 function M.by_conversation()
   if #M.own() < 2 then

@@ -230,6 +230,30 @@ function M.list()
   return vim.tbl_map(copy, entries)
 end
 
+---@return claude-code.SessionRow[] those that belong to this Neovim
+function M.attached()
+  return vim.tbl_filter(function(row)
+    return row.attached
+  end, M.list())
+end
+
+---@alias claude-code.Activity "working"|"idle"
+
+---"working" if any of them is in the middle of a turn; nil if no state is known.
+---@return claude-code.Activity?
+function M.activity()
+  local activity
+  for _, row in ipairs(M.attached()) do
+    -- No hook reports that a CLI was killed.
+    local is_gone = row.source == "hook" and row.pid and not programs.is_alive(row.pid)
+    if row.state and not is_gone and activity ~= "working" then
+      local is_working = row.state == "working" or row.state == "blocked"
+      activity = is_working and "working" or "idle"
+    end
+  end
+  return activity
+end
+
 local function apply(row, source, report)
   if row.source and RANK[source] < RANK[row.source] then
     return

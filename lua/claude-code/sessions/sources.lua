@@ -47,6 +47,7 @@ local setups = {} ---@type claude-code.FolderSetup[] of the workspace folders
 local reported = { sessions = {}, repositories = {} }
 
 local is_started = false
+local activity ---@type claude-code.Activity? in the last event
 
 ---@return integer? buf the terminal of this Neovim in which a process runs, whoever opened that
 local function terminal_of(ancestors)
@@ -209,6 +210,14 @@ function M.prune()
   end
 end
 
+local function report_activity()
+  local now = rows.activity()
+  if now ~= activity then
+    activity = now
+    require("claude-code.lib.events").emit("ActivityChanged", { activity = now })
+  end
+end
+
 ---Follows all sources, from the first call on.
 function M.start()
   channel.on_detach(on_detach)
@@ -220,7 +229,7 @@ function M.start()
   local group = require("claude-code.lib.autocommands").new("sessions")
   group:on("User", function(_, args)
     attention.notice(args.data)
-    require("claude-code.sessions.summary").emit()
+    report_activity()
     require("claude-code.sessions.transcripts").watch()
   end, { pattern = "ClaudeCodeSession*" })
   attention.watch()

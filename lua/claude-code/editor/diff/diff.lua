@@ -55,7 +55,7 @@ end
 function Diff:session_name()
   local n = self:session()
   local row = n and require("claude-code.sessions").get(n)
-  return row and (row.name or row.worktree or ("Claude %d"):format(n)) or nil
+  return row and require("claude-code.sessions.label").name(row) or nil
 end
 
 ---@param event "DiffOpened"|"DiffWaiting"|"DiffAccepted"|"DiffRejected"|"DiffClosed"

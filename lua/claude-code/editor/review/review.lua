@@ -170,10 +170,7 @@ function Review:begin(answer)
     return show(self, 1)
   end
   self:close()
-  local off = require("claude-code.sessions.sources").hooks_off()[1]
-  if off then
-    notify.warn("Claude's changes are not recorded, for its hooks are off: " .. off, "review")
-  elseif #answer.incomplete == 0 then
+  if #answer.incomplete == 0 then
     notify.info(self:nothing(), "review")
   end
 end
