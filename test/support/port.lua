@@ -400,7 +400,12 @@ function M.seen(words)
   local seen = {}
   for _, word in ipairs(words) do
     local expression = word:match("^{(.*)}$")
-    local value = expression and api.nvim_eval(expression) or SEEN[word]()
+    local value
+    if expression then
+      value = api.nvim_eval(expression)
+    else
+      value = SEEN[word]()
+    end
     seen[word] = type(value) == "string" and value or vim.fn.string(value)
   end
   return seen

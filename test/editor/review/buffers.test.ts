@@ -130,11 +130,8 @@ onEachNeovim((session, version) => {
       :Claude review close | set sessionoptions&
     `);
     await using other = await TestNeovim.start({ version, cwd: nvim().cwd });
-    await other.plays(
-      `
-      :set noswapfile | source s.vim   a:*   {winbar()} =
-    `.replace("{winbar()}", "{nvim_list_wins()->map('getwinvar(v:val, \"&winbar\")')->join('')}"),
-    );
+    const bars = "{nvim_list_wins()->map('getwinvar(v:val, \"&winbar\")')->join('')}";
+    await other.plays(`:set noswapfile | source s.vim  a:*  ${bars} =`);
   });
 
   test("gr in a text that goes on changing says that it does nothing", async () => {

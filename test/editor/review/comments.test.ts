@@ -34,51 +34,47 @@ describe.each(NEOVIMS)("comments in $name", (version) => {
     eventually("the comments", async () => expect(await drawn(of)).toEqual(expected));
   const attached = (one: TestNeovim) =>
     one.until("the executable", 'return require("port").channel.is_attached()');
-  const said = () => neovim.lua<string>("return table.concat(SAID, '\\n')");
+  /** With the comments that are drawn, and what the plugin said last. */
+  const plays = (script: string) =>
+    neovim.plays(script, {
+      words: {
+        drawn: async () => (await drawn()).join("; "),
+        said: () => neovim.lua<string>("return SAID[#SAID] or ''"),
+      },
+    });
   /** What the program in Claude's terminal received. */
   const pasted = async () => (await terminalText(neovim)).replaceAll("\n", "");
 
   test("made, edited, deleted; the range, the cursor's line, <Plug>, and a question for the text", async () => {
-    await neovim.command("2,3Claude comment better names | please");
-    await draws(["3: better names | please"]);
-    await neovim.command("5");
     await neovim.lua(`
       vim.ui.input = function(options, done)
         ASKED = options
         done(ANSWER)
       end
-      ANSWER = "why?"`);
-    await neovim.command("Claude comment");
-    await draws(["3: better names | please", "5: why?"]);
-    await neovim.command("3");
-    await neovim.lua("ANSWER = nil");
-    await neovim.command("Claude comment");
-    expect(await neovim.lua("return ASKED.default")).toBe("better names | please");
-    await draws(["3: better names | please", "5: why?"]);
-    await neovim.lua('ANSWER = "names"');
-    await neovim.command("Claude comment");
-    await draws(["3: names", "5: why?"]);
-    await neovim.lua('ANSWER = ""');
-    await neovim.command("Claude comment");
-    await draws(["5: why?"]);
-    expect(await said()).toEndWith("1 comment waits to be sent: :Claude comment! sends all");
-    expect(await neovim.lua('return require("port").comments.at(0, 5).text')).toBe("why?");
-    expect(await neovim.lua('return require("port").comments.at(0, 4)')).toBeNull();
-    // A long text has several lines.
-    await neovim.lua(
-      'ANSWER = ("word "):rep(20) vim.keymap.set("x", "gC", "<Plug>(claude-comment)")',
-    );
-    await neovim.type("ggVjgC");
-    const shown = expect.stringMatching(/^2: (word ?){15}\|word word word word word$/);
-    await draws([shown, "5: why?"]);
+      vim.keymap.set("x", "gC", "<Plug>(claude-comment)")`);
+    await plays(`
+      :2,3Claude comment better names | please
+                                 drawn = 3: better names | please
+      :5 | lua ANSWER = "why?"
+      :Claude comment            drawn = 3: better names | please; 5: why?
+      :3 | lua ANSWER = nil
+      :Claude comment            {luaeval('ASKED.default')} better names | please
+                                 drawn = 3: better names | please; 5: why?
+      :lua ANSWER = "names"
+      :Claude comment            drawn = 3: names; 5: why?
+      :lua ANSWER = ""
+      :Claude comment            drawn = 5: why?   said 1 comment waits to be sent: :Claude comment! sends all
+                                 {luaeval('require("port").comments.at(0, 5).text')} why?   {v:lua.require'port'.comments.at(0, 4)} v:null
+      :lua ANSWER = ("word "):rep(20)
+      ggVjgC                     drawn /^2: (word ?){15}\\|word word word word word; 5: why.$/
+    `);
   });
 
   test("it follows its lines, is found again in the next Neovim, and is outdated without them", async () => {
-    await neovim.command("4Claude comment here");
-    await draws(["4: here"]);
-    await neovim.lua('vim.api.nvim_buf_set_lines(0, 0, 0, false, { "zero", "zero" })');
-    await neovim.command("write");
-    await draws(["6: here"]);
+    await plays(`
+      :4Claude comment here                      drawn = 4: here
+      :call append(0, ['zero', 'zero']) | write  drawn = 6: here
+    `);
     const options = { version, cwd: neovim.cwd, home: neovim.home };
     await using next = await TestNeovim.start(options);
     await attached(next);
@@ -96,15 +92,14 @@ describe.each(NEOVIMS)("comments in $name", (version) => {
   });
 
   test("all that wait are pasted into Claude's terminal and submitted, once", async () => {
-    await neovim.command("2,3Claude comment better names");
-    await draws(["3: better names"]);
     write("b.ts", ["x", "y"]);
-    await neovim.command("edit b.ts");
-    await neovim.command("1Claude comment why x?");
-    await draws(["1: why x?"]);
+    await plays(`
+      :2,3Claude comment better names   drawn = 3: better names
+      :edit b.ts
+      :1Claude comment why x?           drawn = 1: why x?
+    `);
     write("b.ts", ["other"]);
-    await neovim.command("bwipeout!");
-    await neovim.command("edit src/a.ts");
+    await neovim.command("bwipeout! | edit src/a.ts");
     await configure(neovim, `{ command = ${ECHO} }`);
     await openEcho(neovim);
     await neovim.type("<C-\\><C-n>");
@@ -119,10 +114,16 @@ describe.each(NEOVIMS)("comments in $name", (version) => {
     );
     const folder = join(neovim.home, ".claude/sessions");
     mkdirSync(folder, { recursive: true });
-    writeFileSync(join(folder, `${pid}.json`), JSON.stringify({ pid, status: "waiting" }));
-    await neovim.command("Claude comment!");
-    expect(await said()).toContain("Claude asks something in its terminal: answer it first");
-    writeFileSync(join(folder, `${pid}.json`), JSON.stringify({ pid, status: "idle" }));
+    /** Once Neovim knows it. */
+    const status = async (status: string, state: string) => {
+      const file = { pid, status, kind: "interactive", cwd: neovim.cwd };
+      writeFileSync(join(folder, `${pid}.json`), JSON.stringify(file));
+      const known = `return (require("port").session_rows.get({ pid = ... }) or {}).state == "${state}"`;
+      await neovim.until(status, known, pid);
+    };
+    await status("waiting", "blocked");
+    await plays(":Claude comment!  said Claude asks something in its terminal: answer it first");
+    await status("idle", "idle");
     expect(await pasted()).toBe("up");
     await neovim.command("Claude comment!");
     const text = [
@@ -140,25 +141,20 @@ describe.each(NEOVIMS)("comments in $name", (version) => {
       expect(shown).toContain(`^[[200~${text.join("").replaceAll(/\s/g, "")}^[[201~`);
     });
     await eventually("Enter", async () => expect(await pasted()).toEndWith("^[[201~^M"));
-    await eventually("the message", async () =>
-      expect(await said()).toEndWith("2 comments sent to Claude"),
-    );
-    await neovim.command("wincmd p");
-    await draws(["3: sent: better names"]);
-    await neovim.command("Claude comment!");
-    expect(await said()).toContain("no comment to send");
     // A sent one is gone once its lines are others.
-    await neovim.lua('vim.api.nvim_buf_set_lines(0, 1, 3, false, { "TWO" })');
-    await neovim.command("write");
-    await draws([]);
+    await plays(`
+      <Ignore>           said = 2 comments sent to Claude
+      :wincmd p          drawn = 3: sent: better names
+      :Claude comment!   said no comment to send
+      :call deletebufline('', 3) | call setline(2, 'TWO') | write
+                         drawn =
+    `);
   });
 
   test("while no Claude runs they wait; one elsewhere gets a mention, and reads them when that is submitted", async () => {
-    await neovim.command("1Claude comment! look");
-    await eventually("the message", async () =>
-      expect(await said()).toContain("no Claude runs, so your comments wait"),
+    await plays(
+      `:1Claude comment! look  said no Claude runs, so your comments wait  drawn = 1: look`,
     );
-    await draws(["1: look"]);
     using cli = await TestClient.open(await neovim.lock(), "claude-code");
     await cli.request("tools/list");
     cli.notify("ide_connected", { pid: process.pid });
@@ -168,10 +164,11 @@ describe.each(NEOVIMS)("comments in $name", (version) => {
     await eventually("one mention", async () =>
       expect(cli.notifications("at_mentioned")).toEqual([{ filePath: "ide:review:comments" }]),
     );
-    expect(await said()).toContain("press Enter in Claude's prompt to send your comments");
-    await draws(["1: look"]);
     // It is about its line, whatever you make of that before it is read.
-    await neovim.lua('vim.api.nvim_buf_set_text(0, 0, 3, 0, 3, { " more" })');
+    await plays(`
+      <Ignore>                        said press Enter in Claude's prompt to send your comments   drawn = 1: look
+      :call setline(1, 'one more')
+    `);
     const { resources } = await cli.request<{ resources: { uri: string }[] }>("resources/list");
     expect(resources.map(({ uri }) => uri)).toContain("review:comments");
     const uri = "review:comments";
@@ -181,51 +178,41 @@ describe.each(NEOVIMS)("comments in $name", (version) => {
     const read = () => cli.request("resources/read", { uri });
     const text = "My comments on these lines:\n\n1. src/a.ts:1: look\n   > one more";
     expect(await read()).toMatchObject({ contents: [{ uri: "review:comments", text }] });
-    await draws(["1: sent: look"]);
-    expect(await said()).toEndWith("1 comment sent to Claude");
+    await plays("<Ignore>  drawn = 1: sent: look  said = 1 comment sent to Claude");
     const none = "The user has no comments that you have not received.";
     expect(await read()).toMatchObject({ contents: [{ text: none }] });
   });
 
   test("all are listed, two of one line as well, with what became of their lines, and deleted there", async () => {
-    const lists = (expected: string[]) =>
-      eventually("the list", async () => {
-        await neovim.command("Claude comment list");
-        const items = await neovim.lua<string[]>(`return vim.tbl_map(function(item)
-          return vim.fn.fnamemodify(vim.fn.bufname(item.bufnr), ":t") .. " " .. item.text
-        end, vim.fn.getqflist())`);
-        expect(items).toEqual(expected);
-      });
-    await neovim.command("2Claude comment first");
-    await neovim.command("2Claude comment second");
-    await neovim.command("4Claude comment below");
-    await draws(["2: first|second", "4: below"]);
+    const lists = (texts: string) =>
+      eventually("the list", () =>
+        plays(
+          `:Claude comment list  {getqflist()->map('bufname(v:val.bufnr)->fnamemodify(":t") .. " " .. v:val.text')} ['${texts}']`,
+        ),
+      );
+    await plays(`
+      :2Claude comment first
+      :2Claude comment second
+      :4Claude comment below                 drawn = 2: first|second; 4: below
+    `);
     write("b.ts", LINES);
-    await neovim.command("edit b.ts | 1Claude comment other");
-    await draws(["1: other"]);
-    await lists([
-      "a.ts waits  first",
-      "a.ts waits  second",
-      "a.ts waits  below",
-      "b.ts waits  other",
-    ]);
+    await plays(":edit b.ts | 1Claude comment other  drawn = 1: other");
+    await lists("a.ts waits first', 'a.ts waits second', 'a.ts waits below', 'b.ts waits other");
     await neovim.command("1,2Claude comment delete");
-    await lists(["a.ts waits  below", "b.ts waits  other"]);
-    await neovim.type("<CR>");
-    await draws(["4: below"]);
+    await lists("a.ts waits below', 'b.ts waits other");
+    await plays("<CR>  drawn = 4: below");
     using cli = await TestClient.open(await neovim.lock(), "claude-code");
     await cli.request("resources/read", { uri: "review:comments" });
-    await draws(["4: sent: below"]);
     // Claude changes the line, in a buffer that nobody reads again, and leaves one that is like it.
-    await neovim.lua(
-      'vim.api.nvim_buf_set_lines(0, 0, 4, false, { "0", "four", "2", "4", "four" })',
-    );
-    await draws([]);
-    await neovim.command("undo");
-    await draws(["4: sent: below"]);
+    await plays(`
+      <Ignore>   drawn = 4: sent: below
+      :call setline(1, ['0', 'four', '2', '4']) | call append(4, 'four') | 6delete
+                 drawn =
+      :undo      drawn = 4: sent: below
+    `);
     write("b.ts", ["ONE"]);
     await neovim.command("bwipeout! b.ts");
-    await lists(["a.ts sent, untouched  below", "b.ts sent, changed  other"]);
+    await lists("a.ts sent, untouched below', 'b.ts sent, changed other");
   });
 
   test("lines that are empty, very long, or no text; the last one; a file without a line end", async () => {
@@ -249,20 +236,18 @@ describe.each(NEOVIMS)("comments in $name", (version) => {
   });
 
   test("no comment on what is no file, or private; none is lost without the executable", async () => {
-    await neovim.command("enew");
-    await neovim.command("Claude comment x");
-    expect(await said()).toContain("this buffer is not a file");
     write(".env", ["KEY=1"]);
-    await neovim.command("edit .env");
-    await neovim.command("Claude comment x");
-    expect(await said()).toContain("private");
-    await neovim.command("edit src/a.ts");
-    await neovim.command("ClaudeCodeStop");
-    await neovim.command("1Claude comment a long thought");
-    expect(await said()).toContain("a long thought");
-    await neovim.command("ClaudeCodeStart");
+    await plays(`
+      :enew
+      :Claude comment x                  said this buffer is not a file
+      :edit .env
+      :Claude comment x                  said private
+      :edit src/a.ts
+      :ClaudeCodeStop
+      :1Claude comment a long thought    said a long thought
+      :ClaudeCodeStart
+    `);
     await attached(neovim);
-    await neovim.command("1Claude comment a long thought");
-    await draws(["1: a long thought"]);
+    await plays(":1Claude comment a long thought  drawn = 1: a long thought");
   });
 });

@@ -1,5 +1,5 @@
+import { World } from "#review";
 import { eventually, onEachNeovim, TestNeovim } from "#test";
-import { World } from "../../review/state/world";
 
 /** Two Neovims of one user in one project, with the same file open. */
 onEachNeovim((session, version) => {
@@ -59,14 +59,9 @@ onEachNeovim((session, version) => {
     await other.command("edit b | normal! Amore");
     await other.command("preserve");
     world.claude({ b: "1\nII\n3\n" });
-    const { neovim } = session;
-    await neovim.command("Claude review");
-    const shown = "return { vim.fn.expand('%:t'), vim.fn.line('.'), vim.bo.readonly }";
-    await eventually("the file", async () =>
-      expect(await neovim.lua(shown)).toEqual(["b", 2, true]),
-    );
-    expect(await neovim.command("messages")).not.toContain("E325");
-    expect(await neovim.command("messages")).toContain("b is open in another Neovim");
-    await neovim.command("bwipeout! b | set noswapfile");
+    await session.neovim.plays(`
+      :Claude review                    b:2   {&readonly} 1   says b is open in another Neovim   says ! E325
+      :bwipeout! b | set noswapfile
+    `);
   });
 });
