@@ -1,6 +1,6 @@
 import { statSync, symlinkSync } from "node:fs";
-import { ALL, eventually, first, nightly, onEachNeovim } from "#test";
-import { World } from "../../review/state/world";
+import { World } from "#review";
+import { ALL, eventually, first, nightly, onEachNeovim, oneLine } from "#test";
 
 const OLD = Array.from({ length: 60 }, (_, i) => `  print("line ${i + 1}")\n`).join("");
 const CLAUDE = OLD.replaceAll(/print\("line (\d*5)"\)/g, 'log.info("$1")\n  log.flush()');
@@ -16,10 +16,9 @@ onEachNeovim((session) => {
   const names = () => Array.from({ length: FILES }, (_, i) => `turns${tests}/${i}.py`);
   const nvim = () => session.neovim;
   const lua = <T>(code: string, ...args: unknown[]) => nvim().lua<T>(code, ...args);
-  const said = () => lua<string[]>("return _G.said");
+  const plays = (script: string) => nvim().plays(script);
   const texts = () => names().map((name) => world.read(name));
   const waiting = async () => (await world.list()).counts.hunks;
-  const rows = () => lua<number>("return #vim.fn.getqflist()");
   const busy = (is: boolean) => {
     world.record({ type: "prompt", session: `T${tests}`, prompt: "p", text: "go on" });
     if (!is) world.stop(`T${tests}`);
@@ -32,8 +31,7 @@ onEachNeovim((session) => {
   beforeEach(async () => {
     tests += 1;
     await lua(`
-      _G.said = {}
-      vim.notify = function(text) table.insert(_G.said, text) end
+      vim.cmd.messages("clear")
       vim.o.timeoutlen = 100
       vim.o.hidden = true
       pcall(vim.cmd, "silent! Claude review close")
@@ -46,10 +44,9 @@ onEachNeovim((session) => {
     });
   });
 
-  async function review(command = "Claude review"): Promise<void> {
-    await nvim().command(command);
-    await eventually("the list", async () => (await rows()) === HUNKS * FILES);
-  }
+  const review = (command = "Claude review") => plays(`:${command}  list ${HUNKS * FILES}`);
+  const waits = (count: number) =>
+    eventually("what waits", async () => expect(await waiting()).toBe(count));
 
   describe("many undos by one command, each taken back", () => {
     test.each(first(1, ["cdo normal gr", "cdo Claude undo"]))(
@@ -59,12 +56,10 @@ onEachNeovim((session) => {
         if (command === "cdo Claude undo") await nvim().command("set nohidden");
         await nvim().command(command);
         await eventually("all undone", () => expect(texts()).toEqual(names().map(() => OLD)));
-        await eventually("nothing waits", async () => (await waiting()) === 0);
+        await waits(0);
         for (let step = 1; step <= HUNKS * FILES; step++) {
-          await lua("_G.said = {}");
-          await nvim().command("Claude back");
-          await eventually("its message", async () => (await said()).join().includes("took back"));
-          await eventually("what waits", async () => expect(await waiting()).toBe(step));
+          await plays(":Claude back  says took back");
+          await waits(step);
         }
         await eventually("Claude's text", () => expect(texts()).toEqual(names().map(() => CLAUDE)));
       },
@@ -82,69 +77,59 @@ onEachNeovim((session) => {
       const link = { path: at("e.ln"), before, after, symlink: true };
       const call = { session: `T${tests}`, tool: "Bash", source: "bash" } as const;
       world.record({ type: "change", ...call, files: [link] });
-      await nvim().command("packadd cfilter | Claude review!");
-      await eventually("the list", async () => (await rows()) === HUNKS * FILES + 6);
-      const linkRow = await lua<string[]>(`
-        return vim.iter(vim.fn.getqflist()):map(function(item)
-          return item.module:match("e.ln$") and { item.module, item.text:match("symlink to %S+") } or nil
-        end):flatten():totable()`);
-      expect(linkRow).toEqual([at("e.ln"), "symlink to d.sh"]);
-      await nvim().command("Cfilter /deleted\\|new file\\|mode/");
-      await nvim().command("cdo Claude undo");
+      const link6 = "{getqflist()->filter('v:val.module =~ \"e.ln$\"')->map('v:val.text')->join()}";
+      await plays(`
+        :packadd cfilter
+        :Claude review!   list ${HUNKS * FILES + 6}   ${link6} /symlink to d.sh/
+        :Cfilter /deleted\\|new file\\|mode/
+        :cdo Claude undo
+      `);
       const left = () => Object.keys(files).map((name) => world.read(at(name)));
       const undone = [OLD, undefined, undefined, files["d.sh"]];
       await eventually("all undone", () => expect(left()).toEqual(undone));
-      await eventually("the others", async () => expect(await waiting()).toBe(HUNKS * FILES + 2));
+      await waits(HUNKS * FILES + 2);
       expect(left()).toEqual(undone);
-      await eventually("its mode", () => (statSync(world.path(at("d.sh"))).mode & 0o111) === 0);
-      expect((await said()).join()).toContain("e.ln is a symlink");
-      expect((await said()).join()).not.toContain("no change");
+      expect(statSync(world.path(at("d.sh"))).mode & 0o111).toBe(0);
+      await plays("<Ignore>  says e.ln is a symlink  says ! no change");
     });
 
     test(":g in a file, with a line of the user's from then: it stays", async () => {
-      await nvim().command(`edit ${names()[0]}`);
-      await nvim().command("g/log.info/Claude undo");
-      await eventually("all undone", () => world.read(names()[0] as string) === OLD);
-      await lua(`vim.api.nvim_buf_set_lines(0, 7, 7, false, { "mine" }); vim.cmd("silent write")`);
-      for (let step = 1; step <= HUNKS; step++) await nvim().command("Claude back");
+      const name = names()[0] as string;
       const withMine = CLAUDE.replace('  print("line 8")\n', 'mine\n  print("line 8")\n');
-      await eventually("Claude's text", () =>
-        expect(world.read(names()[0] as string)).toBe(withMine),
-      );
+      await plays(`
+        :edit ${name}
+        :g/log.info/Claude undo   disk ${name} = ${oneLine(OLD)}
+        :call append(7, 'mine') | silent write
+      `);
+      for (let step = 1; step <= HUNKS; step++) await nvim().command("Claude back");
+      await plays(`<Ignore>  disk ${name} = ${oneLine(withMine)}`);
       // The disk comes before the journal.
-      await eventually("what waits", async () => expect(await waiting()).toBe(HUNKS * FILES));
+      await waits(HUNKS * FILES);
     });
   });
 
   test("gR gB gA in the list: the whole file undone, taken back, kept; g? shows the keys, gQ ends", async () => {
     await review("Claude review!");
-    const first = () => world.read(names()[0] as string);
-    await nvim().type("gR");
-    await eventually("the file as it was", () => expect(first()).toBe(OLD));
-    await nvim().type("gB");
-    await eventually("Claude's again", () => expect(first()).toBe(CLAUDE));
-    await eventually("the list", async () => expect(await rows()).toBe(HUNKS * FILES));
-    await nvim().type("ggVgA");
-    await eventually("the others", async () => expect(await rows()).toBe(HUNKS * (FILES - 1)));
-    await nvim().type("g?");
-    await eventually("the keys", async () => {
-      const lines = await lua<string[]>("return vim.api.nvim_buf_get_lines(0, 0, -1, false)");
-      expect(lines.join("\n")).toMatch(/^gA +Keep all of this file$/m);
-    });
-    await nvim().type("q");
-    await nvim().type("gQ");
-    await eventually("nothing left", async () => expect(await waiting()).toBe(0));
+    const name = names()[0] as string;
+    await plays(`
+      gR      disk ${name} = ${oneLine(OLD)}
+      gB      disk ${name} = ${oneLine(CLAUDE)}   list ${HUNKS * FILES}
+      ggVgA   list ${HUNKS * (FILES - 1)}
+      g?      lines /\\|gA +Keep all of this file\\|/
+      q
+      gQ
+    `);
+    await waits(0);
     expect(texts()).toEqual(names().map(() => CLAUDE));
   });
 
   nightly.test("a step that a buffer cannot take is taken back later", async () => {
     const name = names()[0] as string;
-    await nvim().command(`edit ${name} | 5`);
-    await nvim().command("Claude undo");
-    await eventually("undone", () => world.read(name) !== CLAUDE);
-    await nvim().until("written", "return not vim.bo.modified");
-    await nvim().command("set nomodifiable | Claude back");
-    await eventually("the message", async () => (await said()).join().includes("not modifiable"));
+    await plays(`
+      :edit ${name} | 5
+      :Claude undo                      {&modified} 0   {getline(5)} /print/
+      :set nomodifiable | Claude back   says not modifiable
+    `);
     expect(await waiting()).toBe(HUNKS * FILES - 1);
     await nvim().command("set modifiable | Claude back");
     await eventually("taken back", () => expect(world.read(name)).toBe(CLAUDE));
@@ -164,9 +149,7 @@ onEachNeovim((session) => {
         expect(text).toStartWith(OLD.slice(0, OLD.indexOf('  print("line 25")')));
         expect(text).toContain('log.info("25")');
       });
-      await eventually("three decided", async () =>
-        expect(await waiting()).toBe(HUNKS * FILES - 3),
-      );
+      await waits(HUNKS * FILES - 3);
     });
 
     test("a key while the decision runs that the one before has led on to", async () => {
@@ -192,7 +175,7 @@ onEachNeovim((session) => {
       await nvim().until("the second one", "return _G.held ~= nil");
       await nvim().type("ga");
       await lua("_G.held()");
-      await eventually("three kept", async () => expect(await waiting()).toBe(HUNKS * FILES - 3));
+      await waits(HUNKS * FILES - 3);
     });
 
     test.each(
@@ -213,8 +196,7 @@ onEachNeovim((session) => {
       );
       await world.service.answer("done", {});
       world.claude({ [name]: changed }, { session: `T${tests}` });
-      await nvim().command(where === "in a file" ? "Claude review" : "Claude review!");
-      await eventually("the list", async () => expect(await rows()).toBe(PACED_HUNKS));
+      await plays(`:Claude review${where === "in a file" ? "" : "!"}  list ${PACED_HUNKS}`);
       if (isBusy) busy(true);
       // Each write adds a hunk to the other file.
       let [rounds, text] = [PACED_HUNKS, OLD];
@@ -235,20 +217,17 @@ onEachNeovim((session) => {
       await eventually("its text", () =>
         expect(world.read(name)).toBe(key === "ga" ? changed : old),
       );
-      expect((await said()).join()).not.toMatch(/no change|since it was shown|nothing to review/);
+      await plays("<Ignore>  says ! /no change|since it was shown|nothing to review/");
     });
 
     test("a decision in the list shows the next entry", async () => {
       await review("Claude review!");
-      const shown = () =>
-        lua<number[]>(`
-          local win = vim.fn.bufwinid("${names()[0]}")
-          return { vim.fn.line("."), win > 0 and vim.api.nvim_win_get_cursor(win)[1] or 0 }`);
-      await eventually("the first one", async () => expect(await shown()).toEqual([1, 5]));
-      await nvim().type("ga");
-      await eventually("the next one", async () => expect(await shown()).toEqual([1, 16]));
-      await nvim().type("Vjga");
-      await eventually("the next but two", async () => expect(await shown()).toEqual([1, 38]));
+      const shown = `{line('.', bufwinid('${names()[0]}'))}`;
+      await plays(`
+        <Ignore>   :1   ${shown} 5
+        ga         :1   ${shown} 16
+        Vjga       :1   ${shown} 38
+      `);
     });
   });
 });
