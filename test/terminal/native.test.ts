@@ -358,48 +358,33 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     const reports = async (status: string, shown: string) => {
       const fields = { pid, cwd: neovim.cwd, kind: "interactive", status };
       await Bun.write(state, JSON.stringify(fields));
-      await neovim.until(
-        shown,
-        `return require("port").session_rows.get({ pid = ${pid} }).state == "${shown}"`,
-      );
+      const row = `require("port").session_rows.get({ pid = ${pid} })`;
+      await neovim.until(shown, `return ${row}.state == "${shown}"`);
     };
-    await reports("waiting", "blocked");
-    for (const command of [
-      "Claude send! 1",
-      "Claude send 2",
-      "1Claude send!",
-      "1Claude diagnostics",
-      "Claude model",
-    ]) {
+    const refused = async (command: string, why = "answer it first, then send") => {
+      await neovim.lua("SAID = {}");
       await neovim.command(command);
-      expect((await said(neovim)).at(-1), command).toContain("answer it first, then send");
-    }
+      expect(await said(neovim), command).toEqual([expect.stringContaining(why)]);
+    };
+    const inRow = (code: string) =>
+      neovim.lua(`local rows = require("port").session_rows; local n = rows.list()[1].n; ${code}`);
+    await reports("waiting", "blocked");
+    const sends = ["send! 1", "send 2", "model"].map((words) => `Claude ${words}`);
+    for (const command of [...sends, "1Claude send!", "1Claude diagnostics"])
+      await refused(command);
     await reports("idle", "idle");
-    // Its report to the terminal comes first.
-    const report = (state: string) =>
-      neovim.lua(
-        `local row = require("port").session_rows.list()[1]
-        require("port").session_rows.report(row.n, "terminal", { state = ... })`,
-        state,
-      );
-    const edits = (value: string) =>
-      neovim.lua(
-        `require("port").session_rows.set(require("port").session_rows.list()[1].n, { edits = ${value} })`,
-      );
-    await edits("true");
-    await neovim.command("Claude send! 3");
-    expect((await said(neovim)).at(-1)).toContain("close that first, then send");
-    await edits("vim.NIL");
-    await neovim.lua("SAID = {}");
-    await report("blocked");
-    await neovim.command("Claude send! 3");
-    expect(await said(neovim)).toHaveLength(1);
-    expect((await said(neovim)).at(-1)).toContain("answer it first, then send");
-    await report("idle");
+    await inRow("rows.set(n, { edits = true })");
+    await refused("Claude send! 3", "close that first, then send");
+    // The terminal reports it before the file does.
+    await inRow(
+      `rows.set(n, { edits = vim.NIL }) rows.report(n, "terminal", { state = "blocked" })`,
+    );
+    await refused("Claude send! 3");
+    await inRow(`rows.report(n, "terminal", { state = "idle" })`);
     await neovim.command("Claude send! now");
     await shows(neovim, "^[[200~now^[[201~^M");
     await neovim.command("bwipeout! some.txt");
-    // A FIFO in its place keeps nobody waiting.
+    // A FIFO in its place keeps no one waiting.
     Bun.spawnSync(["sh", "-c", `rm ${state} && mkfifo ${state}`]);
     await neovim.command("Claude send! at once");
     await shows(neovim, "^[[200~at once^[[201~^M");

@@ -195,41 +195,37 @@ describe.each(NEOVIMS)("tmux beside $name", (version) => {
     await run("Claude");
     for (const value of [folder, port, socket, join(home, "config;")])
       await terminal.waitFor(`<${value}>`);
-    await run("Claude send! eins zwei;");
-    await terminal.waitFor(/eins zwei;\s+eins zwei;/);
-    await neovimHas("255x50");
-    expect(existsSync(trap)).toBe(false);
-
-    await run("Claude");
-    await neovimHas("400x50");
-    await run("Claude focus");
-    await terminal.waitFor(/eins zwei;\s+eins zwei;/);
-    await neovimHas("255x50");
-    // The share is that of the columns which Neovim has just then.
-    await run("Claude");
-    await neovimHas("400x50");
-    await run("Claude");
-    await neovimHas("255x50");
-    // Another one takes the place of the first, which runs on in a window of its own.
-    await run("Claude new");
-    await neovimHas("255x50");
+    const SPLIT = "255x50";
+    const steps: [command: string, size: string, ...shown: (string | RegExp)[]][] = [
+      ["Claude send! eins zwei;", SPLIT, /eins zwei;\s+eins zwei;/],
+      ["Claude", "400x50"],
+      ["Claude focus", SPLIT, /eins zwei;\s+eins zwei;/],
+      // The share is that of the columns which Neovim has just then.
+      ["Claude", "400x50"],
+      ["Claude", SPLIT],
+      // Another one takes the place of the first, which runs on in a window of its own.
+      ["Claude new", SPLIT],
+      ["Claude send! drei", SPLIT, /drei\s+drei/],
+      ["1ClaudeCode", SPLIT, "eins zwei"],
+    ];
     // As another Neovim that sends in the same moment.
     const other = "set-buffer -b claude-code.nvim another";
     await terminal.tmux("set-hook", "-g", "after-load-buffer", other);
-    await run("Claude send! drei");
-    await terminal.waitFor(/drei\s+drei/);
-    expect(await terminal.screen()).not.toContain("eins zwei");
-    await run("1ClaudeCode");
-    await terminal.waitFor("eins zwei");
-    await neovimHas("255x50");
+    for (const [command, size, ...shown] of steps) {
+      await run(command);
+      await neovimHas(size);
+      for (const text of shown) await terminal.waitFor(text);
+      if (command.includes("drei")) expect(await terminal.screen()).not.toContain("eins zwei");
+    }
+    expect(existsSync(trap)).toBe(false);
     expect(await terminal.screen()).not.toContain("drei");
     expect(await ask(`luaeval("#require('claude-code').sessions()")`)).toBe("2");
 
     await ask(`luaeval("require('claude-code').setup(${below})")`);
-    await run("Claude");
-    await neovimHas("400x50");
-    await run("Claude");
-    await neovimHas("400x32");
+    for (const size of ["400x50", "400x32"]) {
+      await run("Claude");
+      await neovimHas(size);
+    }
 
     run("qa").catch(() => {});
     // What is left of the window is Neovim's own pane, ended.

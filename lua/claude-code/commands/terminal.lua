@@ -16,24 +16,6 @@ local function words(args)
   return require("claude-code.lib.text").words(args.args)
 end
 
----@param arguments string[] for a CLI that starts
-local function use_model(name, arguments, restart)
-  if restart or not running().is_any_open() then
-    return require("claude-code.terminal").open(
-      vim.list_extend({ "--model", name }, arguments),
-      { restart = restart }
-    )
-  end
-  if require("claude-code.terminal.prompt").refuse_while_asking("/model " .. name) then
-    return
-  end
-  -- Not submitted: the user may have begun a prompt.
-  if running().send("/model " .. name) then
-    local text = "the prompt of Claude has /model %s; submit it there"
-    notify.info(text:format(name))
-  end
-end
-
 local function worktrees(lead, before)
   local names = require("claude-code.editor.worktree").names()
   return before == "" and complete.starting_with(names, lead) or {}
@@ -108,8 +90,15 @@ return {
     complete = complete.cli_arguments,
     run = function(args)
       vim.ui.select(complete.MODELS, { prompt = "Model for Claude:" }, function(name)
-        if name then
-          use_model(name, words(args), args.bang)
+        if name and (args.bang or not running().is_any_open()) then
+          local arguments = vim.list_extend({ "--model", name }, words(args))
+          return require("claude-code.terminal").open(arguments, { restart = args.bang })
+        end
+        local command = "/model " .. (name or "")
+        local prompt = require("claude-code.terminal.prompt")
+        -- It is not submitted: the user may have begun a prompt.
+        if name and not prompt.refuse_while_asking(command) and running().send(command) then
+          notify.info(("the prompt of Claude has %s; submit it there"):format(command))
         end
       end)
     end,
