@@ -453,38 +453,19 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     ]);
   });
 
-  test("gets exactly what is selected", async () => {
-    await open();
-    await inFile("grüße 🦊", "second");
-    await neovim.type("gg02lvj0lX");
-    await neovim.inMode("n");
-    await shows(neovim, "^[[200~M-CM-<M-CM-^_e M-pM-^_M-&M-^J se^[[201~");
-  });
-
+  const PASTED = "^[[200~";
   test.each([
-    ["!touch here", "^[[200~ !touch here^[[201~"],
-    ["// no command", "^[[200~// no command^[[201~"],
-    ["/etc/hosts", "^[[200~/etc/hosts^[[201~"],
-    ["/clear", undefined],
-    [" /mcp:do it", undefined],
-  ])("of lines that are %s nothing is carried out", async (line, pasted) => {
+    ["grüße 🦊", "gg02lvj0lX", `terminal ${PASTED}M-CM-<M-CM-^_e M-pM-^_M-&M-^J| se^[[201~`],
+    ["!touch here", ":1Claude send!", `terminal ${PASTED} !touch here^[[201~`],
+    ["// no command", ":1Claude send!", `terminal ${PASTED}// no command^[[201~`],
+    ["/etc/hosts", ":1Claude send!", `terminal ${PASTED}/etc/hosts^[[201~`],
+    ["/clear", ":1Claude send!", `said would carry out /clear   terminal ! ${PASTED}`],
+    [" /mcp:do it", ":1Claude send!", `said would carry out /mcp:do   terminal ! ${PASTED}`],
+    ["SECRET=1", ":file .env | 1Claude send", `said .env is private   terminal ! ${PASTED}`],
+  ])("%s is sent by %s as text, or refused: %s", async (line, keys, seen) => {
     await open();
-    await inFile(line);
-    await neovim.command("1Claude send!");
-    if (pasted) return shows(neovim, pasted);
-    expect(await said(neovim)).toEqual([
-      expect.stringContaining(`would carry out ${line.trim().split(" ")[0]}`),
-    ]);
-    expect(await terminalText(neovim)).not.toContain("[200~");
-  });
-
-  test("text of a private file is refused", async () => {
-    await open();
-    await inFile("PASSWORD=1");
-    await neovim.command(`file ${join(neovim.cwd, ".env")}`);
-    await neovim.command("1Claude send");
-    expect(await said(neovim)).toEqual([expect.stringContaining(".env is private")]);
-    expect(await terminalText(neovim)).not.toContain("PASSWORD");
+    await inFile(line, "second");
+    await play(`${keys}  ${seen}`);
   });
 
   test("a CLI that runs elsewhere gets a mention of the lines", async () => {

@@ -27,7 +27,17 @@ describe.each(NEOVIMS)("options of Claude's terminal in $name", (version) => {
     mkdirSync(join(neovim.cwd, "src/deep"), { recursive: true });
   });
   afterAll(() => neovim[Symbol.asyncDispose]());
-  const play = (script: string) => plays(neovim, script);
+  const floating = () =>
+    neovim.lua<string>(`
+      for _, win in ipairs(vim.api.nvim_list_wins()) do
+        local config = vim.api.nvim_win_get_config(win)
+        if config.relative ~= "" then
+          return config.width .. "x" .. config.height .. " " .. (config.border or { "" })[1]
+        end
+      end
+      return ""`);
+  /** The word `float` is the size and the border of a float. */
+  const play = (script: string) => plays(neovim, script, { float: floating });
   afterEach(async () => {
     await neovim.command(`silent! tcd ${neovim.cwd}`);
     await reset(neovim);
@@ -143,41 +153,28 @@ describe.each(NEOVIMS)("options of Claude's terminal in $name", (version) => {
   describe('terminal.position = "float"', () => {
     const float = (more = "") =>
       configure(neovim, `{ command = ${ECHO}, position = "float"${more} }`);
-    const floating = () =>
-      neovim.lua<{ width: number; height: number; border: string } | undefined>(`
-        for _, win in ipairs(vim.api.nvim_list_wins()) do
-          local config = vim.api.nvim_win_get_config(win)
-          if config.relative ~= "" then
-            return { width = config.width, height = config.height,
-              border = (config.border or { "" })[1] }
-          end
-        end`);
 
     test("floats, follows the screen, hides and comes back with its program", async () => {
       await float();
       await openEcho(neovim);
-      expect(await floating()).toEqual({ width: 94, height: 21, border: "╭" });
+      await play("<Ignore>  float 94x21 ╭");
       await resize(neovim, 80, 24);
-      expect(await floating()).toMatchObject({ width: 62, height: 16 });
-      await neovim.command("Claude");
-      expect(await floating()).toBeFalsy();
-      await neovim.command("Claude");
-      await neovim.inMode("t");
-      expect(await floating()).toMatchObject({ width: 62, height: 16 });
-      await shows(neovim, "up");
+      await play(`
+        <Ignore>  float 62x16
+        :Claude   float =
+        :Claude   float 62x16   mode t   terminal up
+      `);
     });
 
-    test("its size is an option; closes when the cursor goes below it", async () => {
+    test("its size is an option; closes when the cursor moves below it", async () => {
       await float(", size = 0.5");
       await openEcho(neovim);
-      expect(await floating()).toEqual({ width: 58, height: 12, border: "╭" });
-      await neovim.type("<C-\\><C-n><C-w>p");
-      await eventually("no float", async () => !(await floating()));
-      expect(await neovim.lua("return vim.bo.buftype")).toBe("");
-      await neovim.command("Claude focus");
-      await neovim.inMode("t");
-      await neovim.command("Claude close");
-      expect(await floating()).toBeFalsy();
+      await play(`
+        <Ignore>                float 58x12 ╭
+        <C-\\><C-n><C-w>p       float =   {&buftype}
+        :Claude focus           float 58x12   mode t
+        :Claude close           float =
+      `);
     });
 
     test("makes room for a diff, which takes the cursor", async () => {
@@ -187,12 +184,8 @@ describe.each(NEOVIMS)("options of Claude's terminal in $name", (version) => {
       writeFileSync(path, "one\n");
       using client = await TestClient.open(await neovim.lock(), "claude-code");
       const answer = client.propose(path, "two\n");
-      await eventually("the diff alone", async () =>
-        expect([
-          await neovim.lua('return require("port").diff_decidable()'),
-          (await floating()) ?? "no float",
-        ]).toEqual([true, "no float"]),
-      );
+      await neovim.until("the diff", 'return require("port").diff_decidable()');
+      await play("<Ignore>  float =");
       await neovim.command("Claude diff accept");
       expect((await answer)[0]).toBe("FILE_SAVED");
       await neovim.command("Claude");
@@ -205,7 +198,7 @@ describe.each(NEOVIMS)("options of Claude's terminal in $name", (version) => {
       await neovim.command("set winborder=double");
       await float();
       await openEcho(neovim);
-      expect(await floating()).toMatchObject({ border: "╔" });
+      await play("<Ignore>  float ╔");
       await neovim.command("set winborder&");
     });
   });

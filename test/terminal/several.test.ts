@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { eventually, NEOVIMS, TestClient, type TestNeovim } from "#test";
-import { configure, LATER, reset, said, startNeovim, windows } from "./workbench";
+import { configure, LATER, plays, reset, said, startNeovim, windows } from "./workbench";
 
 /** Shows its session's number, then every byte it gets. */
 const CLI = `{ "sh", "-c", "stty raw -echo; ${LATER} echo up $CLAUDE_CODE_NVIM_SESSION; exec cat -v" }`;
@@ -49,14 +49,11 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
 
   /** Words: `shown`, the sessions on screen, `all`, those that run, `1` to `3`, their terminals, `said`. */
   const play = (script: string) =>
-    neovim.plays(script, {
-      words: {
-        shown: async () => (await shown()).join(" "),
-        all: async () => (await rows()).map(({ n, name }) => n + (name ?? "")).join(" "),
-        said: async () => (await neovim.lua<string[]>("return SAID")).join("|"),
-        bar,
-        ...{ 1: () => textOf(1), 2: () => textOf(2), 3: () => textOf(3) },
-      },
+    plays(neovim, script, {
+      shown: async () => (await shown()).join(" "),
+      all: async () => (await rows()).map(({ n, name }) => n + (name ?? "")).join(" "),
+      bar,
+      ...{ 1: () => textOf(1), 2: () => textOf(2), 3: () => textOf(3) },
     });
 
   /** Two, the second with a name and current. */

@@ -76,9 +76,14 @@ export async function shows(neovim: TestNeovim, text: string): Promise<void> {
 export const MODES_BEGIN = ":lua vim.wait(50)";
 
 /** Plays a script whose words are also `terminal`, what it shows, and `said`, all messages since SAID was emptied. */
-export const plays = (neovim: TestNeovim, script: string): Promise<void> =>
+export const plays = (
+  neovim: TestNeovim,
+  script: string,
+  words: Record<string, () => Promise<string>> = {},
+): Promise<void> =>
   neovim.plays(script, {
     words: {
+      ...words,
       terminal: () => terminalText(neovim),
       said: async () => (await neovim.lua<string[]>("return SAID")).join("|"),
     },
