@@ -216,7 +216,7 @@ describe("a pane that is kept", () => {
   });
   afterAll(() => world[Symbol.asyncDispose]());
 
-  /** It stays as it is, whoever has started. */
+  /** It stays as it is. */
   const expectNotTaken = async (neovim: TestNeovim) => {
     await endpoint(neovim);
     const before = await world.onlyPane();

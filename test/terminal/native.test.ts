@@ -574,7 +574,7 @@ describe.each(BOTH_NEOVIMS)("$name ends", (version) => {
     await neovim.command("Claude");
     await neovim.inMode("n");
     const before = await windows(neovim);
-    // ZZ is a command of its own, and what a mapping types is none.
+    // A mapping's <Cmd> is no command line; ZZ is a command of its own.
     type(neovim, keys.startsWith("Z") ? keys : "<F2>");
     if (refusal === "") return ends(neovim);
     await eventually("its refusal", async () => {

@@ -228,7 +228,7 @@ describe.each(NEOVIMS)("tmux beside $name", (version) => {
     }
 
     run("qa").catch(() => {});
-    // What is left of the window is Neovim's own pane, ended.
+    // Only Neovim's own pane, which has ended, is left.
     await eventually("the end of Neovim", () => terminal.ended());
     expect(await terminal.screen()).not.toContain("eins zwei");
   });

@@ -67,7 +67,7 @@ describe.each(NEOVIMS)("a session of $name with Claude's terminal in it", (versi
     expect(started()).toEqual([expect.stringContaining("--mcp-config")]);
     expect(await shown(neovim)).toEqual(["a.txt", "terminal"]);
     expect(await neovim.lua("return vim.fn.bufname()")).toBe("claude-code://terminal");
-    // Of the name it had in between nothing is left.
+    // Its temporary name has left no buffer.
     expect(await buffers(neovim)).not.toContain("term://");
   });
 

@@ -104,12 +104,12 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
     await report(2, "working");
     await play(`
       :Claude close   all = 1 2again 3
-                      said Claude 2 (again) is working; :Claude close! ends it all the same
+                      said Claude 2 (again) is working; :Claude close! ends it anyway
       :Claude close!  all = 1 3   shown = 3   said Claude 2 (again) was ended
     `);
   });
 
-  test("one that ends by itself says which, and leaves its window to another one", async () => {
+  test("names a session that ends, whose window shows another one", async () => {
     await openTwo();
     await configure(neovim, `{ command = { "sh", "-c", "read line" } }`);
     await play(`
@@ -220,7 +220,7 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
     expect(await neovim.lua(`return require("port").session_rows.get(3).cwd`)).toBe("/");
   });
 
-  /** The bar above Claude's window, as drawn; "" if there is none. */
+  /** The bar above Claude's window, as drawn; "" without one. */
   const bar = () =>
     neovim.lua<string>(`
       for _, win in ipairs(vim.api.nvim_tabpage_list_wins(0)) do
@@ -278,7 +278,7 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
     const [first, second] = await connect();
     await writeFile(join(neovim.cwd, "a.txt"), "one\n");
     const mention = () => neovim.lua(`require("claude-code").mention("a.txt")`);
-    // Whoever was active last.
+    // Mentions would go to the client that was active last.
     await second.json("getOpenEditors");
     await neovim.command("1ClaudeCode");
     await mention();

@@ -22,7 +22,7 @@ describe.each(NEOVIMS)("the size of Claude's terminal in $name", (version) => {
     await reset(neovim);
     await resize(neovim, SCREEN.width, SCREEN.height);
     await configure(neovim, `{ command = ${ECHO}, position = "right" }`);
-    // What the user gave it in one test is not for the next one.
+    // The next test does not inherit the size that the user chose.
     await neovim.lua(`
       require("port").unload("window")
       require("port").unload("native_terminal")`);

@@ -4,7 +4,7 @@ local endpoint = require("claude-code.server.endpoint")
 
 local M = {}
 
---- For the relay's first line. Claude starts after that without a connection, and finds it for 30 s more.
+--- How long the relay's first line may take. Then Claude starts without a connection, which it finds for 30 s more.
 local WAIT_MS = 3000
 
 ---@class claude-code.RemotePlace a remote for one folder
@@ -14,7 +14,7 @@ local WAIT_MS = 3000
 ---@field folder string here, in which it starts
 ---@field path_mappings? table<string, string>
 
---- What the executable reports (LinkState in src/remote/link.ts).
+--- A report of the executable (LinkState in src/remote/link.ts).
 ---@class claude-code.RemoteReport
 ---@field name? string
 ---@field state "starting"|"up"|"down"
@@ -63,7 +63,7 @@ local function start(link)
   end)
 end
 
---- The executable, which holds the links, is gone.
+--- The executable, which holds the links, has ended.
 local function on_detach()
   for _, link in pairs(links) do
     link.report = { state = "starting" }
@@ -90,7 +90,6 @@ function M.ensure(place, callback)
   end)
 end
 
---- What is known of a remote.
 ---@param name string
 ---@return claude-code.RemoteReport
 function M.report(name)
@@ -152,7 +151,7 @@ function M.list()
   return reports
 end
 
---- Calls an option that is a function; any other is what it is.
+--- The value of an option that may be a function.
 ---@return any value
 ---@return string? message
 local function value_for(option, key, folder)
@@ -211,8 +210,8 @@ local function quoted(word)
   return "'" .. word:gsub("'", [['\'']]) .. "'"
 end
 
---- The variables of a Claude there. What leads to this Neovim on its own machine does not: a sandbox that
---- inherits our environment would find it.
+--- The variables of a Claude there. Those that lead to this Neovim on its own machine are emptied, since a sandbox may
+--- inherit our environment.
 ---@param name string the remote's
 ---@param n? integer number of the session
 ---@return string[] words `NAME=value`
@@ -234,8 +233,8 @@ local function variables(name, n)
   return words
 end
 
---- The remote's command with its placeholders replaced. A word that is one becomes as many words as it stands
---- for; in a longer word, which a shell there reads, they are quoted.
+--- The remote's command with its placeholders replaced. A word that is one becomes all of its
+--- words; in a longer word, which a shell there reads, they are quoted.
 ---@param place claude-code.RemotePlace
 ---@param arguments string[] for the CLI
 ---@param n? integer number of the session

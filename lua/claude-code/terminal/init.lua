@@ -69,7 +69,7 @@ local function is_named(row, session)
 end
 
 --- Finds the session that runs already and that these arguments of the CLI resume, or attach.
----@param callback fun(row?: claude-code.SessionRow) at once if they name none
+---@param callback fun(row?: claude-code.SessionRow) at once if they name no session
 local function find_running(arguments, callback)
   local session = require("claude-code.terminal.launch").session_of(arguments)
   if session.is_new or not (session.id or session.job) then
@@ -150,10 +150,10 @@ function M.toggle(arguments, options)
   end
 end
 
---- Ends the current session, or cancels a start, and names it where there are several. One that works or asks
---- something needs `force`.
+--- Ends the current session, or cancels a start, and names it if there are several. A session that works or asks
+--- something ends only with `force`.
 ---@param force? boolean
----@return boolean found false if none ran, nor was about to start
+---@return boolean found false if no CLI ran or was about to start
 function M.close(force)
   local was_waiting = start.cancel()
   local n = not was_waiting and running.current()
@@ -162,9 +162,9 @@ function M.close(force)
   end
   local label, row = require("claude-code.sessions.label"), sessions.get(n) or {}
   local name, several = label.of(n), #running.list() > 1
-  -- One in the background goes on without its terminal.
+  -- A session in the background continues without its terminal.
   if label.is_busy(row) and row.where ~= "background" and not force then
-    notify.warn(label.sentence(row) .. "; :Claude close! ends it all the same")
+    notify.warn(label.sentence(row) .. "; :Claude close! ends it anyway")
     return true
   end
   running.close(n)

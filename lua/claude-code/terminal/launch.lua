@@ -1,4 +1,4 @@
---- What is run in the terminal: the CLI's command line, environment and folder.
+--- The CLI's command line, environment and folder.
 local workspace = require("claude-code.lib.workspace")
 
 local M = {}
@@ -11,7 +11,7 @@ local M = {}
 ---@field mcp_config string
 ---@field installed claude-code.InstalledHooks
 
----@class claude-code.InstalledHooks what stands in a settings file where they are set up, by events
+---@class claude-code.InstalledHooks entries of a settings file into which they were installed, by events
 ---@field hooks table<string, claude-code.HookGroup[]>
 ---@field answers table<string, claude-code.HookGroup[]>
 
@@ -53,7 +53,7 @@ local function settings_for(setup)
   return hooks and "settings_with_hooks" or answers and "settings_with_answers" or "settings"
 end
 
---- Empty before the executable was ever ready, or where `mcp.in_terminal` is off.
+--- It is empty before the executable was ready for the first time, and if `mcp.in_terminal` is off.
 ---@param setup claude-code.FolderSetup
 ---@param place? claude-code.RemotePlace the remote where it will run
 ---@return string[]
@@ -65,7 +65,7 @@ function M.launch_arguments(setup, place)
   return { made[settings_for(setup)], made.mcp_config }
 end
 
---- An option that takes the next word as its value.
+--- Options that take the next word as their value.
 ---@type table<string, "session"|"resume"|"name"|"worktree"|"continue"|"fork"|"background">
 local SESSION_OPTIONS = {
   ["--session-id"] = "session",
@@ -138,8 +138,7 @@ local function has_permission_mode(words)
   end)
 end
 
---- The command line. Hooks and the MCP server go along as arguments, so that no file of the user's
---- is touched; the user's own arguments come last.
+--- Hooks and the MCP server are arguments, so that no file of the user's changes; the user's own arguments come last.
 ---@param arguments string[]
 ---@param place? claude-code.RemotePlace the remote where it will run: the command is only its arguments then
 ---@param setup claude-code.FolderSetup
@@ -153,7 +152,7 @@ function M.command(arguments, place, setup)
   if not command then
     return nil, message --[[@as string]]
   end
-  -- A subcommand, which takes none of the CLI's options.
+  -- A subcommand does not take the CLI's options.
   if arguments[1] == "attach" then
     return vim.list_extend(command, arguments), M.session_of(arguments)
   end
@@ -179,8 +178,7 @@ local function users_editor(own)
   end)
 end
 
---- The user's variables, and what the CLI must find in its environment to reach this Neovim, for
---- terminals that do not inherit ours (tmux).
+--- The user's variables, and those by which the CLI reaches this Neovim, for terminals that do not inherit ours.
 ---@param n? integer the session's number, which its hooks and MCP servers inherit
 ---@return table<string, string>
 function M.environment(n)
@@ -195,7 +193,7 @@ function M.environment(n)
     env.CLAUDE_CODE_NVIM_EDITOR = users_editor(own)
   end
   env.NVIM = require("claude-code.server.endpoint").address()
-  -- Where it keeps its settings, and looks for our lock file.
+  -- The CLI keeps its settings there, and looks for our lock file.
   env.CLAUDE_CONFIG_DIR = require("claude-code.claude.cli").config_dir()
   env.CLAUDE_CODE_NVIM_SESSION = n and tostring(n)
   return env

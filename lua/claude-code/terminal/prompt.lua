@@ -37,7 +37,7 @@ local function session_of(pid)
   return row.n or is_only and rows[1].n or nil
 end
 
---- What a message calls the session of a CLI; nil unless several run in this Neovim.
+--- The name of a CLI's session in messages; nil unless several run in this Neovim.
 ---@param pid integer of a connected CLI
 ---@return string?
 function M.label(pid)

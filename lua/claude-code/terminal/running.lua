@@ -7,7 +7,7 @@ local sessions = require("claude-code.sessions")
 
 local M = {}
 
---- What runs in a terminal.
+--- A command for a terminal.
 ---@class claude-code.Launch
 ---@field command string[]
 ---@field env table<string, string>
@@ -245,7 +245,7 @@ function M.is_any_open()
   return #M.list() > 0
 end
 
----@return integer? n of the current session; nil if none runs
+---@return integer? n of the current session; nil if no CLI runs
 function M.current()
   local numbers = M.list()
   local n = sessions.current()
@@ -327,7 +327,7 @@ local function when_drawn(n, terminal, callback)
   end
 end
 
---- Pastes text into the prompt of a session's CLI; into that of one that was just started once it is there.
+--- Pastes text into the prompt of a session's CLI; into that of one that is starting once it shows its prompt.
 ---@param text string
 ---@param options? { submit?: boolean, n?: integer, refuse?: fun(): boolean } refuse: asked after a wait, when the CLI
 --- may ask something

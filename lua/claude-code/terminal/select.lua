@@ -119,9 +119,9 @@ local function longest(rows, matches)
   return found
 end
 
---- The session that has needed input longest; else one that has ended a turn which the user has not
---- looked at; else the one with the next number. Not the one that has the cursor.
----@return integer? n nil if none runs
+--- The session that has needed input longest; else one whose last turn the user has not looked at; else the one with
+--- the next number. It is not the one that has the cursor.
+---@return integer? n nil if no session runs
 function M.next()
   local current = running.current()
   local here = sessions.get({ buf = vim.api.nvim_get_current_buf() })
@@ -149,9 +149,9 @@ function M.find(text)
   return row and row.n
 end
 
---- Runs a command with the session that it names, by number or name. Where there is none, a message says so.
+--- Runs a command with the session that it names, by number or name, or says that there is no such session.
 ---@param args { session?: integer, args: string } of a command
----@param run fun(n?: integer) nil: none is named
+---@param run fun(n?: integer) nil: it names no session
 function M.with_named(args, run)
   local given = args.session and tostring(args.session) or vim.trim(args.args)
   local n = given ~= "" and M.find(given) or nil

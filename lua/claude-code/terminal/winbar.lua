@@ -9,20 +9,17 @@ local M = {}
 --- Neovim asks for the text whenever it draws the bar.
 local EXPRESSION = "%{%v:lua.require'claude-code.terminal.winbar'.text()%}"
 
---- Cells that a name gets at most.
-local NAME = 16
-
---- Cells that what a session does needs at least, or it is left out.
-local ACTIVITY = 8
+--- Cells.
+local MAX_NAME, MIN_ACTIVITY = 16, 8
 
 ---@param buf integer of the session that is shown
----@param has_names boolean else the numbers stand alone
+---@param has_names boolean without them there are numbers only
 local function parts_for(rows, buf, has_names)
   local parts = {}
   for _, row in ipairs(rows) do
     local text, name = tostring(row.n), row.name or row.worktree
     if name and has_names then
-      text = ("%d %s"):format(row.n, winbar.shortened(name, NAME, "head"))
+      text = ("%d %s"):format(row.n, winbar.shortened(name, MAX_NAME, "head"))
     end
     local group = row.buf == buf and "ClaudeCodeSessionCurrent" or "ClaudeCodeSessionOther"
     table.insert(parts, { (" %s "):format(text), group })
@@ -31,7 +28,7 @@ local function parts_for(rows, buf, has_names)
   return parts
 end
 
----@return string text what it does, with a file as it is called elsewhere
+---@return string text with a file's name as it is elsewhere
 local function activity_of(row)
   return (
     label.activity(row):gsub(": (/%S+)$", function(name)
@@ -40,7 +37,7 @@ local function activity_of(row)
   )
 end
 
---- The sessions; at the right, if there is room, what the one that is shown does.
+--- The sessions; at the right, if there is room, the activity of the one that is shown.
 ---@return string
 function M.text()
   local win = vim.g.statusline_winid or 0
@@ -51,7 +48,7 @@ function M.text()
     parts = parts_for(rows, buf, false)
   end
   local room = width - winbar.width(parts) - 2
-  for _, row in ipairs(room >= ACTIVITY and rows or {}) do
+  for _, row in ipairs(room >= MIN_ACTIVITY and rows or {}) do
     activity = row.buf == buf and winbar.shortened(activity_of(row), room, "head") or activity
   end
   vim.list_extend(parts, { "%<", { "", "ClaudeCodeSessionOther" }, "%=", { activity .. " " } })
@@ -76,7 +73,7 @@ local function update()
   end
 end
 
---- Follows the sessions and their windows, from the first call on: what changes together is one update.
+--- Follows the sessions and their windows. Changes in the same moment are one update.
 function M.follow()
   local group = require("claude-code.lib.autocommands").new("terminal.winbar")
   local once = { min_ms = 0, max_ms = 0, share = 1 }

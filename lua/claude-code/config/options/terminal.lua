@@ -153,7 +153,7 @@ return {
   {
     key = "terminal.keys",
     type = t.any_of(t.string, t.one_of(false)),
-    description = "The keys in Claude's terminal, which Claude does not receive. `false` is none.",
+    description = "The keys in Claude's terminal, which Claude does not receive. `false` maps no key.",
     fields = {
       {
         "leave",
