@@ -46,7 +46,7 @@ const PROMPT = /^claude-prompt-[0-9a-f-]+\.md$/;
 const TRANSCRIPT = /^cc-transcript-[0-9a-f]+\.txt$/;
 const MEMORY = /^CLAUDE(\.local)?\.md$/;
 
-/** What the CLI has made the file for; undefined of any other. */
+/** The kind of a file of the CLI's; undefined for any other file. */
 function kindOf(given: string): "prompt" | "transcript" | "document" | undefined {
   const path = realPath(resolve(given));
   const name = basename(path);
@@ -57,7 +57,7 @@ function kindOf(given: string): "prompt" | "transcript" | "document" | undefined
   return isOwn || MEMORY.test(name) ? "document" : undefined;
 }
 
-/** What Neovim says once it is closed; undefined if it was not opened, or Neovim has ended. */
+/** Neovim's answer once the file is closed; undefined if it was not opened, or Neovim has ended. */
 async function editInNeovim(
   path: string,
   line: number | undefined,

@@ -22,7 +22,7 @@ const WHOLE_MS_OF: Record<string, number> = {
   "permission-request": Number.POSITIVE_INFINITY,
 };
 
-/** What each event does; the value is printed as JSON for Claude Code. */
+/** The handlers of events; their value is printed as JSON for Claude Code. */
 const EVENTS: Record<string, (call: HookCall) => Promise<object | undefined>> = {
   "session-start": sessionStart,
   "post-tool-use": postToolUse,

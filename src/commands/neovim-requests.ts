@@ -16,7 +16,7 @@ import { SessionsEndpoint } from "../sessions/endpoint";
 import { TranscriptEndpoint } from "../transcript/endpoint";
 import { worktreeRequests } from "../worktrees/endpoint";
 
-/** What Neovim asks for itself, without a client. Answers from now on. */
+/** Answers Neovim's own requests, without a client, from now on. */
 export function neovimRequests(editor: NeovimEditor, server: IdeServer, log: Log, neovim: number) {
   const remote = new RemoteEndpoint(editor, server.connect, log);
   const review = new ReviewEndpoint(editor, log);

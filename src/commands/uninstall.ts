@@ -42,7 +42,7 @@ export async function uninstall(args: string[]): Promise<number> {
   return failed === 0 ? 0 : 1;
 }
 
-/** One that fails does not keep the others. */
+/** A failure does not stop the others. */
 async function removeAll(removals: Removal[]): Promise<number> {
   let failed = 0;
   for (const { what, remove } of removals) {
@@ -69,7 +69,7 @@ function planRemoval(claude: string | undefined): { removals: Removal[]; notes: 
   return { removals, notes: [...projects.flatMap(({ notes }) => notes), ...whatStays()] };
 }
 
-/** One that cannot be undone does not keep the others: a note says why. */
+/** A project that cannot be undone does not stop the others: a note says why. */
 function project(root: string, claude: string | undefined) {
   const nothing: { removals: Removal[]; notes: string[] } = { removals: [], notes: [] };
   if (!existsSync(root)) return nothing;

@@ -58,7 +58,7 @@ async function withLife(lock: Lock): Promise<Lock> {
 /** The plugin's report on itself: `report()` of lua/claude-code/status.lua. */
 export interface EditorReport {
   pid: number;
-  /** "ready" or why its server serves nobody: a finding of its own says more. */
+  /** "ready" or why its server serves no one: a finding of its own says more. */
   state: string;
   lock_file?: string;
   folders: string[];
@@ -91,7 +91,7 @@ export function covers(folders: readonly string[], cwd: string): boolean {
   return folders.some((folder) => isBelow(cwd, folder));
 }
 
-/** One that does not answer may. */
+/** A Neovim that does not answer may be serving. */
 export function isServing({ report }: Editor): boolean {
   return report === undefined || report.state === "ready";
 }

@@ -44,7 +44,7 @@ const REPORT_MS = 30_000;
 /** Checked by `path.ts`, and once more by Lua (editor/path_params.lua). */
 const Path = v.string() as unknown as v.GenericSchema<FilePath>;
 const Nothing = v.object({});
-/** A result that only hooks or the stdio server ask for, and that nobody checks. */
+/** A result that only hooks or the stdio server ask for, and that no one checks. */
 const unchecked = <T>() => v.custom<T>(() => true);
 const AtPath = v.object({ path: Path });
 /** Real paths: Failure for what was read from elsewhere. */
@@ -286,7 +286,7 @@ export const METHODS = {
             }),
           ),
         ),
-        /** The plan as the user has edited it, and how Claude goes on. */
+        /** The plan as the user has edited it, and how Claude continues. */
         plan: v.optional(v.string()),
         mode: v.optional(v.picklist(["default", "acceptEdits"])),
       }),
@@ -362,9 +362,9 @@ export type Result<M extends MethodName> = v.InferOutput<Methods[M]["result"]>;
 
 /** The editor as tools, notifications and editor methods see it. */
 export interface EditorPort {
-  /** What was last known; call `sync` first where it must be what is true now. */
+  /** The state as last known; call `sync` first if it must be up to date. */
   readonly state: EditorState;
-  /** What was last selected in a file, or where the cursor last was in one; as last known. */
+  /** The last selection, or cursor, in a file; as last known. */
   readonly latestSelection: Selection | undefined;
   on<E extends EventName>(event: E, listener: (payload: Payload<E>) => void): Unsubscribe;
   /** Brings `state` up to date. */

@@ -1,5 +1,5 @@
 /**
- * What Neovim reports of itself, as plain data. Lines and columns are 0-based, columns count
+ * Neovim's reports of itself, as plain data. Lines and columns are 0-based, columns count
  * UTF-16 code units (as LSP and VS Code do), unless a field says otherwise. Paths are absolute.
  */
 import * as v from "valibot";
@@ -16,7 +16,7 @@ export type FilePath = string & { readonly [checked]: true };
 const Position = v.object({ line: v.number(), character: v.number() });
 export type Position = v.InferOutput<typeof Position>;
 
-/** What a language server counts columns in (LSP 3.17, `positionEncoding`). */
+/** The unit in which a language server counts columns (LSP 3.17, `positionEncoding`). */
 export type Encoding = "utf-8" | "utf-16" | "utf-32";
 
 /** One diagnostic of a buffer. `severity` as in LSP: 1 error, 2 warning, 3 information, 4 hint. */
@@ -58,7 +58,7 @@ export const Cursor = v.object({
 });
 export type Cursor = v.InferOutput<typeof Cursor>;
 
-/** What is selected, in the terms of spec 05 (see src/methods/index.ts). */
+/** The selection in the terms of spec 05 (see src/methods/index.ts). */
 export const Region = v.object({
   active: v.boolean(),
   start: v.optional(v.number()),
@@ -90,7 +90,7 @@ export const Selection = v.object({
 });
 export type Selection = v.InferOutput<typeof Selection>;
 
-/** What changed since the last Delta; a field that is absent did not change. */
+/** The changes since the last Delta; a field that is absent did not change. */
 export const Delta = v.object({
   /** Replaces all that was known before. */
   full: v.optional(v.boolean()),
@@ -144,7 +144,7 @@ export const Context = v.object({
 });
 export type Context = v.InferOutput<typeof Context>;
 
-/** What the user did with the plugin, for a client that keeps statistics (spec 03, 5.4). */
+/** An action of the user in the plugin, for a client that keeps statistics (spec 03, 5.4). */
 export const LogEvent = v.object({
   name: v.string(),
   data: v.record(v.string(), v.unknown()),

@@ -7,7 +7,7 @@ interface FileDiagnostics {
   readonly items: readonly Diagnostic[];
 }
 
-/** What Neovim said last. Only `apply` changes it. */
+/** Neovim's state as last reported. Only `apply` changes it. */
 export class EditorState {
   #buffers = new Map<number, EditorBuffer>();
   #diagnostics = new Map<number, FileDiagnostics>();

@@ -7,7 +7,7 @@ import type { HookInput } from "./input";
 
 /** Neovim has begun to answer; a later call only takes longer if it got busy since. */
 const ANSWER_MS = 1_000;
-/** Nobody waits for Neovim there: what the user answers, they may answer in Claude's terminal, too. */
+/** No one waits for Neovim there: what the user answers, they may answer in Claude's terminal, too. */
 const UNHURRIED_MS = 10_000;
 
 /** The one of our installations that started a hook: one must not undo what another did. */

@@ -12,7 +12,7 @@ import type { HookInput } from "./input";
 const BUSY_MS = 2_000;
 const CLI_MS = 5_000;
 
-/** What the user answered (lua/claude-code/sessions/requests.lua). */
+/** The user's answer (lua/claude-code/sessions/requests.lua). */
 type Answer = NonNullable<Result<"permission_request">>;
 
 /** As the CLI (2.1.330) takes it. */
@@ -52,7 +52,7 @@ function hasDialog({ agent_id }: HookInput): boolean {
   return agent_id === undefined && process.env.CLAUDE_CODE_ENTRYPOINT === "cli";
 }
 
-/** Neovim answers nobody while it shows a prompt. */
+/** Neovim answers no one while it shows a prompt. */
 async function isWanted(call: HookCall): Promise<boolean> {
   for (;;) {
     try {
@@ -76,7 +76,7 @@ async function untilCliEnds<T>(ask: (signal: AbortSignal) => Promise<T>): Promis
   }
 }
 
-/** Of a longer one the CLI's own dialog is enough. */
+/** The CLI's own dialog is enough for a longer one. */
 const MAX_PLAN = 200_000;
 
 /** The plan of ExitPlanMode: it comes with the file in which Claude has written it (2.1.330). */
@@ -119,7 +119,7 @@ function shownPlan({ plan, planFilePath }: Record<string, unknown> = {}): { plan
   return { plan: plan.endsWith("\n") ? plan.slice(0, -1) : `${plan}\n` };
 }
 
-/** With a reason Claude goes on, and receives it; without one it stops, as after No in its terminal. */
+/** With a reason Claude continues, and receives it; without one it stops, as after No in its terminal. */
 function deny({ reason }: Answer): Decision {
   if (reason) return { behavior: "deny", message: reason };
   return { behavior: "deny", message: "The user rejected this.", interrupt: true };
@@ -182,7 +182,7 @@ function label(update: Update): string {
   }
 }
 
-/** More than anybody reads, and less than what makes Neovim slow; the last line then says so. */
+/** More than anyone reads, and less than what makes Neovim slow; the last line then says so. */
 const MAX_CHARACTERS = 200_000;
 const MAX_LINES = 5_000;
 const MAX_TITLE = 120;
@@ -190,7 +190,7 @@ const MAX_TITLE = 120;
 type Fields = Record<string, unknown>;
 
 /**
- * What the user reads of a request (lua/claude-code/sessions/requests.lua has the fields): all of it.
+ * The whole text of a request for the user (lua/claude-code/sessions/requests.lua has the fields).
  * Nothing is left out but by length, which a line says.
  */
 export function describe({ tool_name = "", tool_input = {} }: HookInput) {

@@ -34,7 +34,7 @@ async function edited(call: HookCall, path: string): Promise<string | undefined>
   if (!answer?.report || call.input.tool_name === "Bash") return undefined;
   const times = { waitMs: answer.timeout_ms };
   const found = await call.askWhenSettled("session_new_problems", params, times);
-  // What has not settled may be older than the edit; the Stop hook waits for it.
+  // Unsettled problems may be older than the edit; the Stop hook waits for them.
   if (!found?.settled || found.items.length === 0) return undefined;
   return report(path, found, call.cwd);
 }

@@ -27,7 +27,7 @@ const ToolInput = v.union([
  */
 export async function preEdit(call: HookCall): Promise<object | undefined> {
   const path = editedPath(call.input, call.cwd);
-  // Where the CLI asks, the diff shows unsaved edits.
+  // If the CLI asks, the diff shows unsaved edits.
   const asks = ASKING_MODES.includes(call.input.permission_mode ?? "");
   if (path === undefined || asks) return undefined;
   const text = textAfter(call.input.tool_input, path);
@@ -45,7 +45,7 @@ export async function preEdit(call: HookCall): Promise<object | undefined> {
   };
 }
 
-/** The file's text once the tool has run; undefined where it fails, and of a notebook. */
+/** The file's text once the tool has run; undefined if it fails, and of a notebook. */
 function textAfter(input: unknown, path: string): string | undefined {
   const { success, output } = v.safeParse(ToolInput, input);
   if (!success) return undefined;

@@ -6,7 +6,7 @@ import type { Comparison, Recorder } from "../review/record/recorder";
 import { cliPid, type HookCall } from "./call";
 import { editedPath } from "./input";
 
-/** What each event that records something records; the work tree may have to be compared then. */
+/** Records an event; some events require a comparison of the work tree. */
 export const EVENTS: Record<string, (recorder: Recorder, call: HookCall) => Comparison> = {
   "session-start": () => "compare",
   "user-prompt-submit": (recorder, { input }) =>

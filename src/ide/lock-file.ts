@@ -14,7 +14,7 @@ const IDE_NAME = "Neovim";
 /** More than any editor's lock file has. */
 const MAX_BYTES = 256 * 1024;
 
-/** What a lock file says (spec: MCP server, Lock File Discovery). Paths are real paths. */
+/** The content of a lock file (spec: MCP server, Lock File Discovery). Paths are real paths. */
 export interface LockContent {
   /** None where the editor runs elsewhere: the CLI then looks whether the port answers (2.1.330). */
   pid?: number | undefined;
@@ -38,13 +38,13 @@ export interface Lock {
   alive: boolean;
 }
 
-/** Where we write our lock file. */
+/** The folder of our lock file. */
 export function lockFolder(env: Environment = process.env, home: string = homedir()): string {
   return join(claudeFolder(env, home), "ide");
 }
 
 /**
- * Where a Claude CLI with this environment looks for editors: with CLAUDE_CONFIG_DIR set, in both
+ * The folders in which a Claude CLI with this environment looks for editors: with CLAUDE_CONFIG_DIR set, both
  * folders (measured with Claude Code 2.1.330).
  */
 export function lockFolders(env: Environment, home: string): string[] {
@@ -109,7 +109,7 @@ interface LockKeeperOptions {
   port: number;
   token: string;
   /**
-   * Neovim's process id: Claude Code deletes lock files of processes that are not alive. Undefined where
+   * Neovim's process id: Claude Code deletes lock files of processes that are not alive. Undefined if
    * Neovim runs elsewhere.
    */
   pid?: number;
@@ -166,7 +166,7 @@ export class LockKeeper {
   #update(): void {
     this.#write();
     this.#watch.follow([`${this.#folder}/`]);
-    // What has changed before the watch began was missed.
+    // Changes before the watch began were missed.
     this.#write();
     clearTimeout(this.#retry);
     // A folder that several machines or containers share may report no events.

@@ -190,7 +190,7 @@ function selectionChanged({ path, text, start, end, empty }: Selection): object 
  * too long.
  */
 export class Mentions {
-  /** Who gets mentions, and whether the client takes them by now. */
+  /** The clients that get mentions, and whether they take them by now. */
   readonly #recipients = new WeakMap<Client, "soon" | "now">();
   #waiting: Mention[] = [];
 

@@ -34,7 +34,7 @@ export class ProjectFiles {
 
   /**
    * Absolute paths, private files included: who asks looks at those few that it shows, since to look at all takes
-   * seconds. Undefined where there are too many, and where git fails.
+   * seconds. Undefined if there are too many, and where git fails.
    */
   async list(): Promise<string[] | undefined> {
     // It is kept, since to look for drivers and hooks takes longer: `ls-files` runs none that came since.

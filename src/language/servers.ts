@@ -16,7 +16,7 @@ export type Relation = (typeof RELATIONS)[number];
  */
 export class LanguageServers {
   readonly project: ProjectFiles;
-  /** What changes in the project from its start on is reported to the servers before a question. */
+  /** Changes in the project since its start, which are reported to the servers before a question. */
   readonly changed: ChangedFiles;
 
   constructor(private readonly neovim: FollowedNeovim) {
@@ -55,7 +55,7 @@ type Versions = ReadonlyMap<string, string>;
 
 /** Knows what was written in a project since the last look, whoever wrote it: Claude's tools, its shell, git. */
 class ChangedFiles {
-  /** All files at the last look. Undefined where there are too many. */
+  /** All files at the last look. Undefined if there are too many. */
   #versions: Versions | undefined;
 
   constructor(private readonly project: ProjectFiles) {}

@@ -7,7 +7,7 @@ import { readText } from "./read-regular";
 
 /** The new text of a file, until it takes the file's place: beside it, on the same file system. */
 const DRAFT = /^\.claude-code-nvim\.[0-9a-f]{8}\.tmp$/;
-/** Whoever writes one so long has been killed. */
+/** A draft this old is of a process that was killed. */
 const OLD_MS = 10 * 60_000;
 
 /** A path for a draft of `path`. Without the file's own name, which may be as long as a name can be. */

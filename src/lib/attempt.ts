@@ -1,4 +1,4 @@
-/** The result of `work`; undefined where it throws. */
+/** The result of `work`; undefined if it throws. */
 export function attempt<T>(work: () => T): T | undefined {
   try {
     return work();

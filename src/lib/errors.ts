@@ -31,7 +31,7 @@ export function failureCode(error: unknown): string | undefined {
   return error instanceof Failure ? error.code : undefined;
 }
 
-/** What an error says, whatever was thrown. */
+/** The message of an error, whatever was thrown. */
 export function message(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -4,7 +4,7 @@ import { readText } from "./read-regular";
 
 const COMMIT = /^[0-9a-f]{40,64}$/;
 
-/** The commit that HEAD names, read without git. Undefined where only git can say it, or there is none. */
+/** The commit that HEAD names, read without git. Undefined if only git can say it, or there is none. */
 export function headCommit(root: string): string | undefined {
   const git = gitFolder(root);
   if (git === undefined) return undefined;

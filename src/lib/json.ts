@@ -16,7 +16,7 @@ export function readPrivateJson(path: string): JsonObject | undefined {
   return parseObject(readPrivateFile(path));
 }
 
-/** What a text is in JSON; undefined if it is none. */
+/** The value of a text in JSON; undefined if it is not JSON. */
 export function parseJson(text: string): unknown {
   return attempt(() => JSON.parse(text));
 }

@@ -5,7 +5,7 @@ import { makePrivateFolder } from "./private-folder";
 import { isGone, ownProcess } from "./process";
 import { readText } from "./read-regular";
 
-/** Longer than any work under a lock: of a holder in another container nobody knows whether it runs. */
+/** Longer than any work under a lock: of a holder in another container no one knows whether it runs. */
 const STALE_MS = 10 * 60_000;
 const RETRY_MS = 20;
 
@@ -35,7 +35,7 @@ function take(path: string, holder: string): boolean {
   return create(path, holder) || takeOver(path, holder);
 }
 
-/** A link makes it, so that it never stands there without its holder. */
+/** A link makes it, so that it never is there without its holder. */
 function create(path: string, holder: string): boolean {
   const draft = draftOf(path);
   try {
@@ -51,7 +51,7 @@ function create(path: string, holder: string): boolean {
 }
 
 /**
- * Takes the lock of a holder that was killed. Between the look at it and that nobody else may: it is
+ * Takes the lock of a holder that was killed. Between the look at it and that no one else may: it is
  * replaced by a lock that has the name of that holder, which only one process has.
  */
 function takeOver(path: string, holder: string): boolean {

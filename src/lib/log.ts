@@ -11,7 +11,7 @@ type LogLevel = (typeof LOG_LEVELS)[number];
 /** Neovim writes to the same file and keeps the same limit (lua/claude-code/messages/log.lua). */
 const FILE_BYTES = 5 * 1024 * 1024;
 const STATE_LOG_BYTES = 1024 * 1024;
-/** Of one line: a client's text may be in it. */
+/** Limits one line: a client's text may be in it. */
 const LINE_CHARACTERS = 4_000;
 const MINUTE_MS = 60_000;
 /** Further causes of a minute get no line. */

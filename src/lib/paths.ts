@@ -34,17 +34,17 @@ export function shownPath(path: string, root: string): string {
   return isBelow(path, root) && path !== root ? relative(root, path) : path;
 }
 
-/** Whether something has this name: a file, a folder, or a symlink that may lead nowhere. Not if nobody can say. */
+/** Whether something has this name: a file, a folder, or a symlink that may lead nowhere. Not if no one can say. */
 export function isThere(path: string): boolean {
   return attempt(() => lstatSync(path, { throwIfNoEntry: false })) !== undefined;
 }
 
-/** What is in a folder: nothing where there is none, or it cannot be read. */
+/** The names in a folder; empty if it is missing, or cannot be read. */
 export function namesIn(folder: string): string[] {
   return attempt(() => readdirSync(folder)) ?? [];
 }
 
-/** What a path leads to; undefined where that is nothing, or nobody can say: a loop of links, a name too long. */
+/** The stats of a path; undefined if nothing is there, or no one can say: a loop of links, a name too long. */
 export function statOf(path: string): Stats | undefined {
   return attempt(() => statSync(path, { throwIfNoEntry: false }));
 }
@@ -118,7 +118,7 @@ export function realPath(path: string): string {
 }
 
 /**
- * What outlives a process: `${XDG_STATE_HOME:-~/.local/state}/claude-code.nvim`, on Windows below
+ * The folder for state that outlives a process: `${XDG_STATE_HOME:-~/.local/state}/claude-code.nvim`, on Windows below
  * %LOCALAPPDATA%.
  */
 export function stateFolder(): string {
@@ -152,14 +152,14 @@ export const SHARED_FOLDERS = "CLAUDE_CODE_NVIM_SHARED_FOLDERS";
 
 /**
  * Real paths, as they were passed: a symlink that a remote puts in the place of one leads nowhere. Undefined: this
- * program works for nobody elsewhere. Throws where the list is none.
+ * program works for no one elsewhere. Throws if the list is none.
  */
 export function sharedFolders(): readonly string[] | undefined {
   const given = process.env[SHARED_FOLDERS];
   return given === undefined ? undefined : [...JSON.parse(given)].map(String);
 }
 
-/** A folder's real path. Throws where this program works for a Claude elsewhere, and it is not the one that was passed. */
+/** A folder's real path. Throws if this program works for a Claude elsewhere, and it is not the one that was passed. */
 export function passedFolder(folder: string): string {
   const real = realPath(folder);
   if (real === folder || sharedFolders() === undefined) return real;

@@ -46,7 +46,7 @@ export function isAlive(pid: number, start?: string): boolean {
   return !/^[ZX]/.test(state) && (start === undefined || began === start);
 }
 
-/** What /proc/PID/stat says of a process; `began` in ticks since the machine's start. Linux only; throws. */
+/** Reads /proc/PID/stat of a process; `began` in ticks since the machine's start. Linux only; throws. */
 export function statOf(pid: number | "self") {
   const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
   // The name may hold anything.

@@ -26,7 +26,7 @@ export function onPath(name: string, env: Environment = process.env): Lookup {
 }
 
 /**
- * $PATH for a program that looks others up by itself, as env(1) in the first line of a script does.
+ * $PATH for a program that itself looks others up, as env(1) in the first line of a script does.
  * Undefined if nothing is left: an empty $PATH is the current folder.
  */
 export function absoluteEntries(path: string | undefined): string | undefined {

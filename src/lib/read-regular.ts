@@ -38,7 +38,7 @@ export function withRegular<T>(
   }
 }
 
-/** Opens a file; undefined where nothing is there. Throws the system's other errors. */
+/** Opens a file; undefined if nothing is there. Throws the system's other errors. */
 export function openIfThere(path: string, flags: number): number | undefined {
   try {
     return openSync(path, flags);

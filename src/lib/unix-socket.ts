@@ -6,9 +6,9 @@ import { withDeadline } from "./deadline";
  */
 export class UnixSocket {
   #socket: Bun.Socket<UnixSocket | undefined> | undefined;
-  /** What has come in and was not read yet. */
+  /** Bytes that have arrived and were not read yet. */
   #received: Uint8Array[] = [];
-  /** What the peer has yet to take. */
+  /** Bytes that the peer has yet to take. */
   #unsent: Uint8Array[] = [];
   #wake: () => void = () => {};
   #isEnding = false;
@@ -57,7 +57,7 @@ export class UnixSocket {
     this.closed();
   }
 
-  /** What comes in, until the connection ends. */
+  /** Yields the bytes that arrive, until the connection ends. */
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void> {
     for (;;) {
       const received = this.#received;

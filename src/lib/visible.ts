@@ -8,7 +8,7 @@ const HIDDEN =
 /** A blank of Braille is one to none but the reader. */
 const BLANKS = /[\s\u2800]+/g;
 
-/** Text with codes in the place of what nobody would see: `<202e>`. Line ends and tabs stay. */
+/** Text with codes in the place of what no one would see: `<202e>`. Line ends and tabs stay. */
 export function visible(text: string): string {
   return text.replace(HIDDEN, (character) => {
     if (character === "\n" || character === "\t") return character;

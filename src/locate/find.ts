@@ -117,7 +117,7 @@ function around(place: string, known: readonly Entry[]): Entry[] {
 
 /**
  * Why no connection may be made to this address, or undefined if it is safe: it must be a socket of this user
- * (a named pipe on Windows). Never TCP, where anybody of this machine may listen.
+ * (a named pipe on Windows). Never TCP, where anyone of this machine may listen.
  */
 export function whyUnsafe(address: string): string | undefined {
   if (process.platform === "win32") {

@@ -17,7 +17,7 @@ export class FollowedNeovim {
   #plugin: Plugin | undefined;
 
   constructor(
-    /** Where the CLI works: its project, then our working folder, which is the CLI's. */
+    /** The CLI's folders: its project, then our working folder, which is the CLI's. */
     readonly places: readonly string[],
     private readonly log: Log,
     cliPid: number,

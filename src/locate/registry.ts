@@ -13,7 +13,7 @@ export interface Entry {
   /** The socket or named pipe on which it answers. */
   address: string;
   workspaceFolders: string[];
-  /** Where the Claude CLI connects. */
+  /** The port to which the Claude CLI connects. */
   port: number;
   /** In ms since the epoch. */
   since: number;

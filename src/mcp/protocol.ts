@@ -55,7 +55,7 @@ export interface ImplementationInfo {
 /** The name the Claude Code CLI gives in `initialize` (measured with 2.1.330). */
 const CLAUDE_CODE = "claude-code";
 
-/** Where a client runs that may not do all that this machine's user may: a container, another machine. */
+/** The place of a client that may do less than this machine's user: a container, another machine. */
 export interface Remote {
   /** As the user calls it. */
   readonly name: string;

@@ -197,7 +197,7 @@ interface ServerDefinition {
   methods?: Readonly<Record<string, Method>>;
 }
 
-/** What the server reports to the program around it. All are optional. */
+/** Events for the program around the server. All are optional. */
 interface ServerEvents {
   /** A connection is there; its name is not known yet. */
   onConnect?(client: Client): void;

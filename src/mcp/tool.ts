@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { ErrorCode, RpcError } from "../jsonrpc/message";
 import type { Client, ToolResult } from "./protocol";
 
-/** What a tool knows of the call it answers. */
+/** The call that a tool answers. */
 export interface ToolCall {
   readonly client: Client;
   /** Claude Code's id of this use of the tool. */

@@ -25,13 +25,13 @@ interface LateTimes {
   limitMs: number;
   /** Neovim itself. */
   answerMs: number;
-  /** Aborts when nobody wants the answer any more. */
+  /** Aborts when no one wants the answer any more. */
   signal?: AbortSignal | undefined;
 }
 
 /** A connection of our own to a Neovim that has the plugin, for programs that Claude Code starts. */
 export class Plugin {
-  /** What a Claude elsewhere does not share, Neovim leaves out, if we work for one. */
+  /** Neovim leaves out files outside of these folders, if we work for a Claude elsewhere. */
   readonly #shared = sharedFolders();
   #waits = 0;
 
@@ -111,7 +111,7 @@ export class Plugin {
     const info = await unlessBusy(this.rpc.request("nvim_get_chan_info", [0], answerMs));
     const { id: channel } = info as { id: number };
     const late = Promise.withResolvers<unknown>();
-    // Nobody may wait for it yet when the connection ends.
+    // No one may wait for it yet when the connection ends.
     late.promise.catch(() => {});
     const offs = [
       this.rpc.onNotification.on(({ args: [event, payload] }) => {

@@ -27,7 +27,7 @@ export class NeovimRpc {
   readonly onClose = new Emitter<void>();
   readonly #transport = new Transport();
   readonly #pending = new Set<(error: Error) => void>();
-  /** What sends each request that waits for its turn, the oldest first. */
+  /** Functions that send the requests that wait, the oldest first. */
   readonly #waiting = new Set<() => void>();
   #inFlight = 0;
   closed = false;

@@ -111,7 +111,7 @@ interface Listing {
 class MentionedFiles {
   readonly #listings = new Map<string, Listing>();
 
-  /** Those that fit what was typed, the best first. */
+  /** Lists the files that fit the typed word, the best first. */
   async find(folder: string, typed: string): Promise<PromptItem[]> {
     const { project, files: listed } = this.#listing(folder);
     const files = await listed;
@@ -144,7 +144,7 @@ class MentionedFiles {
   }
 }
 
-/** Lower is better; undefined where the letters do not follow each other in the name. */
+/** Lower is better; undefined if the letters do not follow each other in the name. */
 function rankOf(name: string, typed: string): number | undefined {
   if (basename(name).startsWith(typed)) return 0;
   if (name.startsWith(typed)) return 1;

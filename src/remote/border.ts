@@ -14,7 +14,7 @@ import { isDeep, isObject, type JsonObject, own, parseJson } from "../lib/json";
 import { failed, isClaudeCode, type ToolResult, texts } from "../mcp/protocol";
 import { Crossing, type Remote, refusal } from "./remote";
 
-/** What passes of a request. */
+/** The part of a request that passes. */
 export interface RequestRule {
   /** The parameters for the server: what it is not to receive is not among them. */
   params(params: JsonObject, crossing: Crossing): JsonObject;
@@ -26,7 +26,7 @@ export interface RequestRule {
   waits?(params: JsonObject): boolean;
 }
 
-/** What passes of a notification's parameters; undefined: nothing, not even its name. */
+/** The part of a notification's parameters that passes; undefined: nothing, not even its name. */
 export type NotificationRule = (params: JsonObject, crossing: Crossing) => JsonObject | undefined;
 
 /** The closed list of a server: what is not in it passes in neither direction. */
@@ -41,7 +41,7 @@ export interface Rules {
 interface Passed {
   readonly rule: RequestRule;
   readonly asked: JsonObject;
-  /** It is answered, or nobody waits for it any more. */
+  /** It is answered, or no one waits for it any more. */
   end(): void;
 }
 
@@ -146,7 +146,7 @@ export class Border implements Transport {
     this.#passed.delete(id);
   }
 
-  /** `find` throws what is answered instead, or returns undefined where the server will answer. */
+  /** `find` throws what is answered instead, or returns undefined if the server will answer. */
   #answer(id: Id, rule: RequestRule, find: () => unknown): void {
     try {
       const result = find();
@@ -192,10 +192,10 @@ export const handshake: Readonly<Record<string, NotificationRule>> = {
   "notifications/cancelled": ({ requestId }) => ({ requestId }),
 };
 
-/** What a tool's argument is ("project": a path, also from the project's top), or what becomes of it. */
+/** The kind of a tool's argument ("project": a path, also from the project's top), or its conversion. */
 type Field = "plain" | "path" | "project" | "uri" | ((value: unknown) => unknown);
 
-/** What passes of a call. */
+/** The part of a call that passes. */
 export interface ToolRule {
   /** The arguments that pass. */
   readonly input: Readonly<Record<string, Field>>;

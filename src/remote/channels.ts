@@ -88,7 +88,7 @@ export class Channels {
       case "open":
         return this.#accept(frame.ch, frame.kind, frame.d);
       case "data":
-        // One that we have closed may not know it yet.
+        // The other end may not know yet that we have closed the channel.
         return this.#open.get(frame.ch)?.onMessage(frame.d);
       case "close":
         return this.#closed(frame.ch);

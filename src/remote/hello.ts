@@ -20,7 +20,7 @@ const HostHello = v.object({
   ...Contract.entries,
   /** The port of before, if there was one: the CLI tries it again. */
   port: v.optional(port),
-  /** What clients in the remote must show, drawn for this remote alone. */
+  /** The token that clients in the remote must show, drawn for this remote alone. */
   token: v.pipe(v.string(), v.uuid()),
   /** Takes its place where another program has `port`. */
   nextToken: v.pipe(v.string(), v.uuid()),
@@ -33,7 +33,7 @@ export type HostHello = v.InferOutput<typeof HostHello>;
 const RelayHello = v.object({
   ...Contract.entries,
   port,
-  /** Of the executable there. */
+  /** The path of the executable there. */
   executable: text,
   /** The host's `roots`, in its order: a probe of each, or null where there is no such folder. */
   probes: v.pipe(v.array(v.nullable(text)), v.maxLength(MAX_ROOTS)),
@@ -65,7 +65,7 @@ export function hostHello(fields: Omit<HostHello, "contract" | "version">): Host
   return { contract: CONTRACT, version: VERSION, ...fields };
 }
 
-/** What the relay says of where it runs. */
+/** The relay's description of its machine. */
 export function relayHello(roots: readonly string[], port: number, problem?: string): RelayHello {
   return {
     contract: CONTRACT,

@@ -59,12 +59,12 @@ const Opening = v.object({
 });
 export type Opening = v.InferInput<typeof Opening>;
 
-/** What passes of a hook's input, but for paths: numbers, words that are shown, and ids. */
+/** The fields of a hook's input that pass, beside paths: numbers, words that are shown, and ids. */
 const PLAIN = [
   ...["session_id", "prompt_id", "permission_mode", "source", "stop_hook_active", "tool_name"],
   ...["tool_use_id", "duration_ms", "agent_id", "prompt", "permission_suggestions"],
 ];
-/** Of a tool's answer: what the review keeps of the text before. */
+/** The field of a tool's answer that the review needs: the text before. */
 const PLAIN_OF_ANSWER = ["type", "originalFile", "original_file"];
 
 /**
@@ -101,7 +101,7 @@ async function run(channel: Channel, d: string, remote: Remote): Promise<unknown
   if (!mapped || !EVENTS.some((one) => one === event)) return channel.close();
   const release = await startingSlot(channel);
   if (!release) return;
-  // Throws where the folder has gone.
+  // Throws if the folder has gone.
   const child = attempt(() =>
     Bun.spawn([process.execPath, "hook", String(event), "--from-neovim"], {
       ...{ cwd: folder, env, stdout: "pipe", stderr: "ignore" },
@@ -124,7 +124,7 @@ async function run(channel: Channel, d: string, remote: Remote): Promise<unknown
   return child.exited;
 }
 
-/** Resolves once a hook may start, to what lets the next one start; to undefined where it has been given up. */
+/** Resolves once a hook may start, to what lets the next one start; to undefined if it has been given up. */
 async function startingSlot(channel: Channel): Promise<(() => void) | undefined> {
   let isGivenUp = false;
   channel.onClose = () => {
@@ -161,7 +161,7 @@ function answerOf(answer: unknown, remote: Remote): unknown {
   return { ...all, reason: lines.join("\n") };
 }
 
-/** Undefined where a path is in no shared folder. */
+/** Undefined if a path is in no shared folder. */
 function hookInput(value: unknown, { map }: Remote): JsonObject | undefined {
   if (!isObject(value) || isDeep(value)) return undefined;
   const { cwd, tool_input: asked, tool_response: answer, background_tasks: tasks } = value;
@@ -244,7 +244,7 @@ const INPUT: ToolRule["input"] = {
   depth: "plain",
 };
 
-/** Those that read. A remote neither edits by them, nor sees where the user is. */
+/** The tools that only read. A remote can neither edit, nor see where the user is. */
 const TOOLS = [
   ...["find_symbol", "find_references", "outline"],
   ...["get_diagnostics", "get_diagnostic_context", "get_diagnostic_summary"],

@@ -10,7 +10,7 @@ import { LIMITS } from "./wire";
 
 const CONNECT_MS = 2_000;
 
-/** What of a CLI's environment Neovim's side needs. */
+/** The variables of a CLI that Neovim's side needs. */
 const VARIABLES = [
   "CLAUDE_PROJECT_DIR",
   "CLAUDE_CODE_NVIM_SESSION",
@@ -24,7 +24,7 @@ export function relaySocket(port: number): string {
 }
 
 /**
- * The socket of the relay that a CLI with this environment and folder is connected to; undefined where its
+ * The socket of the relay that a CLI with this environment and folder is connected to; undefined if its
  * Neovim is on this machine, or there is none.
  */
 export function findRelay(env: Environment, folder: string): string | undefined {

@@ -19,7 +19,7 @@ const PING_MS = 10_000;
 const SILENCE_MS = 30_000;
 /** A container may be slow to start a program; so is the way to another machine. */
 const HELLO_MS = 20_000;
-/** For the relay's program to end by itself. */
+/** For the relay's program to end on its own. */
 const KILL_MS = 2_000;
 /** The limit of a line of the relay, or of the program that starts it. */
 const SHOWN_LENGTH = 500;
@@ -36,7 +36,7 @@ interface RemoteOptions {
   port?: number | undefined;
 }
 
-/** What Neovim learns. `claude-code.RemoteReport` in Lua. */
+/** The report to Neovim: `claude-code.RemoteReport` in Lua. */
 export type LinkState =
   | { state: "starting" }
   | {
@@ -111,7 +111,7 @@ export class Link {
     try {
       const cause = await Promise.race([this.#serve(peer.wire), this.#ended.promise]);
       if (cause !== ENDED) return cause;
-      // What the program says of its end is worth more than that it has ended.
+      // The program's own words say more than that it has ended.
       return await Promise.race([peer.gone, Bun.sleep(KILL_MS).then(() => cause)]);
     } finally {
       this.#channels?.dispose();
@@ -180,7 +180,7 @@ export class Link {
 
 /**
  * Starts a program that speaks on stdin and stdout. `onSaid` gets the lines of its stderr; `gone` resolves, with how,
- * once it has ended. Throws where there is none.
+ * once it has ended. Throws if there is none.
  */
 function startPeer(command: readonly string[], onSaid: (line: string) => void) {
   const [name = "", ...args] = command;

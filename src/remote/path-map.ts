@@ -27,7 +27,7 @@ const HERE: Disk = {
 interface Pair {
   readonly remote: Place;
   readonly host: Place;
-  /** Where the folder was when the map was made: a symlink that replaces it leads nowhere. */
+  /** The folder's real path when the map was made: a symlink that replaces it leads nowhere. */
   readonly real: Place;
   readonly folds: boolean;
 }
@@ -151,7 +151,7 @@ export class PathMap {
     return remote === undefined || host === undefined ? undefined : { remote, host };
   }
 
-  /** Of two folders of equal length, the one with the longer name there. */
+  /** The longer folder there wins if two are equally long here. */
   #longest(side: Side, place: Place): Pair | undefined {
     const rank = (pair: Pair) => pair[side].names.length * 10_000 + pair.remote.names.length;
     return this.#pairs
@@ -198,7 +198,7 @@ function written(place: Place, style: PathStyle): string | undefined {
   return Bun.deepEquals(parsePlace(path, style), place) ? path : undefined;
 }
 
-/** Where a path can begin in a text, and where the name of a folder ends. */
+/** The places where a path can begin in a text, and where the name of a folder ends. */
 const BEGIN = "(?<![\\p{L}\\p{N}_.<-])";
 const END = "(?![\\p{L}\\p{N}_-]|\\.[\\p{L}\\p{N}])";
 
@@ -226,10 +226,10 @@ export interface Place {
 /** `wsl$` is the older name of `wsl.localhost`. */
 const SHARE = /^[\\/]{2}([^\\/?.][^\\/]*)[\\/]+([^\\/]+)(?:[\\/]+|$)/;
 const DRIVE = /^([A-Za-z]):[\\/]+/;
-/** What Windows takes for a device, or for another name than it is. */
+/** Names that Windows takes for a device, or for another name. */
 const NO_NAME = /[<>:"|?*]|[. ]$|^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i;
 
-/** undefined where the path is not absolute, holds control characters, or cannot be a file's. */
+/** undefined if the path is not absolute, holds control characters, or cannot be a file's. */
 function parsePlace(path: string, style: PathStyle): Place | undefined {
   if (Buffer.byteLength(path) > MAX_PATH[style] || /\p{Cc}/u.test(path)) return undefined;
   if (style === "posix") return path.startsWith("/") ? place("/", path.split("/")) : undefined;

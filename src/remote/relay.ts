@@ -95,7 +95,7 @@ function join(client: ClosableTransport, channels: Channels): void {
   channel.onClose = () => client.close();
 }
 
-/** For hooks and MCP servers of the CLI there. Undefined where there can be no socket: the CLI goes on without. */
+/** For hooks and MCP servers of the CLI there. Undefined if there can be no socket: the CLI continues without. */
 function listenBeside(port: number, channels: Channels, log: Log): { stop(): void } | undefined {
   const path = relaySocket(port);
   try {

@@ -14,7 +14,7 @@ const BELOW = /^(?![/\\~]|[A-Za-z]:)(?!.*(?:^|[/\\])\.\.(?:[/\\]|$))/s;
 const NOT_SHARED =
   "The file is in no folder that this Claude and Neovim share. Neovim has not looked at it.";
 
-/** Where clients run that are believed in nothing. One for all connections from there. */
+/** A place whose clients are not trusted. One object serves all connections from there. */
 export class Remote implements ClientRemote {
   /** Proposals from there that wait for the user. */
   waiting = 0;

@@ -1,7 +1,7 @@
 import { linesOf } from "../lib/lines";
 import { visibleLine } from "../lib/visible";
 
-/** What relay and link allow each other, in one place. */
+/** The limits that relay and link set each other. */
 export const LIMITS = {
   /** One line, in bytes: a message of a client, quoted. */
   lineBytes: 64 * 1024 * 1024,
@@ -9,13 +9,13 @@ export const LIMITS = {
   channels: 24,
   /** Each client and each hook opens one; Neovim learns of each client. */
   opensPerSecond: 100,
-  /** What may wait for the other end that does not read, in bytes; then the connection ends. */
+  /** Bytes that may wait for the other end; beyond that the connection ends. */
   backlogBytes: 128 * 1024 * 1024,
-  /** What a shell may print before the first line. */
+  /** Output of a shell before the first line. */
   greetingBytes: 4 * 1024,
   /** Files that one message names. */
   paths: 200,
-  /** What is copied of one conversation. */
+  /** Bytes that are copied of one conversation. */
   conversationBytes: 128 * 1024 * 1024,
 } as const;
 

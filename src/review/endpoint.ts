@@ -13,7 +13,7 @@ import { countsOf } from "./state/entry";
 import type { ReviewSummary } from "./summary";
 import type { EndedCall } from "./unrecorded";
 
-/** So long after an event others are waited for, which come in flocks. */
+/** Events come in bursts: wait this long after one for others. */
 const DEBOUNCE_MS = 80;
 
 /** How often it is looked whether processes still run that commands have left behind, or git still fails. */
@@ -106,7 +106,7 @@ export class ReviewEndpoint {
     });
     if (!this.#reports) return;
     if (found.again !== undefined) this.#soon(found.again);
-    // What changed after it was read, and before it was watched, was no event.
+    // Changes between the reading and the watch were not events.
     const { folders } = this.editor.state;
     const settings = folders.flatMap((one) => settingsPaths(one, claudeFolder()));
     if (this.#watch.follow([`${folder}/`, ...settings, ...found.watched])) this.#soon();

@@ -36,7 +36,7 @@ export class Projects {
 
   async #readAll(): Promise<void> {
     for (const root of new Set([...this.#roots(), ...this.#projects.keys()])) {
-      // Whoever needs a journal that cannot be read gets the error.
+      // A caller that needs the unreadable journal gets the error.
       await this.#known(root)
         .catchUp()
         .catch(() => {});

@@ -3,7 +3,7 @@ import { Failure } from "../lib/errors";
 import { isObject } from "../lib/json";
 
 /*
- * What Neovim sends for a review. Paths are absolute. `text` is a buffer's text as it would be
+ * Parameters of Neovim's requests for a review. Paths are absolute. `text` is a buffer's text as it would be
  * written, to the byte: with line ends, BOM and in the file's encoding. Neovim sends it as LastText
  * below takes it, or in base64. It is left out for a file that no buffer has loaded: then the disk counts.
  */
@@ -48,7 +48,7 @@ const Chosen = v.object({
   text: Text,
   /** Ids of hunks as they were listed, and "mode"; "file", or neither of the two, is the whole file. */
   hunks: v.optional(v.array(Id)),
-  /** First and last row of the text, from 1: what of hunks stands there. */
+  /** First and last row of the text, from 1: what of hunks is there. */
   range: v.optional(v.tuple([v.number(), v.number()])),
 });
 

@@ -36,13 +36,13 @@ import type { EndedCall } from "./unrecorded";
 import { bytesOf, isText } from "./weave/lines";
 import { ALL } from "./weave/row";
 
-/** So many hunks are listed one by one; of each other file the first. */
+/** Lists this many hunks one by one, and the first of each further file. */
 const MAX_HUNKS = 500;
 const MAX_FILES = 2_000;
 
-/** So long after a call its comparison may be about to run. */
+/** A call's comparison may still be about to run this long after it. */
 const MOMENT_MS = 500;
-/** Who writes a file has written it after so long, mostly; and how often it is read until then. */
+/** How long most writes take, and how often to read meanwhile. */
 const [WRITING_MS, MAX_READS] = [20, 50];
 
 type Request<S extends v.GenericSchema> = v.InferOutput<S>;
@@ -53,7 +53,7 @@ export interface Listed {
   counts: Counts;
   /** Sentences for the user: what the review does not know. */
   incomplete: string[];
-  /** Those that are to be said once. */
+  /** Sentences to be said once. */
   damage: string[];
   /** Files that the option `review.ignore` leaves out of all this. */
   ignored: number;
@@ -82,7 +82,7 @@ export class ReviewService {
     this.#projects.follow(folders);
   }
 
-  /** What each method takes, and what it gives. */
+  /** The methods with their parameters and results. */
   readonly methods = {
     /** Listed: all there is to review, files in order of their paths; `unchanged`: Neovim has this answer. */
     list: takes(requests.List, (request) => this.#list(request)),
@@ -334,7 +334,7 @@ export class ReviewService {
     };
     if (!isNeeded() || new Privacy().isPrivate(path)) return;
     let content = project.onDisk(relativePath);
-    // Who writes it again just now has emptied it first: nobody has deleted all of it.
+    // A writer may have truncated it first: an empty file is not a deletion of all its lines.
     for (let reads = 1; reads < MAX_READS; reads++) {
       const now = fileVersion(path);
       if (now === (version ?? now)) break;
@@ -349,7 +349,7 @@ export class ReviewService {
   }
 
   /**
-   * Outside of a git repository nobody else knows what a file holds that a command of Claude's is about
+   * Outside of a git repository no one else knows what a file holds that a command of Claude's is about
    * to change: of the files that Neovim has loaded that is recorded while Claude works. Returns after how many
    * ms to call again, if the moment was not right.
    */
@@ -358,7 +358,7 @@ export class ReviewService {
     for (const project of this.#projects.all()) {
       const { root, sessions } = project;
       if (!sessions.anyWorks() || gitFolder(root) !== undefined) continue;
-      // What a call has just changed is still to be compared with what stood there.
+      // The comparison still needs the texts from before the call.
       if (sessions.isInCall()) continue;
       if (sessions.wasInCall(Date.now() - MOMENT_MS)) {
         again = MOMENT_MS;
@@ -413,7 +413,7 @@ function joined(results: readonly ShownDecision[]): ShownDecision {
   };
 }
 
-/** Those that a tool such as Edit changed before those that a command did, which may be very many. */
+/** Puts files that a tool such as Edit changed before those of commands, which may be many. */
 function editedFirst(entries: Entry[]): Entry[] {
   const isEdited = ({ owners }: Entry) => owners.some(({ tool }) => EDITING_TOOLS.includes(tool));
   return [...entries.filter(isEdited), ...entries.filter((entry) => !isEdited(entry))];

@@ -7,7 +7,7 @@ import { blobOf } from "./weave/lines";
 import { ALL, type Change } from "./weave/row";
 
 /*
- * What Neovim receives of a review: the classes ReviewFile, ReviewHunk and ReviewOwner of
+ * The review's data for Neovim: the classes ReviewFile, ReviewHunk and ReviewOwner of
  * lua/claude-code/editor/review/buffer.lua, Decision of outcome.lua. Lines are bytes (Lua strings)
  * without "\n"; a "\r" before it is part of them.
  */

@@ -16,12 +16,12 @@ import { Unrecorded } from "./unrecorded";
 import { linesOf } from "./weave/lines";
 import { ALL } from "./weave/row";
 
-/** What Neovim learns without asking. */
+/** The summary that Neovim gets without asking. */
 export interface ReviewSummary {
   counts: Counts;
   /** A change could not be recorded since the user last kept the rest: the status line shows it. */
   incomplete: boolean;
-  /** What CLIs find in their settings files in each workspace folder: without hooks nothing is recorded. */
+  /** The settings of CLIs in each workspace folder: without hooks nothing is recorded. */
   setups: FolderSetup[];
   /** Sentences on what keeps the review from knowing all at once. */
   problems: string[];
@@ -73,9 +73,9 @@ class WatchedProject {
   #accepted: Accepted[] = [];
   readonly #commits: Commits;
   readonly unrecorded: Unrecorded;
-  /** What waits for the user, in the version in which it did before git was asked. */
+  /** The pending changes, in the version from before git was asked. */
   #checked: { entries: Entry[]; version: number } | undefined;
-  /** What waited for the user is in the journal no more, and nothing has said so. */
+  /** Pending changes have left the journal without a record. */
   #isLost = false;
   /** When, in ms since the epoch. */
   #compared = 0;
@@ -123,11 +123,11 @@ class WatchedProject {
     await this.#commits.check(entries);
   }
 
-  /** Who rewrites the journal keeps what waits: where that is gone, something else has changed it. */
+  /** Rewriting the journal keeps pending changes: if they are gone, something else has changed it. */
   #noteLost(): void {
     const { files, folder } = this.project;
     this.#isLost ||= this.#checked?.entries.some(({ file }) => !files.has(file.path)) ?? false;
-    // Of a folder that is gone as a whole, hooks make the next one.
+    // Hooks create the folder again if it is gone as a whole.
     if (!this.#isLost || !existsSync(incompletePath(folder))) return;
     noteIncomplete(folder);
     this.#isLost = false;

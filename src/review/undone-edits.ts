@@ -23,14 +23,14 @@ const HEAD =
 interface UndoneFile {
   path: string;
   text: string;
-  /** The `undo` records whose effect stands on the disk. */
+  /** The `undo` records whose effect is on the disk. */
   undos: string[];
   /** Those whose effect does not: it is in an unsaved buffer, or the user took it back. */
   missing: string[];
 }
 
 /**
- * What the session's Claude is to receive with the prompt that is submitted now: which of its own edits
+ * The text for Claude with the prompt that is submitted now: which of its own edits
  * the user has undone. Each is reported once; undefined if there are none. `projectFolder`: the project's
  * folder. Throws the system's error.
  */
@@ -63,7 +63,7 @@ function take(project: ReviewedProject, session: string, ids: string[]): boolean
 
 /** Ids of the `undo` records that the session has not received. Most journals hold none. */
 function unreported(folder: string, session: string): ReadonlySet<string> {
-  // What was reported earlier may be forgotten.
+  // Earlier reports may be forgotten.
   const oldest = Date.now() - MAX_DAYS * DAY_MS;
   const undos = recordsOf(folder, "undo").filter(({ at }) => at > oldest);
   const ids = new Set(undos.map(({ id }) => id));

@@ -19,7 +19,7 @@ export interface EndedCall extends ToolCall {
   /** In ms since the epoch. */
   began: number;
   durationMs: number;
-  /** It failed, or goes on in the background: hooks may have recorded nothing of it although they run. */
+  /** It failed, or continues in the background: hooks may have recorded nothing of it although they run. */
   isVague: boolean;
 }
 
@@ -64,7 +64,7 @@ export class Unrecorded {
     noteIncomplete(folder);
   }
 
-  /** For the user: that hooks record nothing, and why; undefined where they do. */
+  /** For the user: that hooks record nothing, and why; undefined if they do. */
   get sentence(): string | undefined {
     if (this.#since === Number.POSITIVE_INFINITY) return undefined;
     // Sweden's times are those of ISO 8601.

@@ -10,7 +10,7 @@ interface ChangedFile {
   after: string;
 }
 
-/** What was set up in a project, so that exactly that can be undone. */
+/** The setup of a project, so that exactly that can be undone. */
 export interface ProjectRecord {
   root: string;
   /** False once it was undone: it is not set up again without being asked. */
@@ -27,7 +27,7 @@ export function recordPath(root: string, kind: "json" | "lock" = "json"): string
   return join(stateFolder(), "projects", `${id}.${kind}`);
 }
 
-/** Undefined where a project was never set up, or its record cannot be read. */
+/** Undefined if a project was never set up, or its record cannot be read. */
 export function readRecord(root: string): ProjectRecord | undefined {
   const record = readPrivateJson(recordPath(root)) as ProjectRecord | undefined;
   return record?.root === root ? record : undefined;

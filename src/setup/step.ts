@@ -7,7 +7,7 @@ import { readRegular } from "../lib/read-regular";
 import { writeText } from "../lib/rewrite";
 import { type ProjectRecord, writeRecord } from "./record";
 
-/** Longer than any settings file, or CLAUDE.md, that somebody wrote: each of our edits reads the whole text. */
+/** Longer than any settings file, or CLAUDE.md, that someone wrote: each of our edits reads the whole text. */
 const MAX_BYTES = 1024 * 1024;
 
 /** One thing that setting up, or undoing it, does. */
@@ -21,7 +21,7 @@ export interface Step {
   run(record: ProjectRecord): void | Promise<void>;
 }
 
-/** What is to be done in a project, and what the user should know besides. */
+/** The steps to do in a project, and notes for the user. */
 export interface Plan {
   root: string;
   /** Whether the project is set up afterwards. */

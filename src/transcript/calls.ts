@@ -6,11 +6,11 @@ import type { ToolCall } from "./entries";
 const MAX_TEXT = 4_096;
 const MOST = 2 ** 31 - 1;
 
-/** What a call of a tool is about. */
+/** The subject of a tool call. */
 export interface Call {
-  /** What Claude does: "Read", "Grep", "Bash". */
+  /** Claude's action: "Read", "Grep", "Bash". */
   name: string;
-  /** What follows the name: a path with lines, a command, a pattern; it may have line ends. */
+  /** Text behind the name: a path with lines, a command, a pattern; it may have line ends. */
   subject: string;
   /** Absolute; a file, or the folder that is searched. */
   path?: string;
@@ -88,7 +88,7 @@ function shortPath(path: string, folder: string): string {
   return short === "" || short.startsWith("..") ? path : short;
 }
 
-/** Of a line, from 1, as far as Neovim counts; undefined of any other number. */
+/** A line number from 1, as far as Neovim counts; undefined for any other number. */
 export function lineNumber(value: unknown): number | undefined {
   return Number.isInteger(value) && Number(value) >= 1 ? Math.min(Number(value), MOST) : undefined;
 }

@@ -15,7 +15,7 @@ import { type Block, markdown, type Result, resultOf } from "./markdown";
 import { trailOf } from "./trail";
 import { WatchedTranscript } from "./watched";
 
-/** What the CLI writes together is one update. In ms. */
+/** Writes of the CLI within so many ms are one update. */
 const DEBOUNCE_MS = 15;
 
 const optional = v.optional(v.string());
@@ -123,7 +123,7 @@ export class TranscriptEndpoint {
 
   #follow(): void {
     const all = [...this.#views.values(), ...this.#watched.values()].map(({ path }) => path);
-    // What comes between that and reading is another event; what came before it was none.
+    // Changes after this call are events; earlier ones were not, so look once more.
     if (this.#watch.follow(all)) this.#soon();
   }
 
@@ -200,13 +200,13 @@ function expectedPath(session: string, cwd: string): string {
 /** A file may have many MB: so much of it is shown first, and then at a time. */
 const PART_BYTES = 64 * 1024;
 
-/** What a conversation has become since it was looked at last. */
+/** The changes of a conversation since the last look. */
 interface Update {
   /** The first part, or all that was shown before is none of it: see TranscriptFile. */
   restarted?: true;
   /** Follows at the end. */
   block: Block;
-  /** Of calls that were shown without a result. */
+  /** Results of calls that were shown without one. */
   results: { call: string; block: Block; about: Result["about"] }[];
 }
 
@@ -227,7 +227,7 @@ export class View {
     this.#file = new TranscriptFile(path);
   }
 
-  /** The lines that were added; undefined if there are none. Throws where the file cannot be read. */
+  /** The lines that were added; undefined if there are none. Throws if the file cannot be read. */
   update(): Update | undefined {
     const { lines, restarted } = this.#file.appended();
     if (restarted) return { restarted, block: this.#begin(lines), results: [] };
@@ -252,7 +252,7 @@ export class View {
     return call ? [{ call: call.id, ...resultOf(call, result) }] : [];
   }
 
-  /** The part before all that was shown; undefined where there is none. */
+  /** The part before all that was shown; undefined if there is none. */
   earlier(): Block | undefined {
     while (!this.#file.isWhole) {
       const block = this.#shown(this.#file.earlier(PART_BYTES).flatMap(this.#items));

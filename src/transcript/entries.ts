@@ -6,12 +6,12 @@ import type { Line } from "./file";
 /** The file of this machine that a path of another one means, if it is shared. A relative one is from `folder`, of here. */
 export type ToHost = (path: string, folder?: string) => string | undefined;
 
-/** Of what is shown as it is. */
+/** Characters of text that is shown unchanged. */
 const MAX_RAW = 8 * 1024;
 
 /**
- * What the CLI has written into a conversation's file, an entry a line (measured with 2.1.330, and promised by
- * nobody): whatever is not as expected is shown as it is.
+ * The entries of a conversation's file, which the CLI writes, one a line (measured with 2.1.330, and promised by
+ * no one): whatever is not as expected is shown as it is.
  */
 export type Item =
   | { kind: "prompt"; text: string; at: number | undefined }
@@ -19,7 +19,7 @@ export type Item =
   | { kind: "thinking"; text: string }
   | ToolCall
   | ToolResult
-  /** What happened beside that, in a line, and perhaps what belongs to it. */
+  /** Another event, in a line, perhaps with details. */
   | { kind: "note"; title: string; text: string }
   /** From here on Claude is this one; its name says how large a context it has. */
   | { kind: "model"; name: string }
@@ -34,17 +34,17 @@ export interface ToolCall {
   folder: string | undefined;
   /** In ms since the epoch. */
   at: number | undefined;
-  /** Where Claude runs elsewhere. */
+  /** Set if Claude runs elsewhere. */
   toHost?: ToHost | undefined;
 }
 
 export interface ToolResult {
   kind: "result";
-  /** Of its call. */
+  /** The id of its call. */
   id: string;
   text: string;
   failed: boolean;
-  /** What hooks get as `tool_response`. */
+  /** The `tool_response` of hooks. */
   detail: JsonObject;
   /** In ms since the epoch. */
   at: number | undefined;
@@ -130,7 +130,7 @@ const TOKENS = ["input_tokens", "cache_creation_input_tokens", "cache_read_input
 function usageOf(message: JsonObject): Usage | undefined {
   const usage = object(message.usage);
   const model = string(message.model);
-  // What the CLI itself says in Claude's name.
+  // The CLI itself says this in Claude's name.
   if (!usage || model === undefined || model.startsWith("<")) return undefined;
   const counts = TOKENS.map((name) => usage[name]).filter((count) => typeof count === "number");
   const tokens = counts.reduce((sum, count) => sum + count, 0);
@@ -166,7 +166,7 @@ function fromUser(entry: JsonObject): Item[] {
   return [...items, ...saidBy(entry, text)];
 }
 
-/** What the user says while Claude works, and what happens then, follows the result of a call. */
+/** Messages and events while Claude works follow the result of a call. */
 function fromAttachment(entry: JsonObject): Item[] {
   const { type, prompt, identity } = object(entry.attachment) ?? {};
   const name = type === "model" ? string(object(identity)?.modelId) : undefined;
@@ -175,7 +175,7 @@ function fromAttachment(entry: JsonObject): Item[] {
   return text.trim() === "" ? [] : saidBy(entry, text);
 }
 
-/** What stands between these tags the CLI has put there. */
+/** The CLI adds text between these tags. */
 const COMMAND = /^<command-name>(.*?)<\/command-name>/s;
 const OUTPUT = /^<(?:local-command|bash)-(?:stdout|stderr)>/;
 const OUTPUT_TAGS = /(?:<\/?(?:local-command|bash)-(?:stdout|stderr)>)+/g;
@@ -204,7 +204,7 @@ function saidBy(entry: JsonObject, text: string): Item[] {
   return [{ kind: "prompt", text, at }];
 }
 
-/** What a command has printed; nothing of nothing. */
+/** The output of a command, if there is any. */
 function outputOf(output: string): Item[] {
   const text = output.replaceAll(OUTPUT_TAGS, "\n").replaceAll(COLOUR, "").trim();
   if (text === "") return [];
@@ -212,7 +212,7 @@ function outputOf(output: string): Item[] {
   return [{ kind: "note", title, text: rest }];
 }
 
-/** What a tag holds; by a pattern, many that have no end would take the square of their number. */
+/** The content of a tag. A pattern would take quadratic time for many tags without an end. */
 function within(text: string, tag: string): string | undefined {
   const from = text.indexOf(`<${tag}>`);
   const to = text.indexOf(`</${tag}>`, from);

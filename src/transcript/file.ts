@@ -1,10 +1,10 @@
 import { fstatSync } from "node:fs";
 import { readRange, withRegular } from "../lib/read-regular";
 
-/** A line as it stands in the file, or how many bytes one has that is too long to be read. */
+/** A line as it is in the file, or how many bytes one has that is too long to be read. */
 export type Line = string | { skipped: number };
 
-/** Longer lines are not read: an image, or a file that somebody has put there. */
+/** Longer lines are not read: an image, or a file that someone has put there. */
 const MAX_LINE = 8 * 1024 * 1024;
 
 const BLOCK = 256 * 1024;
@@ -15,7 +15,7 @@ const LINE_END = 10;
  * those before, a part at a time. A last line without its end waits for it.
  */
 export class TranscriptFile {
-  /** What lies before was not read, what lies behind `#end` was not there yet. Both begin a line. */
+  /** Bytes before this were not read, bytes behind `#end` did not exist yet. Both begin a line. */
   #begin = 0;
   #end = 0;
   #inode: number | undefined;
@@ -71,7 +71,7 @@ export class TranscriptFile {
   }
 }
 
-/** Where the line begins in which an offset lies: behind the line end before it. */
+/** The start of the line in which an offset lies: behind the line end before it. */
 function lineStart(file: number, offset: number): number {
   for (let end = offset; end > 0; ) {
     const from = Math.max(0, end - BLOCK);

@@ -21,7 +21,7 @@ interface Mark {
   rows?: number;
   /** A call of a tool, by its id; its result may follow later. */
   call?: string;
-  /** What came of a call, with which its line ends. */
+  /** The outcome of a call, at the end of its line. */
   note?: string;
   failed?: boolean;
   /** The place that the line is about: absolute, 1-based. */
@@ -31,9 +31,9 @@ interface Mark {
   agent?: string;
 }
 
-/** Of a result, a note or an input. */
+/** Characters of a result, a note or an input. */
 const MAX_LINES = 1_000;
-/** Of what somebody has said. */
+/** Characters of a message. */
 const MAX_SAID = 2_000;
 /** Neovim draws longer ones slowly. */
 const MAX_COLUMNS = 2_000;
@@ -127,7 +127,7 @@ function header({ name, subject }: Call): string {
   return `${FOLDED} ${visibleLine(name, MAX_TITLE)}${short === "" ? "" : ` ${code}`}`;
 }
 
-/** What came of a call: its lines, which belong to the call's fold, and what they say of the call itself. */
+/** The outcome of a call: its lines, which belong to the call's fold, and a summary for the call's own line. */
 export interface Result {
   block: Block;
   about: Pick<Mark, "failed" | "line" | "agent"> & { note: string };

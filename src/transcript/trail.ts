@@ -4,7 +4,7 @@ import { type Item, itemsOf, type ToHost, type ToolCall, type ToolResult } from 
 import { type Line, TranscriptFile } from "./file";
 import { lineOf } from "./markdown";
 
-/** What Claude read, searched or edited. */
+/** A place that Claude read, searched or edited. */
 export interface Step {
   act: NonNullable<Call["act"]>;
   /** Absolute. */
@@ -16,10 +16,10 @@ export interface Step {
   subject: string;
 }
 
-/** Of a conversation, from its end. */
+/** The trail of a conversation, from its end. */
 interface Trail {
   steps: Step[];
-  /** How many are about private files, which nobody sees. */
+  /** How many are about private files, which no one sees. */
   hidden: number;
   /** How many came before those. */
   left_out: number;
@@ -28,14 +28,14 @@ interface Trail {
 const PART_BYTES = 1024 * 1024;
 const MAX_STEPS = 1_000;
 
-/** What the trail keeps of an entry. */
+/** The part of an entry that the trail keeps. */
 type Kept = "prompt" | { id: string; step: Step };
-/** What came of a call, where that is more than that it went well. */
+/** The outcome of a call that did not simply succeed. */
 type Outcome = { failed: boolean } & ReturnType<typeof lineOf>;
 
 /**
  * The steps of a conversation in their order, subagents' aside: of all of it, of the turn with a number
- * (1 is the first prompt's), or of the last one. Throws where the file cannot be read.
+ * (1 is the first prompt's), or of the last one. Throws if the file cannot be read.
  */
 export function trailOf(path: string, turn: number | "last" | "all", toHost?: ToHost): Trail {
   const file = new TranscriptFile(path);

@@ -8,15 +8,15 @@ import { type Step, stepOf } from "./trail";
 /** The last usage stands in it, unless a result is longer. */
 const TAIL_BYTES = 256 * 1024;
 
-/** Nobody follows more at once. */
+/** No one follows more at once. */
 const MAX_STEPS = 50;
 
-/** What Neovim learns of a conversation without showing it. */
+/** News of a conversation for Neovim, which does not show it. */
 interface News {
   /** How full the model's context is: tokens, and the share where its size is known. */
   tokens?: number;
   share?: number;
-  /** What Claude has begun, or an edit whose lines are known now. */
+  /** A call that Claude has begun, or an edit whose lines are known now. */
   steps: Step[];
 }
 
@@ -38,7 +38,7 @@ export class WatchedTranscript {
     this.#file = new TranscriptFile(path);
   }
 
-  /** What was added since the last call; of the first one only the usage. Throws where it cannot be read. */
+  /** Additions since the last call; only the usage for the first one. Throws if the file cannot be read. */
   news(): News | undefined {
     if (!existsSync(this.path)) this.#isNew = true;
     const { lines, restarted } = this.#file.appended();

@@ -7,7 +7,7 @@ export const LIMITS = {
   messageBytes: 64 * 1024 * 1024,
   /** Open WebSockets at once. */
   connections: 128,
-  /** What may wait for a client that does not read, in bytes; then it is dropped. */
+  /** Bytes that may wait for a client; beyond that it is dropped. */
   backlogBytes: 128 * 1024 * 1024,
   /** Silence after which Bun has pinged in vain and drops the client, in seconds. */
   idleSeconds: 120,

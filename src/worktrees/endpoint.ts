@@ -47,7 +47,7 @@ function checked<R>(act: (trees: Trees, options: Options) => Promise<R>) {
 
 /**
  * Brings home what can be merged: everything is checked first, then recorded for the review, then each file is
- * written, if it still is as it was. A second one goes on where a first one was killed.
+ * written, if it still is as it was. A second one continues where a first one was killed.
  */
 async function home({ root, path }: Trees, { with_conflicts, unsaved }: Options) {
   // A bare repository may be the `.git` of a folder.

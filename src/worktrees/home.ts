@@ -19,7 +19,7 @@ interface Conflict {
   /** Absolute. */
   path: string;
   why: string;
-  /** Of the conflict markers, 1-based; none where the file stays as it is here. */
+  /** The lines of the conflict markers, 1-based; none if the file stays as it is here. */
   lines: number[];
 }
 
@@ -46,7 +46,7 @@ export async function branchPoint({ root, path }: Trees) {
  */
 export async function comingHome(trees: Trees, journal: HomeJournal) {
   const { root, path: tree } = trees;
-  // What is committed from now on is in the commits.
+  // Later commits have the rest.
   const { paths, repositories } = await ask(tree, differingPaths(tree));
   const dirty = new Set(paths);
   const { head, here, base } = await branchPoint(trees);
@@ -67,7 +67,7 @@ export async function comingHome(trees: Trees, journal: HomeJournal) {
     const began = await asStood(trees, path, bases.get(path), theirs);
     const beganHere = await asStood(trees, path, bases.get(path), ours);
     const cameHome = homes.has(path);
-    // What came home and is committed here is no longer theirs to take back.
+    // Files that came home and are committed here are not taken back.
     const keptHere = await asStood(trees, path, kept.get(path), ours);
     if (isSame(theirs, began) && (!cameHome || isSame(ours, keptHere))) continue;
     const last = homes.get(path);

@@ -61,7 +61,7 @@ export class HomeJournal {
   }
 
   /**
-   * The file there without Claude's changes that wait for a review; undefined if nobody knows that: then all of it
+   * The file there without Claude's changes that wait for a review; undefined if no one knows that: then all of it
    * waits. `began`: as it was at the branch point.
    */
   settled(

@@ -13,7 +13,7 @@ const MAX_CONFLICTS = 127;
 const NOTHING: Side = { bytes: new Uint8Array(), mode: 0, symlink: false };
 
 /**
- * What a file becomes here by what the worktree `name` changed in it. With a `conflict`, a sentence, it has
+ * Merges the changes of the worktree `name` into a file here. With a `conflict`, a sentence, it has
  * conflict markers, or is as it was here.
  */
 export function* merge(
@@ -44,7 +44,7 @@ export function* merge(
   };
 }
 
-/** Undefined where git cannot merge them. */
+/** Undefined if git cannot merge them. */
 function* mergeTexts(
   sides: readonly Side[],
   name: string,
@@ -117,7 +117,7 @@ export function sideOf(root: string, path: string, where: string): Side | undefi
   }
 }
 
-/** It came home with a conflict that nobody has resolved. */
+/** It came home with a conflict that no one has resolved. */
 function hasMarkers(side: Side | undefined): boolean {
   return Buffer.from(side?.bytes ?? "").includes("<<<<<<< here");
 }

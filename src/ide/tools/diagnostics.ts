@@ -52,7 +52,7 @@ export function getDiagnostics(editor: EditorPort, names: FileNames): Tool {
 
   async function allFiles(client: Client): Promise<ToolResult> {
     await settled(editor, ALL_FILES_DEADLINE_MS);
-    // What was wrong in a file before the edit is not known if it was not open: leave it out,
+    // The problems from before the edit are not known if the file was not open: leave it out,
     // or every old problem of it would look new.
     const unknown = unknownBefore.get(client);
     const files = editor.state.diagnostics

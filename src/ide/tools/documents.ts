@@ -12,7 +12,7 @@ export const documentTools = (editor: EditorPort) => [
   saveDocument(editor),
 ];
 
-/** Of a text to search for: in a line of 1 MB that repeats it all but its end, the search takes 0.1 s. */
+/** Limits a text to search for: in a line of 1 MB that repeats all but its end, the search takes 0.1 s. */
 const MAX_CHARACTERS = 10_000;
 
 const Opening = v.object({

@@ -8,7 +8,7 @@ import { fileUri } from "../../lib/file-uri";
 import { json, type ToolResult } from "../../mcp/protocol";
 import { defineTool, type Tool } from "../../mcp/tool";
 
-/** What the editor shows, and changes nothing. A new tool is a function here, and its name in this list. */
+/** The tools that only read. A new one is a function here, and its name in this list. */
 export const editorStateTools = (editor: EditorPort) => [
   getCurrentSelection(editor),
   getLatestSelection(editor),

@@ -118,7 +118,7 @@ function of(severity: number, { items }: FileProblems): number {
   return items.filter((item) => item.severity === severity).length;
 }
 
-/** What the Stop hook asks Claude to call. */
+/** The Stop hook asks Claude to call this. */
 function getSessionDiagnostics(neovim: FollowedNeovim, whose: Whose): Tool {
   return defineTool({
     name: "get_session_diagnostics",

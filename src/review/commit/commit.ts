@@ -156,14 +156,14 @@ function* commitOf(
   }
   if ((yield* headOf(root)) !== head) throw new Failure("HEAD has moved just now: commit again");
   const message = draft && prompts.length > 0 ? ["--edit", "--file=-"] : [];
-  // What git says is read here; LANGUAGE counts before the locale, and leaves its encoding alone.
+  // We read git's output; LANGUAGE overrides the locale, and leaves its encoding alone.
   const env = { GIT_EDITOR: editor, LANGUAGE: "en" };
   const input = message.length > 0 ? draftOf(prompts) : "";
   const made = yield { args: ["commit", ...message], index, env, input, ms: MAX_MS };
   const said = made.stdout.toString();
   if (made.code === 0)
     return [said.split("\n")[0], ...(/^ \d+ files? .*/m.exec(said) ?? [])].join(",");
-  // Somebody has ended a hook that runs after it.
+  // Someone has ended a hook that runs after it.
   if (made.code === null && (yield* headOf(root)) !== head) return "git was ended behind it";
   if (/problem with the editor/.test(made.stderr.toString())) return undefined;
   throw new Failure(`nothing is committed: ${saidBy(made)}`);
@@ -183,7 +183,7 @@ const MAX_MESSAGE = 10_000;
 const MAX_REASON = 300;
 const MESSAGE_MS = 120_000;
 
-/** No hooks, plugins and MCP servers, ours included, no tools, and no conversation in anybody's list (2.1.330). */
+/** No hooks, plugins and MCP servers, ours included, no tools, and no conversation in anyone's list (2.1.330). */
 const FLAGS = ["-p", "--safe-mode", "--strict-mcp-config", "--tools=", "--no-session-persistence"];
 const ASK = `Write the message of the git commit with the changes below: a subject of at most 72 characters and, if \
 it does not say it all, an empty line and a body. Follow the style of the last subjects, which come first. Reply with \
@@ -203,7 +203,7 @@ export interface OpenCommit {
 
 /**
  * Asks Claude for the message of a commit. It receives what is committed, but for private files, and nothing else. It
- * runs outside of the project, whose settings nobody may have looked at. `env`: variables of the user's. Throws
+ * runs outside of the project, whose settings no one may have looked at. `env`: variables of the user's. Throws
  * Failure.
  */
 export async function messageFor(

@@ -32,7 +32,7 @@ type Owner = ReturnType<typeof ownProcess>;
 /** When git may try again after a failure, by folder and by performance.now(). */
 const retries = new Map<string, number>();
 
-/** Writes it down for the next start: git goes on where this process is killed. Throws the system's error. */
+/** Writes it down for the next start: git continues where this process is killed. Throws the system's error. */
 export function savePending(folder: string, { known, ...pending }: PendingIndexUpdate): void {
   const text = JSON.stringify({ ...pending, known: [...known], owner: ownProcess() });
   writePrivateFile(join(folder, NOTE), text);

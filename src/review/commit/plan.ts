@@ -15,7 +15,7 @@ import { type Change, isClaude } from "../weave/row";
 /** Node's longest timer, 24 days: a hook or a user takes as long as they like. */
 export const MAX_MS = 2 ** 31 - 1;
 const LINK = "120000";
-/** So many files, and lines of what a program says, are in a message. */
+/** A message names this many files, and lines of a program's output. */
 const MAX_NAMED = 10;
 
 /** A commit of all that the user has kept in one repository. Its paths are relative to that one. */
@@ -27,7 +27,7 @@ export interface CommitPlan {
   entries: Entries;
   /** Claude's entries of the index, each with HEAD's. */
   staged: ReturnType<typeof rawChanges>;
-  /** Paths that the user has staged, or nobody knows who. */
+  /** Paths that the user has staged, or no one knows who. */
   users: string[];
   hunks: number;
   /** The prompts that made these hunks, in their order. */
@@ -36,7 +36,7 @@ export interface CommitPlan {
   notes: string[];
 }
 
-/** What HEAD has at a path; no lines where it is not there. */
+/** The file of HEAD at a path; no lines if it is missing. */
 interface AtHead {
   mode: string;
   blob: string;
@@ -172,7 +172,7 @@ function* planFile(request: FileRequest): GitWork<string | undefined> {
   return undefined;
 }
 
-/** What a decision was about. */
+/** The text of a file when a decision kept it. */
 function textOf(project: ReviewedProject, id: string, path: string): Lines | undefined {
   const decision = project.decision(id);
   const file = decision?.type === "keep" && decision.files.find((one) => one.path === path);
@@ -244,14 +244,14 @@ function* hashed(
   return undefined;
 }
 
-/** What a command says. Throws Failure where it fails. */
+/** The output of a command. Throws Failure if it fails. */
 export function* git(args: readonly string[], options: GitOptions = {}): GitWork<string> {
   const result = yield { args, ms: MAX_MS, ...options };
   if (result.code === 0) return result.stdout.toString();
   throw new Failure(`git ${args[0]} failed: ${saidBy(result)}`);
 }
 
-/** What git, or one of its hooks and filters, has said last. */
+/** The last output of git, or of one of its hooks and filters. */
 export function saidBy({ code, stderr }: GitResult): string {
   return stderr.toString().trim().split("\n").slice(-MAX_NAMED).join("\n") || `exit ${code}`;
 }

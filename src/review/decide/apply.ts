@@ -16,7 +16,7 @@ const DIFFERS = "is not what its buffer has: write it (:w!), or load it (:e!), a
 /** A text that a file is to get. */
 export interface FileTarget {
   file: TrackedFile;
-  /** Undefined where the file cannot be read. */
+  /** Undefined if the file cannot be read. */
   view: View | undefined;
   target: Lines;
   /** In a buffer: the disk is not touched. */
@@ -63,7 +63,7 @@ export function recordWritten(
   if (files.length > 0) project.append({ type: "written", files });
 }
 
-/** What a decision asks of a file: on disk it is done here, for a buffer it is returned. */
+/** Applies a decision to a file: on disk here, or as edits that the buffer's owner gets. */
 function applyToFile(
   project: ReviewedProject,
   { file: { path }, view, target, inBuffer, mode }: FileTarget,
@@ -89,7 +89,7 @@ function applyToFile(
 }
 
 /**
- * What all rows of a buffer share: line ends, a byte order mark. Where it changes, the file is written, and
+ * The format that all rows of a buffer share: line ends, a byte order mark. If it changes, the file is written, and
  * Neovim reads it again. "" for what has no rows: bytes that are no text, and an empty file.
  */
 function formatOf(lines: Lines): string {
@@ -100,11 +100,11 @@ function formatOf(lines: Lines): string {
   return `${isCrlf} ${first.startsWith("\xef\xbb\xbf")}`;
 }
 
-/** What to make of a file. */
+/** The new state of a file. */
 interface Writing {
   /** Relative to the root. */
   path: string;
-  /** What has to stand there, to the byte. */
+  /** The content that the file must have, to the byte. */
   expected: Lines;
   /** Undefined: the file goes. */
   bytes: Uint8Array | undefined;

@@ -28,7 +28,7 @@ export function lastDecision(project: ReviewedProject): Decision | undefined {
 
 /**
  * Takes a decision back, whatever came after it: what was kept is pending again, and what was undone
- * stands there again; it remains taken in files that cannot be written, and in buffers that get edits,
+ * is there again; it remains taken in files that cannot be written, and in buffers that get edits,
  * until Neovim says that they have them. `texts` are those of buffers, by path. Throws the system's
  * error where it cannot be recorded.
  */
@@ -40,7 +40,7 @@ export async function takeBack(
   const undone = decision.type === "undo" ? decision.files : [];
   const targets = targetsOf(project, decision.id, undone, texts);
   // The disk first: of a text that is there again, the user can take the decision back once more. Of
-  // one that is recorded as taken back nobody could bring the text again.
+  // one that is recorded as taken back no one could bring the text again.
   const files = applyAll(project, targets);
   const failed = new Set(files.flatMap(({ path, problem }) => (problem ? [path] : [])));
   const changes = undone.flatMap(({ path, index }): [string, IndexChange][] => {

@@ -10,7 +10,7 @@ import { type Lines, sameLines } from "../weave/lines";
 
 /** git is started some times for each. */
 const MAX_FILES = 200;
-/** So much may the clocks of the hooks and of the file system differ. */
+/** The clocks of the hooks and of the file system may differ this much. */
 const CLOCKS_MS = 5_000;
 /** As long as the names of blobs are here. */
 const noEntry = (other: string) => `0 ${"0".repeat(other.length - other.indexOf(" ") - 1)}`;
@@ -18,7 +18,7 @@ const noEntry = (other: string) => `0 ${"0".repeat(other.length - other.indexOf(
 /** An entry of git's index before and after a decision: `MODE BLOB`; mode 0 where there is none. */
 export type IndexChange = readonly [before: string, after: string];
 
-/** What is to be undone in one file. */
+/** The part of an undo in one file. */
 interface Undoing {
   entry: Pick<Entry, "file" | "kind" | "owners">;
   view: View;
@@ -26,17 +26,17 @@ interface Undoing {
   mode: number | undefined;
 }
 
-/** What an undo makes of git's index, by path. */
+/** The changes of git's index by an undo, by path. */
 export interface IndexPlan {
-  /** Claude staged what stands in these files, and nobody has staged anything since. */
+  /** Claude staged what is in these files, and no one has staged anything since. */
   changes: ReadonlyMap<string, IndexChange>;
   /** These it leaves alone, with something of Claude's. */
   left: ReadonlySet<string>;
 }
 
 /**
- * What Claude staged of the files of an undo. An entry that holds what the file held as Claude left it is
- * to hold what the undo makes of the file; one that somebody has changed since stays.
+ * Finds the entries that Claude staged of the files of an undo. An entry with Claude's text of the file is
+ * to hold what the undo makes of the file; one that someone has changed since stays.
  */
 export async function plannedIndex(
   project: ReviewedProject,

@@ -19,7 +19,7 @@ export interface Target extends Chosen {
   text?: Uint8Array | undefined;
 }
 
-/** What became of a file of a request, with a sentence for the user where it is nothing. */
+/** The result for a file of a request; a sentence for the user if nothing was done. */
 export interface Outcome {
   path: string;
   problem?: string;
@@ -55,7 +55,7 @@ export function keep(
 
 /**
  * Records a decision. A file that a hook has recorded a change of between the look at it and this is
- * left out: nobody has seen that change. Returns the paths of those.
+ * left out: no one has seen that change. Returns the paths of those.
  */
 function decided(
   project: ReviewedProject,

@@ -124,7 +124,7 @@ function overlaps(chosen: readonly Rows[], [first, count]: Rows): boolean {
 }
 
 /**
- * Rows that Claude has changed, and somebody since: three texts, among which the user decides. `base`: without
+ * Rows that Claude has changed, and someone since: three texts, among which the user decides. `base`: without
  * Claude's change.
  */
 function conflictOf({ id, conflict, oldLines, claudeLines, newLines }: Hunk) {
@@ -134,7 +134,7 @@ function conflictOf({ id, conflict, oldLines, claudeLines, newLines }: Hunk) {
 }
 type Conflicts = ReturnType<typeof conflictOf>;
 
-/** What is left of a selection without some hunks. */
+/** A selection without some hunks. */
 function without(entry: Entry, what: Selection, hunks: readonly Hunk[]): Selection {
   if (what === "all") {
     const rows = rowsOf(entry.hunks.filter((hunk) => !hunks.includes(hunk)));

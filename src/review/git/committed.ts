@@ -2,7 +2,7 @@ import { headCommit } from "../../lib/git-folder";
 import { type GitWork, outputOf } from "./run";
 
 /**
- * The commit that HEAD names; null before the first one. Undefined where git fails: what nobody knows
+ * The commit that HEAD names; null before the first one. Undefined if git fails: what no one knows
  * must not count as absent.
  */
 export function* headOf(root: string): GitWork<string | null | undefined> {
@@ -15,7 +15,7 @@ export function* headOf(root: string): GitWork<string | null | undefined> {
 
 /**
  * The tree to compare with: the commit's, or before the first one the empty tree, whose name depends on how the
- * repository names objects. Undefined where git fails.
+ * repository names objects. Undefined if git fails.
  */
 export function* treeOf(head: string | null): GitWork<string | undefined> {
   return head ?? (yield* outputOf("hash-object", "-t", "tree", "--stdin"));
@@ -26,8 +26,8 @@ export interface CommittedFile {
   blob?: string;
   symlink: boolean;
   /**
-   * As a checkout would write it, or as it stood in the work tree; of a symlink its target. Undefined where
-   * a filter driver (LFS) would make it, where nobody knows how it stood there, and where it is missing.
+   * As a checkout would write it, or as it stood in the work tree; of a symlink its target. Undefined if
+   * a filter driver (LFS) would make it, where no one knows how it stood there, and where it is missing.
    */
   bytes: Uint8Array | undefined;
 }
@@ -40,7 +40,7 @@ const SYMLINK = 0o120000;
  * The files at `paths` in a commit, by path; those that it does not have are left out. With `index`, a copy
  * that git has refreshed: with the bytes that they had in the work tree then, where they were clean. To git
  * one is clean also with other line ends, in another encoding, or where a filter would make it so.
- * Undefined where git fails.
+ * Undefined if git fails.
  */
 export function* committedFiles(
   commit: string,
@@ -155,7 +155,7 @@ function* filteredPaths(
 /** Entries of git's index, by path: `MODE BLOB`, with mode 0 where there is nothing. */
 export type Entries = Map<string, string>;
 
-/** Reads the index at some paths; "" where a merge is not finished. Undefined where git fails. */
+/** Reads the index at some paths; "" where a merge is not finished. Undefined if git fails. */
 export function* stagedAt(paths: readonly string[]): GitWork<Entries | undefined> {
   if (paths.length === 0) return new Map();
   const args = ["--literal-pathspecs", "ls-files", "--stage", "-z", "--full-name", "--", ...paths];

@@ -8,10 +8,10 @@ import { readRegular } from "../../lib/read-regular";
 import { headOf, sizesIn } from "./committed";
 import { Git, type GitWork } from "./run";
 
-/** So many repositories inside of another one are looked into, each by a git of its own. */
+/** Looks into this many inner repositories, each by a git of its own. */
 const MOST = 20;
 const MAX_ATTEMPTS = 5;
-/** git ends by itself long before; a file system that hangs does not. */
+/** git ends on its own long before; a file system that hangs does not. */
 const MAX_MS = 120_000;
 const MAX_BYTES = 16 * 1024 * 1024;
 /** An index of two million files. */
@@ -37,7 +37,7 @@ export type Indexes = Record<string, { at: number; entries: Staged }>;
 
 /**
  * All paths are relative to `root`. `copyOf`: where the index of a repository is copied to, by its folder
- * ("" for `root`). Undefined where git fails there.
+ * ("" for `root`). Undefined if git fails there.
  */
 export function differingEverywhere(
   root: string,
@@ -70,7 +70,7 @@ export function differingEverywhere(
   return found;
 }
 
-/** What was committed while git looked is clean, and did not hold what the HEAD of before says. */
+/** Files that were committed meanwhile are clean, but differ from the earlier HEAD. */
 function ofOneCommit(root: string, copy: string): DifferingPaths | undefined {
   const git = Git.in(root);
   for (let attempt = 0; git && attempt < MAX_ATTEMPTS; attempt++) {
@@ -97,7 +97,7 @@ function isRepository(root: string, folder: string): boolean {
 interface DifferingPaths {
   /** Null before the first commit. It was read before the paths were. */
   head: string | null;
-  /** Those that differ from HEAD. */
+  /** Paths that differ from HEAD. */
   paths: string[];
   /** Those of them that are not UTF-8: U+FFFD stands for other bytes. */
   nameless: string[];
@@ -110,7 +110,7 @@ interface DifferingPaths {
 /**
  * The paths whose work tree or index differs from HEAD, or may do so, untracked ones included, ignored
  * ones and what is in other repositories left out. `copy`: where a copy of the index is made, in which git
- * then notes the sizes and times of all clean files. Undefined where git fails or there are too many.
+ * then notes the sizes and times of all clean files. Undefined if git fails or there are too many.
  */
 export function* differingPaths(root: string, copy?: string): GitWork<DifferingPaths | undefined> {
   const head = yield* headOf(root);
@@ -143,7 +143,7 @@ export function* differingPaths(root: string, copy?: string): GitWork<DifferingP
   };
 }
 
-/** Undefined where there is none that can be copied: git then says what is wrong with it. */
+/** Undefined if there is none that can be copied: git then says what is wrong with it. */
 function copyIndex(root: string, copy: string): string | undefined {
   return attempt(() => {
     const index = join(gitFolder(root) ?? root, "index");
@@ -209,7 +209,7 @@ function pathOf(entry: string): string | undefined {
   return entry.split(" ").slice(count).join(" ");
 }
 
-/** The paths in which two commits differ. Undefined where git fails. */
+/** The paths in which two commits differ. Undefined if git fails. */
 export function* pathsBetween(from: string, to: string): GitWork<string[] | undefined> {
   const args = ["diff-tree", "-r", "-z", "--name-only", "--no-renames", from, to];
   const { code, stdout } = yield { args, ms: MAX_MS, mostBytes: MAX_BYTES };

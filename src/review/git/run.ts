@@ -16,7 +16,7 @@ const TRUE = ["core.trustctime=true", "core.checkStat=default", "core.ignoreStat
 const FIXED = [...[...OFF, ...WHOLE, ...TRUE].flatMap((setting) => ["-c", setting]), "--no-pager"];
 
 const ENVIRONMENT = {
-  /** Who only reads leaves the index alone. */
+  /** Read-only commands leave the index alone. */
   GIT_OPTIONAL_LOCKS: "0",
   GIT_NO_LAZY_FETCH: "1",
   GIT_NO_REPLACE_OBJECTS: "1",
@@ -25,11 +25,11 @@ const ENVIRONMENT = {
   LC_ALL: "C",
 };
 
-/** Of a command, unless it says otherwise. */
+/** The limit of a command that does not set its own. */
 export const LIMITS = { ms: 2_000 };
 /** The most of a command's output; a blob of 10 MB is the biggest thing that the review reads. */
 const MAX_BYTES = 64 * 1024 * 1024;
-/** So long after its end what it has said is still read: a hook's process may keep the pipes open. */
+/** How long output is read after the end: a hook's process may keep the pipes open. */
 const LEFT_MS = 1_000;
 /** All commands of one piece of work of the server. */
 const WORK_MS = 30_000;
@@ -64,17 +64,17 @@ export function* command(args: readonly string[], options: GitOptions = {}): Git
   return yield { args, ...options };
 }
 
-/** What a command prints, without white space around it; undefined where it fails. */
+/** The trimmed output of a command; undefined if it fails. */
 export function* outputOf(...args: string[]): GitWork<string | undefined> {
   const { code, stdout } = yield { args };
   return code === 0 ? stdout.toString().trim() : undefined;
 }
 
-/** Of git's variables the user's own git has these, as in their shell. */
+/** Variables of git that the user's own git keeps, as in their shell. */
 const USERS = /^GIT_(AUTHOR|COMMITTER|CONFIG)_/;
 const NONE = Buffer.alloc(0);
 const NOT_RUN: GitResult = { code: null, stdout: NONE, stderr: NONE };
-/** What `git config` ends with where no name matches. */
+/** The exit code of `git config` if no name matches. */
 const NO_MATCH = 1;
 
 /**
@@ -83,7 +83,7 @@ const NO_MATCH = 1;
  * or takes too long, has the code null.
  */
 export class Git {
-  /** What turns off the programs that the configuration names. */
+  /** Options that turn off the programs that the configuration names. */
   #off: Record<string, string> | undefined;
 
   private constructor(
@@ -93,7 +93,7 @@ export class Git {
   ) {}
 
   /**
-   * Undefined where there is no git. `isUsers`: as in the user's shell, with the filters and hooks of their
+   * Undefined if there is no git. `isUsers`: as in the user's shell, with the filters and hooks of their
    * configuration, for what they ask git to do in a repository of theirs.
    */
   static in(root: string, isUsers = false): Git | undefined {
@@ -121,7 +121,7 @@ export class Git {
     return step.value;
   }
 
-  /** What the configuration names is looked for before the first command. */
+  /** The configuration's programs are looked up before the first command. */
   *#steps<T>(work: GitWork<T>): Generator<Spawn, T, GitResult> {
     let step = work.next();
     if (this.isUsers) this.#off = {};
@@ -153,7 +153,7 @@ export class Git {
 
   /**
    * Every filter driver (LFS, git-crypt) as one that does nothing, and every hook of the configuration
-   * (`hook.NAME.command`, git 2.54) as one that is off. Undefined where they are not all known, or have
+   * (`hook.NAME.command`, git 2.54) as one that is off. Undefined if they are not all known, or have
    * a name that cannot stand in the environment, since it is not UTF-8.
    */
   *#withoutNamed(): Generator<Spawn, Record<string, string> | undefined, GitResult> {
@@ -210,7 +210,7 @@ async function run({ command, input, env, stderr, ms, mostBytes }: Spawn): Promi
     });
     let isTooMuch = false;
     const readers = [child.stdout, child.stderr].map((stream) => stream?.getReader());
-    // What it has started may keep the pipes open when it is killed.
+    // Its children may keep the pipes open when it is killed.
     const stop = () => {
       child.kill("SIGKILL");
       for (const reader of readers) void reader?.cancel();

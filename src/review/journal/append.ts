@@ -4,7 +4,7 @@ import { APPENDING } from "../../lib/private-folder";
 import type { JournalRecord, NewRecord } from "./record";
 
 const VERSION = 1;
-/** Somebody would have to rewrite the journal as often between two of our system calls. */
+/** Someone would have to rewrite the journal as often between two of our system calls. */
 const MAX_TRIES = 5;
 
 export function journalPath(reviewFolder: string): string {

@@ -32,7 +32,7 @@ export class Blobs {
     return { blob: hash };
   }
 
-  /** Undefined where it is not there any more, or is damaged. */
+  /** Undefined if it is not there any more, or is damaged. */
   get(hash: string): Uint8Array | undefined {
     const bytes = attempt(() => decompress(readRegular(this.path(hash)), MAX_TEXT_BYTES));
     return bytes && hashOf(bytes) === hash ? bytes : undefined;
@@ -51,7 +51,7 @@ export class Blobs {
   #write(hash: string, bytes: Uint8Array): void {
     const path = this.path(hash);
     if (existsSync(path)) {
-      // Whoever prunes leaves alone what was used lately: its record is about to be written.
+      // Pruning spares recently used blobs: their records are about to be written.
       const now = new Date();
       return utimesSync(path, now, now);
     }
@@ -66,7 +66,7 @@ export function hashOf(bytes: Uint8Array): string {
   return new Bun.CryptoHasher("sha256").update(bytes).digest("hex");
 }
 
-/** So is UTF-16: a byte "\n" need not be a line end there. */
+/** UTF-16 counts as binary: a byte "\n" need not be a line end there. */
 export function isBinary(bytes: Uint8Array): boolean {
   const mark = (bytes[0] ?? 0) * 256 + (bytes[1] ?? 0);
   return mark === 0xfeff || mark === 0xfffe || bytes.subarray(0, BINARY_BYTES).includes(0);
@@ -102,7 +102,7 @@ export function decompress(bytes: Buffer, mostBytes: number): Uint8Array {
   return Bun.zstdDecompressSync(bytes);
 }
 
-/** Undefined where that is not said, or another frame follows. Throws a RangeError for half a frame. */
+/** Undefined if that is not said, or another frame follows. Throws a RangeError for half a frame. */
 function contentSize(bytes: Buffer): number | undefined {
   if (bytes.readUInt32LE(0) !== MAGIC) return undefined;
   const descriptor = bytes.readUInt8(4);

@@ -9,12 +9,12 @@ import { reviewFolder } from "./folder";
 import { JOURNAL_BYTES } from "./read";
 import { filesOf, type Line, type LineFile, type Plan, rewriteJournal } from "./rewrite";
 
-/** What is kept of one project: this long after a file was last touched, and this much in all. */
+/** Limits of one project's journal: time since a file was last touched, and size in all. */
 export const MAX_DAYS = 30;
 export const MAX_BYTES = 200 * 1024 * 1024;
 
 export const DAY_MS = 24 * 60 * 60_000;
-/** So long a decision can be taken back. */
+/** How long a decision can be taken back. */
 export const DECIDED_MS = 7 * DAY_MS;
 const EVERY_MS = 60 * 60_000;
 /** At least this share of the files goes at once: each round reads the journal again. */
@@ -41,9 +41,9 @@ export async function pruneSometimes(folder: string, waits: () => Promise<Waits>
 }
 
 /**
- * Forgets what was decided a week ago, files that nobody touched for 30 days, then, while there is too
+ * Forgets what was decided a week ago, files that no one touched for 30 days, then, while there is too
  * much, whole files: the ones that were touched longest ago.
- * What waits for a decision stays, however old and large it is; so does what came after `now`, in ms
+ * Keeps pending changes, however old and large they are, and records after `now`, in ms
  * since the epoch, when it was looked at what waits. Throws the system's error.
  */
 export function prune(
@@ -131,7 +131,7 @@ function removeUnused(reviewFolder: string, now: number): number {
   const used = new Set<string>();
   for (const name of ["journal.jsonl", "snapshot.json"]) {
     const path = join(reviewFolder, name);
-    // One that cannot be read is an error: what it names must not count as unused.
+    // An unreadable journal is an error: the blobs that it names must not count as unused.
     const text = existsSync(path) ? readRegular(path, JOURNAL_BYTES).toString() : "";
     for (const [, hash] of text.matchAll(/"([0-9a-f]{64})"/g)) used.add(hash as string);
   }
@@ -168,7 +168,7 @@ export function removeLeftovers(root: string, paths: Iterable<string>): void {
   }
 }
 
-/** What the journal says of one file. */
+/** The journal's records of one file. */
 class History {
   /** The records that are about it, in order. */
   readonly ids: unknown[] = [];
@@ -191,7 +191,7 @@ class History {
     [this.#keptFrom, this.keptBy] = [this.#last, id];
   }
 
-  /** The records that nobody needs for this file. */
+  /** The records that no one needs for this file. */
   get decided(): unknown[] {
     if (this.isTied || this.#keptFrom < 1) return [];
     const needed = this.ids[this.#keptFrom];

@@ -16,7 +16,7 @@ export const JOURNAL_BYTES = 128 * 1024 * 1024;
 /** Read in one go where other events wait: some 10 ms. A longer line is read whole. */
 const CHUNK_BYTES = 64 * 1024;
 
-/** What came since the last reading. */
+/** The records since the last reading. */
 interface NewRecords {
   records: JournalRecord[];
   /** There is more to read. */
@@ -25,7 +25,7 @@ interface NewRecords {
   restarted: boolean;
 }
 
-/** So much of a record is compared: its time and id are in it. */
+/** Compares this much of a record, which includes its time and id. */
 const COMPARED_BYTES = 200;
 
 /** Reads a root's journal, and later what was added to it. */
@@ -33,7 +33,7 @@ export class JournalReader {
   #offset = 0;
   /**
    * The place of the last record that was read, and how it begins. Whoever rewrites the journal makes it
-   * shorter, so all before it is as it was while that stands there. An inode says less: the system gives
+   * shorter, so all before it is as it was while that is there. An inode says less: the system gives
    * that of the journal before the last one to the next one.
    */
   #last = { offset: 0, bytes: Buffer.alloc(0) };

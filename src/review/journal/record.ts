@@ -1,7 +1,7 @@
 import * as v from "valibot";
 
 /*
- * What the journal of a root holds: one record a line, as JSON. Nobody changes a record; the order of
+ * The journal of a root: one record a line, as JSON. Records are immutable; the order of
  * the lines is the order of what happened. Unknown types and fields are left alone, so that versions
  * of this program can share a journal.
  */
@@ -9,7 +9,7 @@ import * as v from "valibot";
 const Hash = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/));
 const Text = v.string();
 const Entry = v.pipe(v.string(), v.regex(/^[0-7]{1,6} [0-9a-f]{40,64}$/));
-/** What no file system takes would be an error of each look at the file. */
+/** Refuses paths that no file system accepts: every later look at the file would fail. */
 const Path = v.pipe(v.string(), v.nonEmpty(), v.maxBytes(4096), v.excludes("\0"));
 /** A comparison of the work tree finds 20,000 files at most. */
 const MAX_FILES = 50_000;
@@ -19,8 +19,8 @@ function filesOf<T extends v.GenericSchema>(file: T) {
 const Rows = v.tuple([v.number(), v.number()]);
 
 /**
- * What a file held. `blob` names bytes that are kept (./blobs.ts). `withheld`: they are not; for a
- * private file there is no hash either. `unknown`: nobody saw them.
+ * The content of a file. `blob` names bytes that are kept (./blobs.ts). `withheld`: they are not; for a
+ * private file there is no hash either. `unknown`: no one saw them.
  */
 const Content = v.union([
   v.object({ blob: Hash }),
@@ -93,7 +93,7 @@ const Seen = v.object({
 });
 
 /**
- * What one call of a tool has changed. Also with no files: the call of this `use` has ended.
+ * The changes of one tool call. Without files it says that the call of this `use` has ended.
  * `source`: "tool" is Claude's editing tools; "bash" what the CLI says of a command; "trees" our own
  * comparison of the work tree before and after, which knows the call by its time.
  */
@@ -139,7 +139,7 @@ const Scope = v.object({
   session: v.optional(Text),
   prompt: v.optional(Text),
   change: v.optional(Text),
-  /** Those that were kept before count, too. */
+  /** Includes hunks that were kept before. */
   kept: v.optional(v.boolean()),
 });
 export type RecordedScope = v.InferOutput<typeof Scope>;
@@ -159,7 +159,7 @@ const What = v.union([
 
 const KeptFile = v.object({
   path: Path,
-  /** What the user looked at. */
+  /** The text that the user looked at. */
   text: Content,
   /** The base text's at that time. */
   base: v.optional(Hash),
@@ -203,7 +203,7 @@ const Back = v.object({
   head: Head,
 });
 
-/** What the user writes about lines of a file, for Claude. */
+/** The user's comment on lines of a file, for Claude. */
 const Comment = v.object({
   ...common,
   type: v.literal("comment"),

@@ -12,7 +12,7 @@ import type { RecordedScope } from "./record";
 const PREVIOUS = /^journal\.previous\.(\d+)$/;
 
 /**
- * A record as far as who rewrites looks at it; nobody has checked it. `decision`: what a `back` takes back;
+ * A record as far as who rewrites looks at it; no one has checked it. `decision`: what a `back` takes back;
  * `comment` and `state` are a comment's.
  */
 export type Line = Partial<

@@ -10,14 +10,14 @@ import type { RecordedProject, ToolCall } from "./recorded-project";
 const ABSENT: Content = { absent: true };
 const SHARED = "Other commands ran at the same time: some of these changes may be theirs.";
 
-/** So much may the clocks of the hooks and of the file system differ. */
+/** The clocks of the hooks and of the file system may differ this much. */
 const CLOCKS_MS = 1_000;
 
 /**
- * What a Bash command changed below the root, by the CLI's own account; what it leaves out the comparison
+ * The changes of a Bash command below the root, by the CLI's own account; what it leaves out the comparison
  * of the work tree finds (./compare.ts). Both are needed: this one separates commands that ran at the
  * same time, and knows texts that were never committed nor seen before; but it is cut at some files,
- * behind a setting whose form nobody promised, and says nothing of commands that failed or went on in
+ * behind a setting whose form no one promised, and says nothing of commands that failed or went on in
  * the background. Throws the system's error.
  */
 export function bashChanges(
@@ -99,7 +99,7 @@ type DiffFile = v.InferOutput<typeof DiffFile>;
  * hunks of at most 5 files, at most 200 paths, nothing of names that are not UTF-8 or hold line ends.
  */
 const BashEditDiff = v.object({
-  /** Those that are as expected. */
+  /** The entries that are as expected. */
   files: v.pipe(
     v.optional(v.array(v.unknown()), []),
     v.transform((files) => files.filter((file) => v.is(DiffFile, file))),
@@ -112,7 +112,7 @@ const BashEditDiff = v.object({
 });
 type BashEditDiff = v.InferOutput<typeof BashEditDiff>;
 
-/** Undefined where the CLI says nothing. */
+/** Undefined if the CLI says nothing. */
 export function bashEditDiff(response: unknown): BashEditDiff | undefined {
   const diff = (response as { bashEditDiff?: unknown } | null | undefined)?.bashEditDiff;
   const result = v.safeParse(BashEditDiff, diff);

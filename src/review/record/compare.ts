@@ -34,7 +34,7 @@ const UNDECIDED_MS = 2_000;
 const UNKNOWN: SeenFile = { content: { withheld: "unknown" }, stamp: "", mode: 0 };
 const INCOMPLETE = "Too many files changed at once, so not all of their earlier texts are known.";
 
-/** What a comparison found, for who reports it to the editor. */
+/** The findings of a comparison, for the report to the editor. */
 export interface Found {
   session: string;
   prompt?: string | undefined;
@@ -118,7 +118,7 @@ function recordUnexplained(
   });
 }
 
-/** What a call may have put into git's index alone. While one runs it is left to the next comparison. */
+/** Entries that a call may have put into git's index alone. The next comparison handles a call that runs. */
 function* stagedAlone(
   spans: readonly CallSpan[],
   last: Snapshot,
@@ -134,7 +134,7 @@ function* stagedAlone(
 }
 
 /**
- * Finds what calls have put into git's indexes: each was written last while one ran, and by nobody since. What the
+ * Finds what calls have put into git's indexes: each was written last while one ran, and by no one since. What the
  * user had staged there before stays theirs.
  */
 function* intoIndexes(
@@ -201,7 +201,7 @@ function turnStart(records: readonly JournalRecord[]): number {
   return Math.min(Number.POSITIVE_INFINITY, ...started.values());
 }
 
-/** What the journal says last of a file. */
+/** The journal's last content of a file. */
 interface Known {
   content: Content;
   at: number;
@@ -219,7 +219,7 @@ function lastContents(records: readonly JournalRecord[]): Map<string, Known> {
   return contents;
 }
 
-/** What a file held before what no call that is known now has changed. */
+/** A file's content before changes whose call is not known yet. */
 function decided(
   path: string,
   file: SnapshotFile | undefined,
@@ -240,9 +240,9 @@ function spanOf(
   return lastSpan(spans, path, isGone ? { since: at, until } : { until });
 }
 
-/** What a file held last: by the journal, where that is newer than what was seen at `seenAt`. */
+/** A file's last content: the journal's, if that is newer than the one seen at `seenAt`. */
 function newest(seen: SeenFile, known: Known | undefined, seenAt: number): SeenFile {
-  // What is withheld is compared by its stamp, which the journal does not have.
+  // Withheld contents are compared by their stamps, which the journal lacks.
   if (!known || "withheld" in known.content || known.at <= (seen.at ?? seenAt)) return seen;
   const { content, at } = known;
   return { stamp: "", mode: seen.mode, content, at };

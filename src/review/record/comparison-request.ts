@@ -11,7 +11,7 @@ const REQUEST = "compare.request";
 const MAX_ROUNDS = 5;
 
 /**
- * Compares a project's work tree in a process that nobody waits for, since it reads all of it; or in
+ * Compares a project's work tree in a process that no one waits for, since it reads all of it; or in
  * the one that compares already. `onError` gets the system's sentence.
  */
 export function startComparison(
@@ -37,7 +37,7 @@ export function requestComparison(folder: string): void {
 }
 
 /**
- * Compares the work tree of `root` as often as it was asked for. Undefined if nobody has asked, or another
+ * Compares the work tree of `root` as often as it was asked for. Undefined if no one has asked, or another
  * process compares; otherwise to be called again, for it does not go on for good. Throws the system's
  * error.
  */

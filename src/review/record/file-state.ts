@@ -15,7 +15,7 @@ export interface FileState {
   symlink: boolean;
   /** Undefined for a file that is absent. */
   stats: Stats | undefined;
-  /** A file's, or a symlink's target; undefined where it is not kept. */
+  /** A file's, or a symlink's target; undefined if it is not kept. */
   bytes: Uint8Array | undefined;
 }
 

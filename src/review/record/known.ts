@@ -14,12 +14,12 @@ import { showsAs } from "./text";
 /** Looking into a commit starts git twice, 3 ms each. */
 const MAX_COMMITTED = 10;
 
-/** The last lines of the journal: what began before them has ended, or nobody knows. */
+/** The last lines of the journal: what began before them has ended, or no one knows. */
 const MAX_LINES = 2_000;
 /** All that begins or ends a command. */
 const OF_SPANS = /"type":"(begin|stop|end|prompt)"|"source":"bash"/;
 
-/** What is known of earlier contents of files: by the journal, the last snapshot, HEAD. */
+/** Knows earlier contents of files: by the journal, the last snapshot, HEAD. */
 export class KnownContents {
   #lines: string[] | undefined;
   #snapshot: Snapshot | undefined | null = null;
@@ -62,7 +62,7 @@ export class KnownContents {
     return typeof record === "object" && record.type === "seen" ? record.content : undefined;
   }
 
-  /** Nobody has looked at the work tree before. */
+  /** No one has looked at the work tree before. */
   get isBlind(): boolean {
     return this.#readSnapshot() === undefined;
   }
@@ -88,7 +88,7 @@ export class KnownContents {
     return this.#spans;
   }
 
-  /** What a path most likely held before the call `use`, also where it was seen changed since. */
+  /** The most likely content of a path before the call `use`, even if it was seen changed since. */
   last(path: string, use?: string): Content | undefined {
     const span =
       use === undefined ? undefined : this.#running().find(({ call }) => call.use === use);
@@ -96,14 +96,14 @@ export class KnownContents {
     return before ?? this.#candidates(path).next().value ?? undefined;
   }
 
-  /** What a path held before it changed in that time, as the snapshot has it. */
+  /** The snapshot's content of a path before it changed in that time. */
   before(path: string, { from }: CallSpan): Content | undefined {
     const before = own(this.#readSnapshot()?.files ?? {}, path)?.undecided;
     if (!before || (before.until ?? 0) < from) return undefined;
     return (this.#inJournal(path)?.at ?? 0) <= (before.at ?? 0) ? before.content : undefined;
   }
 
-  /** What the newest record says. A search in the text is quicker than reading each line. */
+  /** The newest record's content. A search in the text is quicker than parsing each line. */
   #inJournal(path: string): { content: Content; at: number } | undefined {
     const lines = this.#readLines();
     const needle = `"path":${JSON.stringify(path)}`;
@@ -168,7 +168,7 @@ interface Found {
 
 /**
  * Records what a command of Claude's that still runs has changed so far: the call `use`, or the user,
- * found texts in files that nobody knows, and has changed them. By the rule of ./compare.ts they are
+ * found texts in files that no one knows, and has changed them. By the rule of ./compare.ts they are
  * the command's. Throws the system's error.
  */
 export function recordRunning(

@@ -32,7 +32,7 @@ function patternsFile(): string {
 
 /** Longer than any Neovim needs for its own. */
 const LOCK_MS = 5_000;
-/** Of the latest call: an earlier one that waits for another Neovim keeps these, too. */
+/** The patterns of the latest call: an earlier one that waits for another Neovim keeps these, too. */
 let latest: string[] = [];
 
 /** Keeps the options `privacy.*` of the Neovim at $NVIM for hooks. Throws the system's error. */
@@ -94,7 +94,7 @@ export class Privacy {
 
 /**
  * On many systems `.ENV` and `.env` are one file, and so are the composed and the decomposed `ü`:
- * letters lose their case and their accents. U+200B to U+200F are seen by nobody.
+ * letters lose their case and their accents. U+200B to U+200F are seen by no one.
  */
 function folded(text: string): string {
   return text

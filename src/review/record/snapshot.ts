@@ -17,7 +17,7 @@ export interface SnapshotFile {
   /** Permission bits; 0 where it is absent. */
   mode: number;
   symlink?: boolean;
-  /** What it held before, where nobody knows yet who changed it. */
+  /** Its content before a change whose author is not known yet. */
   undecided?: SeenFile;
 }
 
@@ -52,7 +52,7 @@ const MAX_FILES = 20_000;
 const MAX_ATTEMPTS = 5;
 const MAX_MISSING = 3;
 
-/** The last one; undefined where there is none that can be read. */
+/** The last one; undefined if there is none that can be read. */
 export function readSnapshot(reviewFolder: string): Snapshot | undefined {
   const snapshot = readPrivateJson(join(reviewFolder, NAME)) as Snapshot | undefined;
   return snapshot?.v === 1 ? snapshot : undefined;
@@ -77,7 +77,7 @@ export function indexCopy(reviewFolder: string, at: number, repository: string):
 }
 
 /**
- * Reads the work tree; without git the files at `known`. Undefined where git fails or too much differs, or
+ * Reads the work tree; without git the files at `known`. Undefined if git fails or too much differs, or
  * one commit follows another all the time.
  */
 export function takeSnapshot(
@@ -125,7 +125,7 @@ function snapshotAt(
   return snapshot;
 }
 
-/** What a path below the root holds now. Undefined for what is not a file, or cannot be read. */
+/** A path's content below the root. Undefined if it is not a file, or cannot be read. */
 export function snapshotFile(
   project: RecordedProject,
   path: string,

@@ -10,7 +10,7 @@ import { asLines, hashOfLines } from "./contents";
 import { type Entry, entryOf } from "./entry";
 import type { ReviewedProject, View } from "./reviewed-project";
 
-/** So long after its record a decision has changed git's index. */
+/** A decision has changed git's index this long after its record. */
 const DECISION_MS = 2_000;
 /** In git as the user's own a filter may run. */
 const HASH_MS = 60_000;
@@ -18,8 +18,8 @@ const HASH_MS = 60_000;
 type KeptFile = RecordOf<"keep">["files"][number];
 
 /**
- * What the user commits or stages counts as kept: of Claude's changes those that stand in the new
- * commit, or index. Nobody knows whose a commit is that was made while a call of Claude's ran, so that
+ * Committing or staging counts as keeping: of Claude's changes those that are in the new
+ * commit, or index. No one knows whose a commit is that was made while a call of Claude's ran, so that
  * waits; so does what a call left in the background commits, or one that was interrupted.
  */
 export class Commits {

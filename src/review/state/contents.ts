@@ -6,7 +6,7 @@ import { type Blobs, hashOf, isBinary, MAX_TEXT_BYTES } from "../journal/blobs";
 import type { Content } from "../journal/record";
 import { blobOf, bytesOf, isText, type Lines, linesOf, opaqueLines } from "../weave/lines";
 
-/** What the journal names as contents, as lines and back. */
+/** Turns the journal's contents into lines and back. */
 export class Contents {
   constructor(private readonly blobs: Blobs) {}
 

@@ -6,7 +6,7 @@ import { ALL, type Change, inBase, isPending, type Row, type Scope } from "../we
 import { ReviewedProject, type View } from "./reviewed-project";
 import type { FileMark, TrackedFile } from "./tracked-file";
 
-/** What happened to the file as a whole; "unseen": that it changed is all that is known. */
+/** The change of the file as a whole; "unseen": nothing is known but that it changed. */
 export type Kind =
   | "changed"
   | "created"
@@ -21,7 +21,7 @@ export interface Entry {
   file: TrackedFile;
   view: View | undefined;
   kind: Kind;
-  /** What a renamed file was moved from. */
+  /** The earlier path of a renamed file. */
   from?: TrackedFile | undefined;
   /** A renamed file still has the text of the other one. */
   isSameText?: boolean | undefined;
@@ -52,7 +52,7 @@ const UNKNOWN = {
 /** Entries of all that is pending, by the view: they are asked for again and again. */
 const known = new WeakMap<View, Entry | null>();
 
-/** What there is to review in a file, on disk or with `text`; undefined if nothing. */
+/** The part of a file to review, on disk or with `text`; undefined if there is nothing. */
 export function entryOf(
   project: ReviewedProject,
   file: TrackedFile,

@@ -14,7 +14,7 @@ import { asLines, Contents, type OnDisk, readOnDisk } from "./contents";
 import { Heads, Sessions } from "./sessions";
 import { TrackedFile } from "./tracked-file";
 
-/** So many are looked through for those that the user has accepted in a diff a moment before. */
+/** Looks through this many for changes that the user has just accepted in a diff. */
 const MAX_EDITS = 50;
 
 /** A review is a matter of some. */
@@ -26,7 +26,7 @@ const DECISION_MS = 10_000;
 /** A decision that can be taken back. */
 export type Decision = RecordOf<"keep"> | RecordOf<"undo">;
 
-/** A file's weave up to a text: what stands on disk, or in a buffer. */
+/** A file's weave up to a text: what is on disk, or in a buffer. */
 export interface View {
   weave: Weave;
   lines: Lines;
@@ -42,7 +42,7 @@ interface BufferView {
   view: View | undefined;
 }
 
-/** What the journal of one root says, applied to the files as they stand. */
+/** The journal of one root, applied to the files as they are. */
 export class ReviewedProject {
   readonly folder: string;
   readonly contents: Contents;
@@ -60,7 +60,7 @@ export class ReviewedProject {
   indexChanged = 0;
   /** The last entries of git's indexes that came by Claude's calls, by path: `MODE BLOB`. */
   staged = new Map<string, string>();
-  /** What Claude's editing tools changed last. */
+  /** The last changes of Claude's editing tools. */
   edits: { change: Change; path: string; after: Content }[] = [];
   readonly #reader: JournalReader;
   #isClean = false;
@@ -135,7 +135,7 @@ export class ReviewedProject {
   }
 
   /**
-   * A file as it stands on disk, or with `text` in a buffer. Undefined where nothing is known of its
+   * A file as it is on disk, or with `text` in a buffer. Undefined if nothing is known of its
    * text, or the disk cannot be compared.
    */
   view(file: TrackedFile, text?: Uint8Array): View | undefined {
@@ -245,7 +245,7 @@ export class ReviewedProject {
     if (record.incomplete !== undefined) this.incomplete.push(record.incomplete);
     this.edits = this.edits.slice(-MAX_EDITS);
     const since = record.began ?? this.sessions.since(session, record.use);
-    // What is found later may have been changed in a turn before.
+    // Changes found later may be of an earlier turn.
     const known = source === "trees" ? undefined : since;
     const change: Change = { id, session, prompt, agent, tool, command, at, since: known };
     for (const [path, entry] of Object.entries(record.index ?? {})) this.staged.set(path, entry);

@@ -17,7 +17,7 @@ const NOTIFICATION = "<task-notification>";
 /** A turn that ends with Esc runs no hook (measured with 2.1.330): after so long it counts as ended. */
 const SILENT_MS = 10 * 60_000;
 
-/** So many calls are known by their times; what came before the first of them is in doubt. */
+/** Keeps the times of this many calls; changes before the first of them are in doubt. */
 const MAX_SPANS = 2_000;
 
 /** A turn of which no end is recorded. */
@@ -53,7 +53,7 @@ export class Sessions {
   }
 
   take(record: JournalRecord): void {
-    // What a call has changed is not asked for here.
+    // The changes of a call do not matter here.
     this.#calls.take(record.type === "change" ? { ...record, files: [] } : record);
     this.#forgetCalls();
     if ("use" in record && record.type !== "seen")
@@ -89,7 +89,7 @@ export class Sessions {
     const last = turns.at(-1);
     // Without the tags that the CLI puts around what was pasted (2.1.330).
     const typed = text.replaceAll(/<\/?pasted_content[^>]*>/g, "").trim();
-    // What goes on then belongs to the turn that started the agent.
+    // Later work belongs to the turn that started the agent.
     if (last && text.startsWith(NOTIFICATION)) turns.push({ ...last, prompt });
     else turns.push({ prompt, number: (last?.number ?? 0) + 1, text: typed, at });
     this.#turns.set(session, turns);
@@ -136,7 +136,7 @@ export class Sessions {
     return this.#calls.spans.some(({ to }) => to === Number.POSITIVE_INFINITY);
   }
 
-  /** One ran between two times, in ms since the epoch, or nobody knows: the clock may have been set back. */
+  /** One ran between two times, in ms since the epoch, or no one knows: the clock may have been set back. */
   wasInCall(from: number, until = Number.POSITIVE_INFINITY): boolean {
     if (from < this.#knownSince || from > Date.now()) return true;
     return this.#calls.spans.some((span) => span.from <= until && span.to > from + CUT_OFF_MS);
@@ -190,7 +190,7 @@ export function endInterrupted(journal: Journal): boolean {
   return found;
 }
 
-/** Undefined while it may go on. When a CLI was killed nobody knows: some time after its last record. */
+/** Undefined while it may go on. When a CLI was killed no one knows: some time after its last record. */
 function endOf(session: string, { last, works, left, cli }: Unended): number | undefined {
   if (left) return left.some(isRunning) ? undefined : Date.now();
   const state = sessionStatus(session);

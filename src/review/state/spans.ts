@@ -14,9 +14,9 @@ export interface CallSpan {
 
 /** The clock of the file system lags behind by up to a tick (4-10 ms). */
 export const SLACK_MS = 50;
-/** So late the hook of a call that has ended may record it. */
+/** The hook may record the end of a call this late. */
 const LATE_MS = 2_000;
-/** So long a hook that formats a file may take. */
+/** A hook that formats a file may take this long. */
 const FORMAT_MS = 10_000;
 /** A record's time has whole milliseconds, a file's has parts of them. */
 export const CUT_OFF_MS = 1;
@@ -102,7 +102,7 @@ export class Timeline {
     this.spans.push(span);
   }
 
-  /** What commands have left behind goes on as the last of them. */
+  /** Processes that commands left behind count as the last of them. */
   #leave({ session, at, left }: RecordOf<"stop">): void {
     this.#background.add(session);
     const [call, use] = [this.#last.get(session), `${session}/left`];

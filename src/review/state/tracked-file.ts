@@ -18,7 +18,7 @@ export function scopeOf(recorded: RecordedScope | undefined): Scope {
   };
 }
 
-/** What a change did to a file besides its lines, or that its lines are not known. */
+/** A change of a file besides its lines, or one whose lines are not known. */
 export interface FileMark extends Mark {
   readonly by: Change;
   readonly kind: "mode" | "staged" | "private" | "large" | "unknown";
@@ -38,9 +38,9 @@ export class TrackedFile {
   readonly #stale = new Set<string>();
   #weave: Weave | undefined;
   #marks: readonly FileMark[] = [];
-  /** Records that nobody has asked for yet. */
+  /** Records that no one has asked for yet. */
   #waiting: (() => void)[] = [];
-  /** What Neovim wrote last, when it did, and the text before it. */
+  /** Neovim's last write, its time, and the text before it. */
   #written: { lines: Lines; at: number } | undefined;
 
   /** `path`: relative to the root, with "/". */

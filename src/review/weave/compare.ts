@@ -1,4 +1,4 @@
-/** What to replace in the old sequence to get the new one: 0-based, the ends are exclusive. */
+/** A replacement in the old sequence that leads to the new one: 0-based, the ends are exclusive. */
 export interface Replacement {
   oldStart: number;
   oldEnd: number;

@@ -15,7 +15,7 @@ export type Selection =
     };
 
 /**
- * The selected marks count as kept, by the decision of that id. What was undone before and stands there
+ * The selected marks count as kept, by the decision of that id. What was undone before and is there
  * again, is undone no more.
  */
 export function kept(weave: Weave, id: string, what: Selection, scope: Scope): Weave {
@@ -23,7 +23,7 @@ export function kept(weave: Weave, id: string, what: Selection, scope: Scope): W
 }
 
 /**
- * What was undone is the user's own text from now on, unless the decision is taken back. The same weave
+ * Undone text is the user's own from now on, unless the decision is taken back. The same weave
  * if nothing was undone since it was last settled.
  */
 export function settled(weave: Weave): Weave {
@@ -142,7 +142,7 @@ function selector(what: Selection, scope: Scope): (row: Row) => Selected {
   };
 }
 
-/** What was undone and is gone needs no decision any more. */
+/** Undone text that is gone needs no decision. */
 function pendingMarks(row: Row, scope: Scope): Selected {
   const isUndone = !row.present && row.inserted.undo !== undefined;
   return {

@@ -13,7 +13,7 @@ export interface Hunk {
   new: Rows;
   oldLines: readonly string[];
   newLines: readonly string[];
-  /** What Claude left there, where the user has changed it since. */
+  /** Claude's text, if the user has changed it since. */
   claudeLines: readonly string[];
   /** How many of the new lines Claude inserted; the others are the user's. */
   added: number;
@@ -25,7 +25,7 @@ export interface Hunk {
   mixed: boolean;
   /**
    * Who has changed a row since that Claude had inserted: the user, or Claude outside of the scope. Undoing cannot
-   * decide what stands there.
+   * decide what is there.
    */
   conflict?: Later | undefined;
   /** It has all lines of a file that was moved, also those that do not differ. */
@@ -34,7 +34,7 @@ export interface Hunk {
 
 export type Later = "user" | "claude";
 
-/** Whose a mark is that is none of the scope's; undefined for those of the scope, and of nobody known. */
+/** Whose a mark is that is none of the scope's; undefined for those of the scope, and of no one known. */
 function laterOf({ by }: Mark, scope: Scope): Later | undefined {
   if (by === "user") return "user";
   return isClaude(by) && !scope.includes(by) ? "claude" : undefined;
@@ -48,11 +48,11 @@ export function hunksOf(weave: Weave, scope: Scope): Hunk[] {
   return builder.hunks;
 }
 
-/** What a row is to the hunk that it might be part of. */
+/** The role of a row in a hunk. */
 type Part =
   /** In one of the two texts alone. */
   | "differs"
-  /** Claude's insertion that somebody has deleted or changed since: in neither. */
+  /** Claude's insertion that someone has deleted or changed since: in neither. */
   | "overwritten"
   | "later"
   | "common"
@@ -160,7 +160,7 @@ class Run {
     const differing = rows.filter((row) => inBase(row, scope) !== row.present);
     const later = now.filter((row) => laterOf(row.inserted, scope));
     const users = later.filter((row) => row.inserted.by === "user");
-    // What Claude has written again since is no edit.
+    // Text that Claude has written again since is not an edit.
     const isAgain = ({ line }: Row) => now.some((row) => row.line === line && !users.includes(row));
     const isEdit = (row: Row) =>
       !row.present && !inBase(row, scope) && row.deleted?.by === "user" && !isAgain(row);

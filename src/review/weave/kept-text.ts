@@ -27,7 +27,7 @@ export function keptText(
   { decisions, textAt }: Decisions,
 ): KeptText | string {
   const files = weave.rows.filter(({ line }) => line === FILE);
-  // One that waits for a decision does not count if another one has had it.
+  // A pending one does not count if another one has been decided.
   const file = files.findLast((row) => !isPending(row.inserted, ALL)) ?? files.at(-1);
   const owners = new Set<Change>();
   const own = ({ by }: Mark) => isClaude(by) && owners.add(by);
@@ -167,7 +167,7 @@ function addReplaced(
       if (keptBy(inserted)) kept.add(run[i] as Row);
       continue;
     }
-    // What the user had there before Claude came divides the hunks.
+    // The user's earlier text divides the hunks.
     const isOfHunk = (row: Row, j: number) => {
       const { step } = markOf(row, id) ?? deleted;
       const newest = Math.max(step, inserted.step);

@@ -1,6 +1,6 @@
-/** What one call of a tool has changed, as far as hunks and scopes ask for it. */
+/** The changes of one tool call, as far as hunks and scopes need them. */
 export interface Change {
-  /** Of its journal record. */
+  /** The id of its journal record. */
   id: string;
   session: string;
   prompt?: string | undefined;
@@ -9,14 +9,14 @@ export interface Change {
   command?: string | undefined;
   /** ms since the epoch. */
   at: number;
-  /** When the call began, or its turn. Undefined if nobody knows. */
+  /** When the call began, or its turn. Undefined if no one knows. */
   since?: number | undefined;
 }
 
 /** "original": it was there when the file was first recorded. */
 export type Author = "original" | "user" | Change;
 
-/** Who inserted or deleted a row. */
+/** The author of a row's insertion or deletion. */
 export interface Mark {
   readonly by: Author;
   /** The number of the step, which ascends. */
@@ -31,7 +31,7 @@ export interface Mark {
   readonly gone?: number | undefined;
 }
 
-/** A line that stands in the file, or once stood there. Rows are never changed, only replaced. */
+/** A line that is in the file, or once stood there. Rows are never changed, only replaced. */
 export interface Row {
   /** The same for the same journal, in every process. */
   readonly id: number;
@@ -45,7 +45,7 @@ export interface Row {
 /** Which of Claude's changes count as pending: a turn, a session, or all. */
 export interface Scope {
   includes(change: Change): boolean;
-  /** What the user has kept counts, too. */
+  /** Includes changes that the user has kept. */
   withKept?: boolean;
 }
 

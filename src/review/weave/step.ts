@@ -2,7 +2,7 @@ import { compare, type Replacement, shifted } from "./compare";
 import { FILE, type Lines, terminated } from "./lines";
 import { isClaude, type Mark, type Row } from "./row";
 
-/** Where equal lines leave the place of a change open, so many places are tried. */
+/** Tries this many places for a change that equal lines leave open. */
 const MAX_PLACES = 200;
 /** Rows that came back are looked for among so many, times the lines inserted. */
 const MAX_PAIRS = 250_000;
@@ -102,7 +102,7 @@ function replaceRegion(
 }
 
 /**
- * A user who deletes again what Claude had deleted, and somebody brought back, repeats Claude's
+ * A user who deletes again what Claude had deleted, and someone brought back, repeats Claude's
  * deletion: CTRL-R after `u`.
  */
 function deleted(row: Row, mark: Mark): Row {
@@ -117,7 +117,7 @@ function isPendingDeletion({ deleted }: Row): boolean {
 
 /**
  * May the row come back as what it was? The user brings back anything but what was undone for good. Claude only what the same
- * session had deleted and nobody kept: what Claude writes again after another deleted it is a new
+ * session had deleted and no one kept: what Claude writes again after another deleted it is a new
  * change.
  */
 function canRevive(row: Row, mark: Mark): boolean {

@@ -11,7 +11,7 @@ const MAX_ROWS_PER_LINE = 10;
 /** In all. */
 const MAX_ROWS_OF_ALL = 200_000;
 
-/** What neither stands there nor would without Claude, and is of no decision, can only come back. */
+/** A row that is absent, would be absent without Claude, and is of no decision, can only come back. */
 function isOfUse(row: Row): boolean {
   if (row.present || inBase(row, ALL)) return true;
   return [row.inserted, row.deleted].some((mark) => mark?.keep ?? mark?.undo);
@@ -27,7 +27,7 @@ export class Weave {
 
   private constructor(
     readonly rows: readonly Row[],
-    /** Of the last step. */
+    /** The time of the last step. */
     readonly step: number,
     readonly nextId: number,
   ) {}
@@ -40,7 +40,7 @@ export class Weave {
     return new Weave(rows, 0, rows.length);
   }
 
-  /** The text that stands there now. */
+  /** The text that is there now. */
   get lines(): Lines {
     this.#lines ??= completed(this.rows.filter((row) => row.present).map((row) => row.line));
     return this.#lines;
@@ -51,7 +51,7 @@ export class Weave {
     return completed(this.rows.filter((row) => inBase(row, scope)).map((row) => row.line));
   }
 
-  /** Somebody made `lines` of the present text. */
+  /** Someone made `lines` of the present text. */
   to(lines: Lines, by: Author): Weave {
     if (sameLines(this.lines, lines)) return this;
     const { rows, nextId } = stepped(this.rows, lines, { by, step: this.step + 1 }, this.nextId);
