@@ -1,11 +1,9 @@
-import { join } from "node:path";
 import * as v from "valibot";
 import type { EditorPort } from "../editor/methods";
 import type { IdeServer } from "../ide/server";
 import { Failure, message } from "../lib/errors";
 import { own } from "../lib/json";
 import type { Log } from "../lib/log";
-import { namesIn, stateFolder } from "../lib/paths";
 import type { Answer, Answers } from "../lib/requests";
 import { visible } from "../lib/visible";
 import type { NeovimEditor } from "../neovim/editor";
@@ -36,10 +34,7 @@ export function neovimRequests(editor: NeovimEditor, server: IdeServer, log: Log
     /** Resolves once Neovim knows the sessions: what it starts may run already. */
     reportSessions: () => sessions.start(),
     /** Neovim is attached: from now on it is reported to. */
-    start() {
-      review.start();
-      skipOldOperations(log);
-    },
+    start: () => review.start(),
     clientsChanged() {
       review.clientsChanged();
       sessions.look();
@@ -51,12 +46,6 @@ export function neovimRequests(editor: NeovimEditor, server: IdeServer, log: Log
       await review.end();
     },
   };
-}
-
-/** An earlier version recorded edits of many files there, and took interrupted ones back. */
-function skipOldOperations(log: Log): void {
-  const folder = join(stateFolder(), "edits");
-  if (namesIn(folder).length > 0) log.info(`Edits of an earlier version are skipped: ${folder}`);
 }
 
 /** Answers each request of a Neovim's, in no order. */

@@ -42,7 +42,7 @@ const MAX_FILES = 2_000;
 
 /** A call's comparison may still be about to run this long after it. */
 const MOMENT_MS = 500;
-/** How long most writes take, and how often to read meanwhile. */
+/** How long most writes take, and how often to read until then. */
 const [WRITING_MS, MAX_READS] = [20, 50];
 
 type Request<S extends v.GenericSchema> = v.InferOutput<S>;

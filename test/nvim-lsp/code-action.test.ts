@@ -1,5 +1,4 @@
-import { join } from "node:path";
-import { claims, eventually, NEOVIMS, NEWEST } from "#test";
+import { claims, NEOVIMS } from "#test";
 import { fileUri } from "../../src/lib/file-uri";
 import { LanguageProject } from "../language/world";
 
@@ -156,22 +155,4 @@ describe.each(NEOVIMS)("code_action with $name", (version) => {
     expect([edited.read("a.txt"), edited.read(".env")]).toEqual(["old\n", "old\n"]);
     expect(await edited.call("code_action", { path: ".env" })).toContain("ERROR .env is private");
   });
-});
-
-test("skips an interrupted edit of an earlier version, with a line in the log", async () => {
-  await using edited = await LanguageProject.open(NEWEST, { "a.txt": "new\n" });
-  const { neovim, state } = edited.project;
-  const file = { path: edited.project.path("a.txt"), before: "0".repeat(64), after: null, size: 4 };
-  const operation = { at: 1, pid: 1, label: "the rename", place: "/", files: [file], folders: [] };
-  await Bun.write(join(state, "edits/1-a/operation.json"), JSON.stringify(operation));
-  await neovim.command("ClaudeCodeStop");
-  await eventually("the stop", () => edited.project.registered().length === 0);
-  await neovim.command("ClaudeCodeStart");
-  await eventually("the line", async () => {
-    const log = await neovim.lua<string>(
-      'return table.concat(vim.fn.readfile(require("port").log.path()), "\\n")',
-    );
-    expect(log).toContain("Edits of an earlier version are skipped");
-  });
-  expect(edited.read("a.txt")).toBe("new\n");
 });

@@ -70,7 +70,7 @@ export function differingEverywhere(
   return found;
 }
 
-/** Files that were committed meanwhile are clean, but differ from the earlier HEAD. */
+/** Files that were committed while git looked are clean, but differ from the earlier HEAD. */
 function ofOneCommit(root: string, copy: string): DifferingPaths | undefined {
   const git = Git.in(root);
   for (let attempt = 0; git && attempt < MAX_ATTEMPTS; attempt++) {
