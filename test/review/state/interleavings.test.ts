@@ -1,13 +1,14 @@
 import fc from "fast-check";
 import { nightly } from "#test";
 import { prune } from "../../../src/review/journal/prune";
-import type { Listed, ReviewService } from "../../../src/review/service";
+import type { Listed } from "../../../src/review/service";
 import type { ShownDecision } from "../../../src/review/shown";
 import { waitingIn } from "../../../src/review/state/entry";
 import { FUZZ_TIMEOUT_MS, tries } from "../../fuzz/effort";
 import { rowsOf } from "./actors";
 import { acts } from "./acts";
-import { base64, type Call, World } from "./world";
+import { Player } from "./player";
+import { type Call, World } from "./world";
 
 const FILES = ["a", "dir/b"];
 const STARTS = ["", "1\n2\n3\n", "\xef\xbb\xbf1\r\n2\r\n", "1\n\xff\n3", undefined];
@@ -40,17 +41,10 @@ const Act = fc.oneof(
 );
 type Act = typeof Act extends fc.Arbitrary<infer T> ? T : never;
 
-type Decide = Extract<Act, { part: unknown }>;
-
-class Play {
-  service: ReviewService;
+class Play extends Player<World> {
   /** Lines that the user wrote, and nobody but an undo could take away. */
   readonly users = new Set<string>();
   #count = 0;
-
-  constructor(readonly world: World) {
-    this.service = world.service;
-  }
 
   async act(act: Act): Promise<void> {
     this.#count++;
@@ -71,79 +65,32 @@ class Play {
         return;
       }
       case "restart":
-        this.service = this.world.another();
+        this.world.service = this.world.another();
         return;
       case "back":
-        await this.service.answer("back", {}).catch(() => {});
+        await this.world.back().catch(() => {});
         return;
-      default:
-        return this.#decide(act);
+      default: {
+        const { hunk, part, rows, of, inBuffer } = act;
+        const name = this.#name(act);
+        const chosen = part === "hunk" && (await this.hunk(name, hunk, of));
+        const what = {
+          ...(chosen && { hunks: [chosen.id] }),
+          ...(part === "rows" && { range: [rows[0] + 1, rows[0] + 1 + rows[1]] }),
+        };
+        return await this.decide(act, name, what, {
+          text: inBuffer ? this.world.read(name) : undefined,
+        });
+      }
     }
   }
 
   /** Whatever Claude changes, the text without its changes stays. */
   #claude(act: { file: number }, text: string | undefined, by: Call): void {
     const name = this.#name(act);
-    const base = this.#base(name);
+    const base = this.baseText(name);
     this.world.claude({ [name]: text }, by);
-    expect(this.#base(name)).toBe(base);
-  }
-
-  /** Whatever is decided, taking it back gives what was there; an undo leaves the text without Claude's changes. */
-  async #decide(act: Decide): Promise<void> {
-    const { do: what, file, hunk, part, rows, of, inBuffer, reversed } = act;
-    const name = FILES[file] as string;
-    const path = this.world.path(name);
-    const scope = of === undefined ? {} : { scope: "session", session: of };
-    const before = await this.state();
-    const shown = ((await this.service.answer("list", scope)) as Listed).files;
-    const found = shown.find((one) => one.path === path)?.hunks ?? [];
-    const chosen = part === "hunk" && found[hunk % (found.length + 1)];
-    const text = inBuffer ? this.world.read(name) : undefined;
-    const request = {
-      path,
-      ...(text !== undefined && { text: base64(text) }),
-      ...(chosen && { hunks: [chosen.id] }),
-      ...(part === "rows" && { range: [rows[0] + 1, rows[0] + 1 + rows[1]] }),
-    };
-    const base = this.#base(name);
-    const done = await this.service.answer(what, { ...scope, files: [request] });
-    const { decision } = this.#applied(done as ShownDecision);
-    if (what === "undo") expect(this.#base(name)).toBe(base);
-    if (decision === undefined || !reversed) return;
-    const now = text === undefined ? undefined : this.world.read(name);
-    const files = now === undefined ? [] : [{ path, text: base64(now) }];
-    const back = (await this.service.answer("back", { decision, files })) as ShownDecision;
-    for (const { edits } of this.#applied(back).files) {
-      if (edits?.length) await this.service.answer("back", { decision, path });
-    }
-    expect(await this.state()).toEqual(before);
-  }
-
-  /** What Neovim does with a buffer that has no unsaved changes: it takes the edits, and writes. */
-  #applied(done: ShownDecision): ShownDecision {
-    for (const { path, edits, eol } of done.files) {
-      if (!edits || edits.length === 0) continue;
-      const name = path.slice(this.world.root.length + 1);
-      const rows = rowsOf(this.world.read(name));
-      const lines = rows.map((row) => row.replace(/\n$/, ""));
-      for (const { first, count, expected, lines: now } of edits) {
-        expect(lines.slice(first - 1, first - 1 + count)).toEqual(expected.map(latin1));
-        lines.splice(first - 1, count, ...now.map(latin1));
-      }
-      this.world.write(name, lines.join("\n") + (eol && lines.length > 0 ? "\n" : ""));
-    }
-    return done;
-  }
-
-  async state(service = this.service): Promise<{ list: Listed; disk: (string | undefined)[] }> {
-    const list = (await service.answer("list", {})) as Listed;
-    return { list, disk: FILES.map((name) => this.world.read(name)) };
-  }
-
-  #base(name: string): string {
-    const found = this.service.base({ path: this.world.path(name) });
-    return found ? Buffer.from(found.text).toString("latin1") : (this.world.read(name) ?? "");
+    expect(this.baseText(name)).toBe(base);
   }
 
   #forget(lines: readonly string[]): void {
@@ -171,8 +118,6 @@ class Play {
   }
 }
 
-const latin1 = (bytes: Uint8Array) => Buffer.from(bytes).toString("latin1");
-
 const Played = fc.tuple(fc.constantFrom(...STARTS), fc.array(Act, { maxLength: 20 }));
 
 function whatever(check: (play: Play) => Promise<void>, runs: number) {
@@ -181,7 +126,7 @@ function whatever(check: (play: Play) => Promise<void>, runs: number) {
       fc.asyncProperty(Played, async ([start, acts]) => {
         using world = new World();
         for (const name of FILES) world.write(name, start);
-        const play = new Play(world);
+        const play = new Play(world, FILES);
         for (const act of acts) await play.act(act);
         await check(play);
       }),
@@ -206,10 +151,10 @@ test(
   "keeps all, and leaves the disk",
   whatever(async (play) => {
     const { disk } = await play.state();
-    await play.service.answer("done", {});
+    await play.world.service.answer("done", {});
     const after = await play.state();
     expect(after.disk).toEqual(disk);
-    expect(after.list.files).toEqual([]);
+    expect(after.files).toEqual([]);
   }, 40),
   FUZZ_TIMEOUT_MS,
 );
@@ -217,11 +162,11 @@ test(
 test(
   "undoes all, and leaves every row of the user's",
   whatever(async (play) => {
-    const { list } = await play.state();
-    const files = list.files.map(({ path }) => ({ path }));
-    await play.service.answer("undo", { files, keep_both: true });
+    const before = await play.state();
+    const files = before.files.map(({ path }) => ({ path }));
+    await play.world.service.answer("undo", { files, keep_both: true });
     const after = await play.state();
-    expect(after.list.files).toEqual([]);
+    expect(after.files).toEqual([]);
     expect(usersLines(play)).toEqual([]);
   }, 60),
   FUZZ_TIMEOUT_MS,
@@ -232,11 +177,11 @@ test(
   whatever(async (play) => {
     const before = await play.state();
     const scope = { scope: "session", session: "A" };
-    const { files } = (await play.service.answer("list", scope)) as Listed;
+    const { files } = (await play.world.service.answer("list", scope)) as Listed;
     const request = { ...scope, files: files.map(({ path }) => ({ path })), keep_both: true };
-    const { decision } = (await play.service.answer("undo", request)) as ShownDecision;
-    expect(((await play.service.answer("list", scope)) as Listed).files).toEqual([]);
-    if (decision !== undefined) await play.service.answer("back", { decision });
+    const { decision } = (await play.world.service.answer("undo", request)) as ShownDecision;
+    expect(((await play.world.service.answer("list", scope)) as Listed).files).toEqual([]);
+    if (decision !== undefined) await play.world.service.answer("back", { decision });
     expect(await play.state()).toEqual(before);
   }, 60),
   FUZZ_TIMEOUT_MS,

@@ -1,9 +1,9 @@
 import { expect } from "bun:test";
 import fc from "fast-check";
 import type { Listed } from "../../../src/review/service";
-import type { ShownDecision } from "../../../src/review/shown";
 import { type Actors, rowsOf } from "./actors";
 import { acts } from "./acts";
+import { Player } from "./player";
 
 /** The last one is not there at first: files are moved there, and away again. */
 export const FILES = ["a", "dir/b", "c"];
@@ -130,7 +130,7 @@ const isClaudes = ({ deletedBy, goneAt }: Row) => isClaude(deletedBy) && !goneAt
 export const linesOf = (text: string | undefined) =>
   rowsOf(text).map((row) => row.replace(/\r?\n$/, ""));
 
-export class Play {
+export class Play extends Player<Actors> {
   readonly model = new Model();
   #count = 0;
   readonly #background = new Set<string>();
@@ -145,7 +145,8 @@ export class Play {
   readonly #programs = new Map<string, number>();
   #before = new Map<string, string | undefined>();
 
-  constructor(readonly world: Actors) {
+  constructor(world: Actors) {
+    super(world, FILES);
     this.#seen(USER);
   }
 
@@ -328,27 +329,12 @@ export class Play {
     expect((await this.state()).disk).toEqual(disk);
   }
 
-  /** Whatever is decided, taking it back gives what was there; an undo leaves the text without Claude's changes. */
   async #decide(act: Extract<Act, { reversed: boolean }>): Promise<void> {
-    const { do: what, file, hunk, of, reversed } = act;
-    const path = this.world.path(FILES[file] as string);
-    const scope = of === undefined ? {} : { scope: "session", session: of };
-    const before = await this.state();
-    const shown = ((await this.world.service.answer("list", scope)) as Listed).files;
-    const found = shown.find((one) => one.path === path)?.hunks ?? [];
-    const chosen = found[hunk % (found.length + 1)];
-    const files = [{ path, ...(chosen && { hunks: [chosen.id] }) }];
-    const request = { ...scope, files };
+    const name = FILES[act.file] as string;
+    const chosen = await this.hunk(name, act.hunk, act.of);
     const users = this.users();
-    const base = FILES.map((name) => this.base(name));
-    const done = (await this.world.service.answer(what, request)) as ShownDecision;
-    expect(this.lost(users)).toEqual([]);
-    const { decision } = done;
-    if (what === "keep") expect((await this.state()).disk).toEqual(before.disk);
-    else expect(FILES.map((name) => this.base(name))).toEqual(base);
-    if (decision === undefined || !reversed) return;
-    await this.world.service.answer("back", { decision, files: [] });
-    expect(await this.state()).toEqual(before);
+    const check = () => expect(this.lost(users)).toEqual([]);
+    await this.decide(act, name, chosen ? { hunks: [chosen.id] } : {}, { check });
   }
 
   #write(edit: Edit, by: string): void {
@@ -383,11 +369,6 @@ export class Play {
     return users.filter((line) => !there.has(line));
   }
 
-  async state(service = this.world.service) {
-    const { files, counts } = (await service.answer("list", {})) as Listed;
-    return { files, counts, disk: FILES.map((name) => this.world.read(name)) };
-  }
-
   /** The CLI's hooks show a text that is not UTF-8 as another one. */
   async isUnknown(name: string): Promise<boolean> {
     const { files } = (await this.world.service.answer("list", {})) as Listed;
@@ -395,8 +376,6 @@ export class Play {
   }
 
   base(name: string): string[] {
-    const found = this.world.service.base({ path: this.world.path(name) });
-    const text = found ? Buffer.from(found.text).toString("latin1") : this.world.read(name);
-    return linesOf(text).sort();
+    return linesOf(this.baseText(name)).sort();
   }
 }
