@@ -1,6 +1,5 @@
 import { NEOVIMS, rows, TestNeovim } from "#test";
 
-/** What the user wrote, and what is said about it. */
 const PROBLEMS = rows(`
   { autostart = true } | autostart: unknown option; did you mean auto_start?
   { only_new = true } | only_new: unknown option; did you mean diagnostics.only_new?

@@ -7,7 +7,7 @@ import { platformSkip } from "../support/platform-skip";
 /** The listener alone, with limits small enough to be reached: who is dropped, and who is not. */
 const TOKEN = crypto.randomUUID();
 
-/** What a test opens ends with it. */
+/** Ends with the test. */
 type Opened = AsyncDisposableStack;
 
 /** A listener whose peers answer each message with `answer`. */

@@ -10,7 +10,7 @@ setDefaultTimeout(FUZZ_TIMEOUT_MS);
 const home = temporaryFolder();
 afterAll(() => rmSync(home, { recursive: true, force: true }));
 
-/** What Claude Code writes, and what is nearly that. */
+/** Input as Claude Code writes it, or nearly so. */
 const anything = fc.jsonValue();
 const nearly = fc.record(
   {

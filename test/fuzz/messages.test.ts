@@ -12,7 +12,7 @@ interface Answer {
   error?: { code: number; message: string };
 }
 
-/** What a handler may do with a request, by the method's name. */
+/** Handlers of requests, by the method's name. */
 const OUTCOMES = {
   value: () => ({ ok: true }),
   nothing: () => undefined,

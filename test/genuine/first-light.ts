@@ -9,7 +9,7 @@ import { type Bench, startBench } from "./bench";
 import { eventually } from "./eventually";
 import type { Layout } from "./neovim";
 
-/* What the model receives, quoted from the CLI (Claude Code 2.1.330). */
+/* Quoted from the CLI (Claude Code 2.1.330). */
 export const UPDATED = "has been updated successfully. (file state is current in your context";
 export const MODIFIED = "The user modified your proposed changes before accepting them.";
 export const REJECTED = "The user doesn't want to proceed with this tool use";

@@ -103,7 +103,7 @@ export class InTerminal {
         local row = require("port").session_rows.get(${n})
         local lines = row and row.buf and vim.api.nvim_buf_get_lines(row.buf, 0, -1, false) or {}
         return table.concat(lines, "\\n")`);
-    // What is shown instead says why.
+    // A failure shows the screen.
     const found = async () => {
       const text = await shown();
       return wanted.test(text) || text;

@@ -9,7 +9,7 @@ import { requireNamespace } from "../support/namespace";
 import { say } from "../support/turns";
 
 /* The questions to language servers, as the genuine CLI (Claude Code 2.1.330) offers them. */
-/** What is always loaded costs tokens in every request. */
+/** Tools that are always loaded cost tokens in every request. */
 const MAX_CHARACTERS = 2_600;
 
 const APPLE = { symbol: "apple", path: "one.txt" };

@@ -5,7 +5,6 @@ import { read } from "../support/turns";
 import { eventually } from "./eventually";
 import { InRemote } from "./remote";
 
-/* What a Claude in a container has said and done, in a Neovim outside of it. */
 requireNamespace();
 
 describe("the conversation of a Claude in a container", () => {

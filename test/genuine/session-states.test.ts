@@ -52,7 +52,7 @@ describe.each(NEOVIMS)("the states of Claude in the terminal of $name", (version
     await untilAnswered(press, async () => (await row())?.state !== "blocked");
   };
 
-  /** What the sessions became since the last call. */
+  /** The states of the sessions since the last call. */
   const happened = () =>
     claude.neovim.lua<string[]>("local all = happened; happened = {}; return all");
 

@@ -121,7 +121,7 @@ describe.each(NEOVIMS)("Claude in the terminal of $name", (version) => {
   });
 });
 
-/** Where the cursor of a terminal window stands is for its program to say. */
+/** A terminal's program moves the cursor of its window. */
 function withoutTerminalCursor({ windows, tree, current }: Layout) {
   const kept = windows.map((one) =>
     one.win === current ? one : { win: one.win, width: one.width },

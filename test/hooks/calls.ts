@@ -14,7 +14,7 @@ const COUNT = `
     return answer
   end`;
 
-/** What programs of Claude ask a Neovim, from the start on or from the last `forget`. */
+/** Calls of Claude's programs to a Neovim, since the start or the last `forget`. */
 export class Calls {
   private constructor(private readonly project: Project) {}
 

@@ -3,7 +3,6 @@ import { claims, eventually, first, NEOVIMS, NEWEST, nightly, rows } from "#test
 import { counted } from "../../src/lib/visible";
 import { Project } from "./project";
 
-/* What the Stop hook decides, with the compiled executable and a real Neovim. */
 const GO = { continue: true } as const;
 
 describe.each(NEOVIMS)("the Stop hook with $name", (version) => {

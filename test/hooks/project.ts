@@ -89,7 +89,6 @@ export class Project implements AsyncDisposable {
     return join(this.neovim.home, ".local/state/claude-code.nvim");
   }
 
-  /** What the hooks have logged. */
   get log(): string {
     return readFileSync(join(this.state, "hooks.log"), "utf8");
   }
@@ -160,7 +159,7 @@ export class Project implements AsyncDisposable {
     return output as never;
   }
 
-  /** What Neovim has stored for the user to paste, in the register of which it told them. */
+  /** The text that Neovim has stored for the user, in the register that it names. */
   storedMessage(said: string): Promise<string> {
     const register = said.includes("in the clipboard") ? "+" : '"';
     return this.neovim.lua<string>("return vim.fn.getreg(...)", register);

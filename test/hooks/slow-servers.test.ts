@@ -35,7 +35,7 @@ const RESET = `
   vim.cmd("silent! %bwipeout!")
   port.language_servers.TIMEOUT_MS = 600000`;
 
-/** So long the end of a turn waits for a server that is ready, and in all. */
+/** The end of a turn waits this long for a server that is ready, and in all. */
 const [DEADLINE_MS, BUSY_MS] = [20_000, 60_000];
 
 describe.each(NEOVIMS)("a slow language server with $name", (version) => {

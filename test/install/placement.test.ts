@@ -21,7 +21,6 @@ import { mayBuild, NATIVE, TestRelease } from "../support/release";
 
 mayBuild();
 
-/** Where an executable ends up, and that nothing on the way there can leave half of it. */
 let published: Publication;
 let data: DataFolder;
 

@@ -18,7 +18,6 @@ import { mayBuild, NATIVE, TestRelease } from "../support/release";
 
 mayBuild();
 
-/** What scripts/release builds. */
 let release: TestRelease;
 
 beforeAll(async () => {

@@ -69,7 +69,7 @@ onNewestNeovim(
       cli = await connect();
     });
     afterEach(() => {
-      // Whatever a test did: no path of this machine has left.
+      // No path of this machine has left, whatever a test did.
       expectNothing(cli);
       cli.close();
       rmSync(outside, { recursive: true, force: true });

@@ -166,7 +166,7 @@ test("shows as it is what is no conversation", async () => {
 test("asks the relay for a session's id alone, and gives it no conversation of here", async () => {
   const stop = JSON.stringify({ session_id: ID, cwd: REMOTE });
   const d = JSON.stringify({ args: ["stop"], cwd: REMOTE, env: {}, input: stop });
-  // What a hook would run here.
+  // A hook would run it here.
   writeFileSync(join(world.project, "hook.ts"), "console.log('{}')");
   const got = await hostile(
     `""`,

@@ -4,7 +4,7 @@ import { EXECUTABLE, eventually, isolatedEnv, NEWEST, TestClient, type TestNeovi
 import { said, shows, startNeovim } from "../terminal/workbench";
 import { type Lock, World } from "./world";
 
-/** Of a shell's meaning, each in its own way. */
+/** Each has a meaning of its own in a shell. */
 const GREETING = `it's "$(id)" \`id\` $HOME \\ ; & * é`;
 
 describe("Claude behind a program that changes what passes", () => {
@@ -36,7 +36,7 @@ describe("Claude behind a program that changes what passes", () => {
     writeFileSync(path, `#!/bin/sh\n${body}\n`, { mode: 0o755 });
     return path;
   };
-  /** What a program there has as its environment, in words for env(1). */
+  /** The environment of programs there, in words for env(1). */
   const variables = () => {
     const words = Object.entries(isolatedEnv(inside)).map(([name, value]) => `'${name}=${value}'`);
     return `env -i ${words.join(" ")}`;

@@ -16,7 +16,7 @@ onEachNeovim((session) => {
     world[Symbol.dispose]();
   });
 
-  /** What the user answers, once the diff of the file is shown. */
+  /** Proposes a text, and answers the diff by a command. */
   async function propose(name: string, text: string, command: string): Promise<string[]> {
     const path = world.path(name);
     const answer = cli.texts("openDiff", {

@@ -130,7 +130,7 @@ test.each(first(2, Object.entries(CONFIGURATIONS)))(
           const free = present().filter((item) => item.by === "head" && !/[67]/.test(item.line));
           const item = free[where % Math.max(free.length, 1)];
           if (!item) return;
-          // Where HEAD has a line that the review has never seen, its place among Claude's is open.
+          // The review has never seen HEAD's line, so its place among Claude's is open.
           const what = by === "user" && how === "delete" && before.length > 0 ? "replace" : how;
           if (what !== "insert") item.deletedBy = by;
           const added: Item = { line: `${by} ${++lines}`, isAtHead: false, by };

@@ -17,7 +17,7 @@ const size = () => statSync(journalPath(world.folder)).size;
 const later = () => Date.now() + 1_000;
 const whole = (name: string) => ({ path: world.path(name) });
 
-/** What another Neovim lists but for the hunks' ids, and what the texts are without what waits. */
+/** The list of another Neovim without the hunks' ids, and the base texts. */
 async function state(): Promise<unknown[]> {
   const service = world.another();
   const { files, counts } = (await service.answer("list", {})) as Listed;

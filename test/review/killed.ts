@@ -30,7 +30,7 @@ type Files = Record<string, string | undefined>;
 
 export interface Case {
   name: string;
-  /** What stands there before Claude changes it to `claude`. */
+  /** The files before Claude changes them to `claude`. */
   files: Files;
   claude: Files;
   /** Decided before the one that is killed. */

@@ -4,7 +4,7 @@ import { journalPath } from "../../src/review/journal/append";
 import { ReviewedProject } from "../../src/review/state/reviewed-project";
 import { World } from "./state/world";
 
-/* What of a journal stays in memory, in bytes after a garbage collection. */
+/* The bytes of a journal that stay in memory after a garbage collection. */
 
 const MB = 1024 * 1024;
 const JOURNAL = 8 * MB;

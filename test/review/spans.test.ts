@@ -113,7 +113,7 @@ test("takes a deletion for the next call's, whose hook is late", async () => {
   await Bun.sleep(APART_MS);
   const started = Date.now();
   world.write("b", undefined);
-  // Of the first call's begin, so late.
+  // The first call's begin comes late.
   world.compare();
   const recorder = new Recorder(world.root, started);
   recorder.begin(call("u9"));

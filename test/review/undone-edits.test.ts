@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { nightly } from "#test";
 import { hunk, type Recorded, RecordedHere } from "./recorded";
 
-/* What Claude receives with the next prompt once the user has undone edits of it. */
 const undo = (world: Recorded, name: string, more: object = {}) =>
   world.answer("undo", { files: [{ path: world.path(name), ...more }] });
 
@@ -17,7 +16,7 @@ async function undone(): Promise<Recorded> {
   return world;
 }
 
-/** What the hook of the next prompt gives Claude; its first line says what the rest is. */
+/** The context that the hook of the next prompt gives Claude, without its first line. */
 async function received(world: Recorded, more: object = {}): Promise<string | undefined> {
   const { output, code } = await world.compiled("user-prompt-submit", {
     prompt: "go on",

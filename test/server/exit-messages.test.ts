@@ -58,7 +58,7 @@ describe.each(BOTH_NEOVIMS)("the executable in $name", (version) => {
       `CONTRACT.number, CONTRACT.version = WAS.number, WAS.version`,
     );
     expect(message).toMatch(/the plugin 9\.9\.9 needs contract 99, this executable 0\.1\.0 has/);
-    // What is loaded differs from what is on the disk, as after an upgrade.
+    // The loaded plugin differs from the one on disk, as after an upgrade.
     expect(message).toContain("restart Neovim, the plugin was upgraded to 0.1.0");
   });
 

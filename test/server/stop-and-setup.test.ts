@@ -2,8 +2,6 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { eventually, NEOVIMS, type NeovimOptions, TestClient, TestNeovim } from "#test";
 
-/* What a stop by hand means, which commands start the server, and what a second setup() does. */
-
 interface Status {
   state: string;
   why?: string;

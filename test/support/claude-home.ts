@@ -56,7 +56,7 @@ export function isolatedEnv(home: string): Record<string, string> {
   };
 }
 
-/** What the CLI needs on top of that: the stand-in model, and nothing sent to anybody else. */
+/** With the stand-in model, and nothing sent to anybody else. */
 export function claudeEnv(home: string, modelUrl: string): Record<string, string> {
   return {
     ...isolatedEnv(home),

@@ -56,7 +56,7 @@ export class Claude {
 
   /** Types a prompt and sends it. Returns when the prompt has left the box. */
   async prompt(text: string): Promise<void> {
-    // Whatever still stands in the box, a late answer's digit for one, goes first.
+    // First the box is emptied: a late answer's digit may be in it.
     if (box(await this.waitForIdle()) !== "") await this.terminal.press("C-u");
     await this.terminal.type(text);
     // Enter in the same breath as the text would be taken for a pasted line end.

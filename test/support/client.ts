@@ -20,7 +20,7 @@ interface Message {
   error?: { code: number; message: string };
 }
 
-/** What the server refused, with its JSON-RPC code. */
+/** A refusal of the server, with its JSON-RPC code. */
 export class CallError extends Error {
   constructor(
     readonly code: number,

@@ -2,7 +2,7 @@ import { type Ended, run } from "./process";
 import { EXECUTABLE } from "./toolchain";
 
 export interface HookResult extends Ended {
-  /** What was printed, as Claude Code reads it; undefined if nothing was. */
+  /** The printed JSON; undefined where nothing was printed. */
   output: unknown;
 }
 

@@ -113,12 +113,12 @@ export class DataFolder implements AsyncDisposable {
     return entries(this.root).filter((name) => name !== "bin" && name !== "download");
   }
 
-  /** What is neither installed nor verified. */
+  /** Files that are neither installed nor verified. */
   leftovers(): string[] {
     return entries(this.download);
   }
 
-  /** What a user would meet at the stable path: a version, or nothing. */
+  /** The version at the stable path, if there is one. */
   installedVersion(): string | undefined {
     if (!lstatSync(this.stable, { throwIfNoEntry: false })) return undefined;
     const { stdout, stderr, exitCode } = Bun.spawnSync([this.stable, "--version"]);

@@ -29,7 +29,7 @@ export function isConversation(request: ModelRequest): boolean {
   return isChanging || newsText(request).includes("Write the message of the git commit");
 }
 
-/** What was sent to the model since its last answer: tool results, prompts, reminders. */
+/** The news for the model since its last answer: tool results, prompts, reminders. */
 export function news(request: ModelRequest): Message[] {
   const last = request.messages.findLastIndex((message) => message.role === "assistant");
   return request.messages.slice(last + 1);

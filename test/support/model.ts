@@ -1,7 +1,7 @@
 import { answer, type Block } from "./model-answer";
 import { isConversation, type ModelRequest } from "./model-request";
 
-/** What the model says to one request: fixed, or made from the request. */
+/** The model's answer to one request: fixed, or made from the request. */
 export type Turn = Block[] | ((request: ModelRequest) => Block[]);
 
 const REQUEST_TIMEOUT_MS = 30_000;

@@ -307,7 +307,7 @@ export class TestNeovim implements AsyncDisposable {
     }
   }
 
-  /** What waits for a key, such as messages that do not fit on the screen, keeps it from commands. */
+  /** A prompt for a key, such as "-- More --", keeps it from commands. */
   async #leavePrompt(): Promise<void> {
     const { blocking } = (await this.api.request("nvim_get_mode", [])) as { blocking: boolean };
     if (blocking) await this.api.request("nvim_input", ["<C-c>"]);

@@ -15,7 +15,7 @@ import { EXECUTABLE, ROOT } from "./toolchain";
 
 export const NATIVE = nativeTarget();
 
-/** Of compression: as fast as can be. */
+/** The fastest compression. */
 const LEVEL = 1;
 
 /** How long a test or hook that builds or installs may take on a machine that does much else. */

@@ -37,7 +37,7 @@ export class Container {
     private readonly ssh: SshServer | undefined,
   ) {}
 
-  /** Where the container's home is, in the container. */
+  /** The container's home, in the container. */
   static readonly HOME = `${INSIDE}/home`;
   static readonly PROJECT = `${INSIDE}/x`;
 
@@ -82,7 +82,7 @@ export class Container {
     return [...enter, "--preserve-credentials", "--", ...env, ...command];
   }
 
-  /** Of the option `remotes`. */
+  /** For the option `remotes`. */
   commands(): { command: string[]; relay: string[] } {
     if (this.ssh) {
       const command = `cd ${this.project} && env {env} ${claudeCli()} {args}`;

@@ -1,7 +1,7 @@
 import { basename, dirname } from "node:path";
 import fc from "fast-check";
 
-/** What may stand between two parts of a path, or behind it, and changes nothing. */
+/** Parts that change nothing between two parts of a path, or behind it. */
 const NOISE = fc.constantFrom("/", "//", "/./", "/.//", "/x/../", "/x/y/../../", "/./x/.././");
 const BEHIND = fc.constantFrom(
   "",

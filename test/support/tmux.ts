@@ -129,7 +129,7 @@ export class Terminal {
     await this.close();
   }
 
-  /** What a program of its first pane finds in its environment: for one that runs elsewhere. */
+  /** The environment of a program in its first pane, for one that runs elsewhere. */
   async inside(): Promise<{ TMUX: string; TMUX_PANE: string }> {
     const [server, pane] = (await this.tmux("display-message", "-p", "#{pid} #{pane_id}"))
       .trim()

@@ -1,6 +1,6 @@
 import type { Block } from "./model-answer";
 
-/** What the scripted model does in one turn. The CLI edits only what it has read. */
+/** One turn of the scripted model. The CLI edits only what it has read. */
 export function read(file: string): Block[] {
   return [{ tool: "Read", input: { file_path: file } }];
 }

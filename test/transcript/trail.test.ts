@@ -89,7 +89,7 @@ describe("a conversation that is watched", () => {
     expect(watched.news()).toBeUndefined();
   });
 
-  // What `context_window.used_percentage` of the CLI (2.1.330) says for the same numbers.
+  // As `context_window.used_percentage` of the CLI (2.1.330) for the same numbers.
   test.each([
     ["claude-sonnet-4-5", "claude-sonnet-4-5", 0.75],
     ["claude-sonnet-4-5", "claude-sonnet-4-5[1m]", 0.15],

@@ -25,7 +25,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 const append = (...entries: object[]) => appendFileSync(path, entries.map(line).join(""));
 const system = (content: string) => ({ type: "system", subtype: "local_command", content });
-/** What comes while Claude works is delivered with the result of a call. */
+/** The CLI delivers it with the result of a call while Claude works. */
 const queued = (words: string) =>
   entry({ type: "attachment", attachment: { type: "queued_command", prompt: words } });
 const text = (block: Block | undefined) => block?.lines.join("\n") ?? "";

@@ -145,7 +145,7 @@ test("is completed by its name, named by its session, or chosen", async () => {
   await addSession(trees, "writer");
   expect(await trees.run("Claude worktree home writer")).toContain("docs is home");
   expect(await trees.run("Claude worktree home 1")).toContain("docs is home");
-  // Of the current session.
+  // The current session's.
   expect(await trees.run("Claude worktree home")).toContain("docs is home");
   await neovim.lua(
     "vim.ui.select = function(items, _, choose) choose(items[#items > 1 and 2 or 1]) end",

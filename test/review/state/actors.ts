@@ -6,7 +6,7 @@ import { Recorder } from "../../../src/review/record/recorder";
 import { commitAll } from "../repository";
 import { base64, World } from "./world";
 
-/** What a program wrote so long before or after a command of Claude's is told apart by its time. */
+/** Times tell a program's write from a command of Claude's at this distance. */
 export const APART_MS = 70;
 
 export type Texts = Record<string, string | undefined>;
@@ -54,7 +54,6 @@ export class Actors extends World {
     compareInTurns(this.root);
   }
 
-  /** What Claude does, it does in a turn. */
   #works(session: string): void {
     if (!this.#turns.has(session)) this.turn(session);
   }

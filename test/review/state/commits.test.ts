@@ -151,7 +151,7 @@ test.each([
     await world.service.summary();
   }
   await tell(`disk a=${text}; ${listed}; restart; ${listed}`);
-  // What was shown before is refused where the text is another one now; what is shown now is undone.
+  // A hunk shown before is refused where the text differs now; one shown now is undone.
   const hunks = before?.hunks.map(({ id }) => id) ?? [];
   const old = await world.undo([{ path: world.path("a"), hunks }]);
   if (old.decision === undefined) {
@@ -185,7 +185,7 @@ test.each([
     clearInterval(timer);
     tick();
     expect(news.counts).toMatchObject({ files: 1 });
-    // Who waits for a command serves nobody else until its end.
+    // A synchronous wait would serve nobody else.
     expect(longest).toBeLessThan(LIMITS.ms);
   } finally {
     process.env.PATH = path;

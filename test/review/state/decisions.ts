@@ -154,7 +154,7 @@ class Decisions {
     if (text && made.decision) this.#undoable.push({ before, after, decision: made.decision });
   }
 
-  /** What Neovim does with an undo in a buffer without other changes. One that rows cannot show is on disk already. */
+  /** Neovim takes the edits of an undo into a buffer, and writes. An undo that rows cannot show is on disk already. */
   async #write(before: string, { files }: ShownDecision): Promise<void> {
     const rows = before.split("\n");
     const { edits } = files[0] ?? {};
@@ -235,7 +235,7 @@ class Decisions {
   }
 }
 
-/** Whatever is decided, taken back and edited: the text is as the model says, also without Claude. */
+/** The text is as the model says after any decisions and edits, also without Claude. */
 export function decided(maxLength: number) {
   return fc.asyncProperty(fc.array(Step, { maxLength, size: "max" }), async (steps) => {
     using world = new World();

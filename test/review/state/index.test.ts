@@ -55,7 +55,7 @@ test.each([
   expect(undone.filter((file) => "staged" in file)).toEqual([]);
   await world.back({ decision });
   expect(await git("ls-files", "--stage")).toBe(before);
-  // What is staged again is not the user's decision.
+  // An entry that is staged again is no decision of the user's.
   await look();
   expect(await world.summary()).not.toEqual([]);
 });

@@ -85,7 +85,7 @@ class Play extends Player<World> {
     }
   }
 
-  /** Whatever Claude changes, the text without its changes stays. */
+  /** The text without Claude's changes stays, whatever Claude changes. */
   #claude(act: { file: number }, text: string | undefined, by: Call): void {
     const name = this.#name(act);
     const base = this.baseText(name);

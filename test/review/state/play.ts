@@ -70,7 +70,7 @@ interface Row {
 /** Stands for the file itself, before its lines. */
 const FILE = "\0";
 
-/** Whose each line is; nothing of decisions. */
+/** Knows the author of each line, and nothing of decisions. */
 class Model {
   readonly #rows = new Map<string, Row[]>();
   #texts = 0;
@@ -248,13 +248,13 @@ export class Play extends Player<Actors> {
 
   async #run(act: Extract<Act, { removes: boolean }>): Promise<void> {
     const { session: whose, removes } = act;
-    // Of two commands that run at once it is not known which one wrote.
+    // Nothing tells which of two commands that run at once wrote.
     if (this.world.open.size > 0) return;
     const name = FILES[act.file] as string;
-    // What a program wrote and no comparison has seen is known only by what the CLI says.
+    // Only the CLI knows what a program wrote before a comparison.
     const isShown = act.do === "diff" && !this.world.read(name)?.includes("\xff");
     if (!isShown && act.seen !== "before" && this.#unseen(name)) return;
-    // Of a file that a program removed only its folder shows when, which the command may change.
+    // Only the folder's time, which the command may change, shows when a program removed a file.
     const isGone = FILES.some((one) => this.#unseen(one) && this.world.read(one) === undefined);
     if (isGone && act.seen !== "before") return;
     const begins = () => this.#write({ ...act, at: act.at + 1, deletes: 0 }, `${whose}first`);
@@ -272,7 +272,7 @@ export class Play extends Player<Actors> {
     const text = this.world.read(from);
     if (this.world.open.size > 0 || text === undefined || from === name) return;
     if (FILES.some((one) => this.#unseen(one))) return;
-    // What a session deleted, and another one then writes there, are two lines: the model knows one.
+    // The model takes a line that one session deletes and another writes for one line.
     if (this.model.hadOneOf(name, linesOf(text))) return;
     for (const line of linesOf(text)) this.#moved.add(line);
     await this.world.run(whose, how, [() => this.world.move(from, name)], FILES);

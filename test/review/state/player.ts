@@ -37,7 +37,7 @@ export class Player<Its extends World> {
     return found[number % (found.length + 1)];
   }
 
-  /** Whatever is decided, taking it back gives what was there; an undo leaves the text without Claude's changes. */
+  /** Taking a decision back gives what was there; an undo leaves the text without Claude's changes. */
   protected async decide(
     act: Decide,
     name: string,
@@ -64,7 +64,7 @@ export class Player<Its extends World> {
     expect(await this.state()).toEqual(before);
   }
 
-  /** What Neovim does with a buffer that has no unsaved changes: it takes the edits, and writes. */
+  /** Neovim takes the edits into a buffer without unsaved changes, and writes. */
   #applied(done: ShownDecision): ShownDecision {
     for (const { path, edits, eol } of done.files) {
       if (!edits || edits.length === 0) continue;

@@ -4,7 +4,7 @@ import { message } from "../../../src/lib/errors";
 import { Actors } from "./actors";
 import { Act, Change, FILES, linesOf, Play, STARTS } from "./play";
 
-/** What must hold whatever happens, and how often a test run tries it. */
+/** A rule, and how often a test run tries it. */
 export interface Property {
   says: string;
   acts: fc.Arbitrary<Act>;

@@ -206,7 +206,7 @@ export interface Call {
   tool?: string;
   source?: "tool" | "bash" | "trees";
   use?: string;
-  /** Of files that are moved the paths that they had. */
+  /** The old paths of moved files. */
   from?: Record<string, string>;
 }
 

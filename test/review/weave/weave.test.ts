@@ -114,7 +114,7 @@ type Act = typeof Act extends fc.Arbitrary<infer T> ? T : never;
 
 interface Played {
   weave: Weave;
-  /** What each unique line is: who inserted it, and who deleted it last. */
+  /** The authors of each unique line: who inserted it, and who deleted it last. */
   model: Map<string, { by: string; deletedBy?: string; restoredFrom?: string }>;
 }
 
