@@ -50,8 +50,12 @@ function checked<R>(act: (trees: Trees, options: Options) => Promise<R>) {
  * written, if it still is as it was. A second one continues where a first one was killed.
  */
 async function home({ root, path }: Trees, { with_conflicts, unsaved }: Options) {
-  // A bare repository may be the `.git` of a folder.
-  const top = await ask(root, outputOf("rev-parse", "--show-toplevel"), `${root} is no work tree.`);
+  // A bare repository may be the `.git` of a folder, which GIT_WORK_TREE would make a work tree.
+  const none = `${root} is no work tree.`;
+  const bare = outputOf("config", "--type=bool", "--default=false", "--get", "core.bare");
+  const isMain = gitFolder(root) === join(root, ".git");
+  if (isMain && (await ask(root, bare, none)) === "true") throw new Failure(none);
+  const top = await ask(root, outputOf("rev-parse", "--show-toplevel"), none);
   if (realPath(top) !== root) throw new Failure(`git has another work tree for ${root}: ${top}`);
   const journal = await HomeJournal.of({ root, path });
   const { coming, conflicts, came, repositories } = await comingHome({ root, path }, journal);

@@ -114,8 +114,10 @@ nightly.test("comes home in a bare repository to the tab page's worktree alone",
   }
   writeFileSync(join(folder("b"), "a.txt"), "new\n");
   await neovim.command(`tcd ${folder("b")}`);
+  await trees.knows("a");
   expect(await trees.run("Claude worktree home")).toContain("this repository is bare");
   await neovim.command(`tcd ${folder("a")}`);
+  await trees.knows("a");
   expect(await trees.run("Claude worktree home b")).toContain("b is home");
   const read = (name: string) => readFileSync(join(folder(name), "a.txt"), "utf8");
   expect(["a", "b", "c"].map(read)).toEqual(["new\n", "new\n", "old\n"]);

@@ -33,7 +33,16 @@ export class Trees implements AsyncDisposable {
       `_G.notes = {}
       vim.notify = function(text) table.insert(_G.notes, text) end`,
     );
+    await trees.knows("docs");
     return trees;
+  }
+
+  /** Waits until Neovim knows a worktree of the current folder's repository. */
+  knows(name: string): Promise<void> {
+    const known = "return vim.fn.getcompletion('Claude worktree home ', 'cmdline')";
+    return eventually("the worktree", async () =>
+      expect(await this.neovim.lua<string[]>(known)).toContain(name),
+    );
   }
 
   get neovim() {
