@@ -319,6 +319,24 @@ export class Attached implements AsyncDisposable {
     await eventually(`${wanted} in the bar`, async () => expect(await this.bar()).toMatch(wanted));
   }
 
+  /**
+   * Plays a script with words for diffs: `diffs shown 1`, `diffs wait 2`, `diffs gone`; `ended` with the outcomes so
+   * far, and `text` of the last one; `old` and `new` for the sides on screen.
+   */
+  plays(script: string): Promise<void> {
+    const port = (code: string) => () =>
+      this.nvim.lua<string>(`local port = require("port") ${code}`);
+    return this.nvim.plays(script, {
+      words: {
+        diffs: port("return port.diff_state()"),
+        ended: () => this.ended.map(({ outcome }) => outcome).join(" "),
+        text: () => this.ended.at(-1)?.text ?? "as proposed",
+        old: port('return port.diff_text("old")'),
+        new: port('return port.diff_text("new")'),
+      },
+    });
+  }
+
   /** Waits until keys decide the diff on screen, however long a pause is. */
   async decidable(): Promise<void> {
     await this.nvim.until("a diff that takes decisions", 'return require("port").diff_decidable()');

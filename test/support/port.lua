@@ -133,6 +133,20 @@ function M.diff_window()
   return diff().current().view.layout.win
 end
 
+---@return string such as "shown 2", "wait 2" with none on screen, or "gone"; "closing" between them
+function M.diff_state()
+  local count, is_open = diff().count(), not M.no_diff()
+  local is_left = vim.iter(api.nvim_list_bufs()):any(function(buf)
+    return api.nvim_buf_get_name(buf):find("^claude%-code://%d") ~= nil
+  end)
+  if is_open then
+    return "shown " .. count
+  elseif #M.diff_windows_left() > 0 or count == 0 and is_left then
+    return "closing"
+  end
+  return count == 0 and "gone" or "wait " .. count
+end
+
 ---@param side "old"|"new"
 ---@return string what this side of the diff on screen holds, with "\n" at the end
 function M.diff_text(side)

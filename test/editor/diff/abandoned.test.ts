@@ -25,16 +25,6 @@ async function attachSocket(a: Attached): Promise<Socket> {
   return socket;
 }
 
-/** Proposes a change of a file that is open, by such a socket. */
-async function proposed(a: Attached, name: string): Promise<Socket> {
-  const path = a.file(name, OLD);
-  await a.edit(path);
-  const socket = await attachSocket(a);
-  await a.propose(path, NEW);
-  await a.shown();
-  return socket;
-}
-
 const NO_SOCKET = `
   return vim.iter(vim.api.nvim_list_chans()):all(function(chan) return chan.stream ~= "socket" end)`;
 
@@ -45,50 +35,52 @@ const ANSWER_ALL = `for id = 1, 999 do require("port").server_requests.on_answer
 const KEPT = `
   return vim.tbl_map(function(info)
     local lines = vim.api.nvim_buf_get_lines(info.bufnr, 0, -1, false)
-    return { table.concat(lines, "\\n"), vim.bo[info.bufnr].modified, vim.bo[info.bufnr].filetype, info.name }
+    return { table.concat(lines, "\\n"), vim.bo[info.bufnr].modified, vim.bo[info.bufnr].filetype }
   end, vim.tbl_filter(function(info) return info.name == "" end, vim.fn.getbufinfo({ buflisted = 1 })))`;
 
-const channelEnds = (a: Attached) => a.nvim.until("the end of the channel", NO_SOCKET);
-
 describe.each(NEOVIMS)("the executable dies, in $name", (version) => {
-  test.each([
-    ["looked at", ""],
-    ["answered at once", "<CR>"],
-    ["left", ":e other.txt<CR>"],
-  ])("the user's edits of a diff that is %s stay in a buffer", async (_, keys) => {
-    await using a = await Attached.asNew({ version, ui: UI });
+  /** A change of a.lua that such a socket proposes; what ends it. */
+  async function proposed() {
+    const a = await Attached.asNew({ version, ui: UI });
     await a.nvim.command("filetype on");
-    const socket = await proposed(a, "src/a.lua");
-    await a.nvim.type("GAmine<Esc>");
-    if (keys.startsWith(":")) {
-      await a.nvim.type(keys);
-      await a.waits();
-    }
-    socket.destroy();
-    await once(socket, "close");
-    if (keys === "<CR>") {
-      await channelEnds(a);
-      await a.nvim.type(keys);
-    }
+    await a.edit(a.file("a.lua", OLD));
+    const socket = await attachSocket(a);
+    await a.propose(a.path("a.lua"), NEW);
+    await a.shown();
+    const dies = async () => {
+      socket.destroy();
+      await a.nvim.until("the end of the channel", NO_SOCKET);
+    };
+    return { a, dies };
+  }
+
+  test.each([
+    ["on screen", "GAmine<Esc>", ""],
+    ["answered just then", "GAmine<Esc>", "<CR>"],
+    ["left", "GAmine<Esc>:e other.txt<CR>", ""],
+  ])("keeps the user's edits of a diff that is %s", async (_, keys, later) => {
+    const { a, dies } = await proposed();
+    await using _a = a;
+    await a.nvim.type(keys);
+    if (keys.includes(":e")) await a.waits();
+    await dies();
+    if (later) await a.nvim.type(later);
     await a.cleared();
-    expect(await a.nvim.lua(KEPT)).toEqual([["one\n2mine", true, "lua", ""]] as never);
-    await eventually("a message", async () =>
-      /ended: your version of src\/a\.lua is in buffer \d+/.test(await a.messages()),
-    );
-    expect(a.read("src/a.lua")).toBe(OLD);
+    await a.says("ended: your version of a.lua is in buffer");
+    expect(await a.nvim.lua<unknown[]>(KEPT)).toEqual([["one\n2mine", true, "lua"]]);
+    expect(a.read("a.lua")).toBe(OLD);
   });
 
   test.each([
-    ["before it has received the answer", false],
+    ["before the answer arrives", false],
     ["later", true],
-  ])("the user's edits of a diff that they accepted, %s", async (_, isReceived) => {
-    await using a = await Attached.asNew({ version, ui: UI });
-    const socket = await proposed(a, "a.txt");
+  ])("keeps the user's edits of a diff that they accepted: %s", async (_, isReceived) => {
+    const { a, dies } = await proposed();
+    await using _a = a;
     await a.nvim.type("GAmine<Esc><CR>");
     await a.cleared();
     if (isReceived) await a.nvim.lua(ANSWER_ALL);
-    socket.destroy();
-    await channelEnds(a);
+    await dies();
     expect(await a.nvim.lua<boolean>('return require("port").channel.is_attached()')).toBe(false);
     expect(await a.nvim.lua<unknown[]>(KEPT)).toHaveLength(isReceived ? 0 : 1);
   });
@@ -96,7 +88,7 @@ describe.each(NEOVIMS)("the executable dies, in $name", (version) => {
   test.each([
     ["a diff that Claude closes, as when it is answered in the terminal", "Claude closed the diff"],
     ["a file that was written since: Claude does not write it", "Claude does not overwrite a file"],
-  ])("the user's edits of %s", async (_, words) => {
+  ])("keeps the user's edits of %s", async (_, words) => {
     await using a = await Attached.opened({ version, ui: UI }, OLD);
     const id = await a.propose(a.main, NEW);
     await a.nvim.type("GAmine<Esc>");
@@ -107,41 +99,35 @@ describe.each(NEOVIMS)("the executable dies, in $name", (version) => {
       expect(await a.outcome(id)).toEqual({ id, outcome: "accepted", text: "one\n2mine\n" });
     }
     await a.cleared();
-    expect(await a.nvim.lua(KEPT)).toEqual([["one\n2mine", true, "text", ""]] as never);
+    expect(await a.nvim.lua<unknown[]>(KEPT)).toEqual([["one\n2mine", true, "text"]]);
     await a.says(words);
     await a.says("your version of main.txt is in buffer");
   });
 
-  test("of a diff without edits nothing stays, and no word is said", async () => {
-    await using a = await Attached.asNew({ version, ui: UI });
-    const socket = await proposed(a, "a.txt");
-    socket.destroy();
+  test("keeps nothing of a diff without edits, and says nothing", async () => {
+    const { a, dies } = await proposed();
+    await using _a = a;
+    await dies();
     await a.cleared();
-    expect(await a.nvim.lua(KEPT)).toEqual([]);
+    expect(await a.nvim.lua<unknown[]>(KEPT)).toEqual([]);
     expect(await a.messages()).not.toContain("your version");
   });
 
-  test.each(["after the view has gone", "before Neovim has noticed"])(
-    "who came from a terminal does not type in it: %s",
-    async (when) => {
-      await using a = await Attached.asNew({ version, ui: UI });
-      await a.edit(a.file("a.txt", OLD));
-      await a.nvim.command("vsplit | terminal cat");
-      await a.nvim.command("let b:claude_code_terminal = v:true");
-      const socket = await attachSocket(a);
-      await a.nvim.type("i");
-      await a.inMode("t");
-      await a.propose(a.path("a.txt"), NEW);
-      await a.inMode("n");
-      socket.destroy();
-      if (when === "before Neovim has noticed") {
-        await channelEnds(a);
-        await a.nvim.type("<CR>");
-      }
-      await a.cleared();
-      await a.nvim.type("<CR>");
-      await Bun.sleep(150);
-      expect(await a.mode()).toBe("nt");
-    },
-  );
+  test.each(["", "<CR>"])("does not lead a user back into their terminal: %s", async (keys) => {
+    await using a = await Attached.asNew({ version, ui: UI });
+    await a.edit(a.file("a.txt", OLD));
+    await a.nvim.command("vsplit | terminal cat");
+    await a.nvim.command("let b:claude_code_terminal = v:true");
+    const socket = await attachSocket(a);
+    await a.nvim.plays("i  mode t");
+    await a.propose(a.path("a.txt"), NEW);
+    await a.inMode("n");
+    socket.destroy();
+    if (keys) await a.nvim.until("the end of the channel", NO_SOCKET);
+    await a.nvim.type(keys);
+    await a.cleared();
+    await a.nvim.type("<CR>");
+    await Bun.sleep(150);
+    expect(await a.mode()).toBe("nt");
+  });
 });

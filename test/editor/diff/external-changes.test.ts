@@ -1,131 +1,107 @@
 import { rmSync, utimesSync, writeFileSync } from "node:fs";
-import { eventually, NEOVIMS } from "#test";
+import { NEOVIMS } from "#test";
 import { Attached } from "../attached";
 
 const UI = { width: 160, height: 40 };
 const OLD = "one\ntwo\nthree\nfour\nfive\n";
 const NEW = "ONE\ntwo\nthree\nfour\nfive\n";
 const SAVED = "one\ntwo\nthree\nfour\nMY WORK\n";
-const WRITTEN = "written since proposed";
 
-/** The text of one side of the diff on screen. */
-function side(a: Attached, name: "old" | "new"): Promise<string> {
-  return a.nvim.lua('return require("port").diff_text(...)', name);
-}
+const SHOWN = SAVED.replaceAll("\n", "|");
 
-const barsHave = (a: Attached, text: string) =>
-  eventually(`"${text}" in a bar`, async () => (await a.bars()).includes(text));
-
-/** Opens the file in one more window, and enters that. */
-const openBeside = (a: Attached, path: string) => a.nvim.command(`topleft 8new ${path}`);
-const toProposal = (a: Attached) =>
-  a.nvim.lua("vim.api.nvim_set_current_win(require('port').diff_window())");
-
-async function start(version: (typeof NEOVIMS)[number]): Promise<Attached> {
-  const a = await Attached.attached({ version, ui: UI });
-  a.file("main.txt", OLD);
-  return a;
-}
+/** The window with the proposal. */
+const ENTER = ":lua vim.api.nvim_set_current_win(require('port').diff_window())";
 
 describe.each(NEOVIMS)("$name: the file is written while its diff waits", (version) => {
-  for (const layout of ["vertical", "inline"]) {
-    test(`by the user, in another window: not overwritten unawares (${layout})`, async () => {
-      await using a = await start(version);
-      await a.diffLayout(layout);
-      const id = await a.propose(a.main, NEW);
-      await openBeside(a, a.main);
-      await a.nvim.type("GccMY WORK<Esc>:w<CR>");
-      await barsHave(a, WRITTEN);
-      expect(await side(a, "old")).toBe(SAVED);
-      await a.says("main.txt was written since");
-      await toProposal(a);
-      await a.nvim.type("<CR>");
-      await a.says("then accept again");
-      expect(a.ended).toEqual([]);
-      await a.accepts(id);
-    });
+  async function start(layout = "vertical"): Promise<[Attached, number]> {
+    const a = await Attached.attached({ version, ui: UI });
+    await a.diffLayout(layout);
+    return [a, await a.propose(a.file("main.txt", OLD), NEW)];
   }
 
-  test("by a program, just before it is accepted in any way", async () => {
-    for (const accept of ["<CR>", ":w<CR>", ":wq<CR>", ":Claude diff accept<CR>"]) {
-      await using a = await start(version);
-      const id = await a.propose(a.main, NEW);
+  test.each(["vertical", "inline"])(
+    "by the user, in another window: not overwritten unawares (%s)",
+    async (layout) => {
+      const [a, id] = await start(layout);
+      await using _a = a;
+      await a.plays(`
+        :topleft 8new ${a.main}      diffs shown 1
+        GccMY WORK<Esc>:w<CR>        bars written since proposed   old = ${SHOWN}   says main.txt was written since
+        ${ENTER}                     mode n
+        <CR>                         says then accept again   ended =
+      `);
+      await a.accepts(id);
+    },
+  );
+
+  test.each(["<CR>", ":w<CR>", ":wq<CR>", ":Claude diff accept<CR>"])(
+    "by a program, just before %s: a second one accepts",
+    async (accept) => {
+      const [a] = await start();
+      await using _a = a;
       writeFileSync(a.main, SAVED);
-      await a.nvim.type(accept);
-      expect(a.ended).toEqual([]);
-      expect(await side(a, "old")).toBe(SAVED);
-      await eventually("the warning", async () =>
-        expect((await a.messages()).trim().split("\n").at(-1)).toContain("then accept again"),
-      );
-      await a.nvim.type(accept);
-      expect(await a.outcome(id)).toEqual({ id, outcome: "accepted" });
-      await a.cleared();
-    }
-  });
+      await a.plays(`
+        ${accept}   ended =   old = ${SHOWN}   says then accept again
+        ${accept}   ended = accepted   text as proposed   diffs gone
+      `);
+    },
+  );
 
   test("and once more after the warning: it takes another look", async () => {
-    await using a = await start(version);
-    const id = await a.propose(a.main, NEW);
+    const [a, id] = await start();
+    await using _a = a;
     for (const text of [SAVED, `${SAVED}more\n`]) {
       writeFileSync(a.main, text);
-      await a.nvim.type("<CR>");
-      expect(a.ended).toEqual([]);
-      expect(await side(a, "old")).toBe(text);
+      await a.plays(`<CR>  ended =  old = ${text.replaceAll("\n", "|")}`);
     }
     await a.accepts(id);
   });
 
-  test("a dropped hunk becomes what stands on disk now", async () => {
-    await using a = await start(version);
-    const id = await a.propose(a.main, NEW);
+  test("a dropped hunk becomes what is on disk now", async () => {
+    const [a] = await start();
+    await using _a = a;
     writeFileSync(a.main, SAVED);
-    await barsHave(a, WRITTEN);
-    await barsHave(a, "/2");
-    await a.nvim.type("Ggr");
-    expect(await side(a, "new")).toBe("ONE\ntwo\nthree\nfour\nMY WORK\n");
-    await a.nvim.type("<CR><CR>");
-    expect(await a.outcome(id)).toEqual({
-      id,
-      outcome: "accepted",
-      text: "ONE\ntwo\nthree\nfour\nMY WORK\n",
-    });
+    const both = "ONE|two|three|four|MY WORK|";
+    await a.plays(`
+      <Ignore>   bars written since proposed   bars /2
+      Ggr        new = ${both}
+      <CR><CR>   ended = accepted   text = ${both}
+    `);
   });
 
-  test("two edits of one file: the second is shown against what the first made of it", async () => {
-    await using a = await start(version);
-    const first = await a.propose(a.main, NEW);
+  test("by the client, for another edit: compared with what that made of it", async () => {
+    const [a, first] = await start();
+    await using _a = a;
     const second = await a.propose(a.main, SAVED, { client: 2 });
     await a.nvim.type("]f<CR>");
     expect(await a.outcome(second)).toEqual({ id: second, outcome: "accepted" });
     writeFileSync(a.main, SAVED);
-    await barsHave(a, WRITTEN);
-    expect(await side(a, "old")).toBe(SAVED);
-    await a.nvim.type("<CR>");
-    expect(a.ended).toHaveLength(1);
+    await a.plays(`
+      <Ignore>   bars written since proposed   old = ${SHOWN}
+      <CR>       ended = accepted
+    `);
     await a.accepts(first);
   });
 
   test("one that was never shown is no less careful", async () => {
-    await using a = await start(version);
-    await a.propose(a.file("other.txt", OLD), NEW);
-    const id = await a.propose(a.main, NEW);
-    writeFileSync(a.main, SAVED);
+    const [a] = await start();
+    await using _a = a;
+    const id = await a.propose(a.file("other.txt", OLD), NEW);
+    a.file("other.txt", SAVED);
     const accept = () => a.nvim.lua<boolean>('return require("port").accept(...)', id);
-    expect(await accept()).toBe(false);
-    expect(a.ended).toEqual([]);
+    expect([await accept(), a.ended.length]).toEqual([false, 0]);
     expect(await accept()).toBe(true);
     expect(await a.outcome(id)).toEqual({ id, outcome: "accepted" });
   });
 
-  test("touched, but the same; or gone", async () => {
-    await using a = await start(version);
-    const id = await a.propose(a.main, NEW);
+  test("touched, but the same; or deleted", async () => {
+    const [a, id] = await start();
+    await using _a = a;
     utimesSync(a.main, 1, 1);
     await a.accepts(id);
     const other = await a.propose(a.main, NEW);
     rmSync(a.main);
-    await barsHave(a, "(new file)");
-    expect(await side(a, "old")).toBe("\n");
+    await a.plays("<Ignore>  bars (new file)  old = |");
     await a.rejects(other);
   });
 
@@ -133,45 +109,33 @@ describe.each(NEOVIMS)("$name: the file is written while its diff waits", (versi
     await using a = await Attached.opened({ version, ui: UI, waitsForPauses: true }, OLD);
     await a.pauses(1_500);
     await a.holdClock();
-    const pause = () => a.advance(5 * 1500);
-    const id = await a.propose(a.main, NEW);
-    await pause();
+    await a.propose(a.main, NEW);
+    await a.advance(5 * 1500);
     expect(await a.nvim.lua('return require("port").diff_decidable()')).toBe(true);
     writeFileSync(a.main, SAVED);
-    await barsHave(a, WRITTEN);
-    await a.nvim.type("<CR><CR><CR>");
-    expect(await a.mode()).toBe("n");
-    expect(a.ended).toEqual([]);
-    expect(await a.messages()).toContain(
-      "press <CR> again, it decided nothing: the change of main.txt was updated just now",
-    );
-    await pause();
-    await a.nvim.type("<CR><CR>");
-    expect(await a.outcome(id)).toEqual({ id, outcome: "accepted" });
+    const again =
+      "press <CR> again, it decided nothing: the change of main.txt was updated just now";
+    await a.plays(`
+      <Ignore>       bars written since proposed
+      <CR><CR><CR>   mode n   ended =   says ${again}
+    `);
+    await a.advance(5 * 1500);
+    await a.plays("<CR><CR>  ended = accepted  text as proposed");
   });
-});
 
-describe.each(NEOVIMS)("$name: the file is edited while its diff waits", (version) => {
-  test("the bar says so, a message too, and the edits can be merged", async () => {
-    await using a = await start(version);
-    await a.edit(a.main);
-    const id = await a.propose(a.main, NEW);
-    await openBeside(a, a.main);
-    await a.nvim.type("Gccmine<Esc>");
-    await barsHave(a, "without your unsaved edits");
-    await barsHave(a, "merge your edits");
-    await a.nvim.type("u");
-    await eventually("no more edits", async () => !(await a.bars()).includes("unsaved"));
-    await a.nvim.type("Gccmine<Esc>");
-    await barsHave(a, "without your unsaved edits");
-    await a.says("has unsaved edits, which are kept");
-    await toProposal(a);
-    await a.nvim.type("gm");
-    await eventually("the merge", async () =>
-      expect(await side(a, "new")).toBe("ONE\ntwo\nthree\nfour\nmine\n"),
-    );
-    await barsHave(a, "with your unsaved edits");
-    await a.nvim.type("<CR>");
-    expect((await a.outcome(id)).text).toBe("ONE\ntwo\nthree\nfour\nmine\n");
+  test("edited in its buffer: the bar and a message say so, and the edits can be merged", async () => {
+    await using a = await Attached.opened({ version, ui: UI }, OLD);
+    await a.propose(a.main, NEW);
+    const without = "bars without your unsaved edits   bars merge your edits";
+    const merged = "ONE|two|three|four|mine|";
+    await a.plays(`
+      :topleft 8new ${a.main}   diffs shown 1
+      Gccmine<Esc>              ${without}   says has unsaved edits, which are kept
+      u                         bars ! unsaved
+      Gccmine<Esc>              ${without}
+      ${ENTER}                  mode n
+      gm                        new = ${merged}   bars with your unsaved edits
+      <CR>                      ended = accepted   text = ${merged}
+    `);
   });
 });

@@ -1,5 +1,5 @@
 import { writeFileSync } from "node:fs";
-import { eventually, NEOVIMS } from "#test";
+import { NEOVIMS } from "#test";
 import { Attached } from "../attached";
 
 const UI = { width: 150, height: 40 };
@@ -10,85 +10,70 @@ const MERGED = "ONE\ntwo\nthree\nfour\nfive and mine\n";
 describe.each(NEOVIMS)("$name", (version) => {
   let a: Attached;
   let buf: number;
-  let id: number;
   let proposal: string;
   afterEach(() => a[Symbol.asyncDispose]());
 
   /** A file with unsaved edits of its last line, and a proposal that changes its first. */
-  async function start(
-    options: { old?: string; edit?: string; proposal?: string; env?: Record<string, string> } = {},
-  ) {
-    a = await Attached.asNew({ version, ui: UI, ...(options.env && { env: options.env }) });
-    buf = await a.edit(a.file("main.txt", options.old ?? OLD));
-    await a.nvim.type(options.edit ?? "GA and mine<Esc>gg");
+  async function start(more: { old?: string; edit?: string; proposal?: string } = {}) {
+    a = await Attached.asNew({ version, ui: UI });
+    buf = await a.edit(a.file("main.txt", more.old ?? OLD));
+    await a.nvim.type(more.edit ?? "GA and mine<Esc>gg");
     await a.attach();
-    proposal = options.proposal ?? NEW;
-    id = await a.proposeAndShow(a.main, proposal);
+    proposal = more.proposal ?? NEW;
+    await a.propose(a.main, proposal);
+    await a.plays(":Claude diff  diffs shown 1");
   }
-  const merge = async () => {
-    await a.nvim.type("gm");
-    await a.says("the proposal has your edits now");
-  };
+  const merge = () => a.plays("gm  says the proposal has your edits now");
+  const editLater = () =>
+    a.nvim.lua("vim.api.nvim_buf_set_lines(..., 2, 3, false, { 'later' })", buf);
   /** Accepts; the client writes what it gets. */
   const accept = async () => {
-    await a.nvim.type("<CR>");
-    const { text = proposal } = await a.outcome(id);
+    await a.plays("<CR>  ended = accepted");
+    const text = a.ended[0]?.text ?? proposal;
     writeFileSync(a.main, text);
     return text;
   };
   const bufferHas = (text: string, isModified: boolean) =>
-    eventually("the buffer", async () => {
-      const now = await a.nvim.lua("return vim.bo[...].modified", buf);
-      expect([`${(await a.lines(buf)).join("\n")}\n`, now]).toEqual([text, isModified]);
-    });
+    a.plays(`<Ignore>  {join(getbufline(${buf}, 1, '$'), '|')} ${text.trimEnd().replaceAll("\n", "|")}
+      {getbufvar(${buf}, '&modified')} ${isModified ? 1 : 0}`);
 
   test("merged and accepted: the file has both, and so has the buffer, saved", async () => {
     await start();
-    await a.says("gm or :Claude diff merge merges them in");
     await merge();
     expect(await accept()).toBe(MERGED);
     await bufferHas(MERGED, false);
     // Nothing is lost: undo leads back to what was unsaved.
-    await a.cleared();
+    await a.plays(`<Ignore>  diffs gone  {bufnr()} ${buf}`);
     await a.nvim.command("undo");
     await bufferHas(OLD.replace("five", "five and mine"), true);
-    expect(await a.nvim.lua("return vim.fn.bufnr()")).toBe(buf);
   });
 
   test("CRLF, a missing last newline and a BOM stay the proposal's", async () => {
-    await start({
-      old: "\uFEFFone\r\ntwo\r\nthree\r\nfour\r\nfive",
-      proposal: "\uFEFFONE\ntwo\nthree\nfour\nfive",
-    });
+    const old = "\uFEFFone\r\ntwo\r\nthree\r\nfour\r\nfive";
+    await start({ old, proposal: `\uFEFF${NEW.trimEnd()}` });
     await merge();
     expect(await accept()).toBe(`\uFEFF${MERGED.trimEnd()}`);
   });
 
   test.each([
     ["undone", "u"],
-    ["undone and edited on", "uGox<Esc>"],
+    ["undone and edited further", "uGox<Esc>"],
     ["the hunk with the edits dropped", "gg]cgr"],
     ["another hunk chosen", "ggga"],
-  ])(
-    "merged, but %s before the accept: the buffer keeps its edits beside the accepted",
-    async (_, keys) => {
-      await start({
-        edit: "4GA and mine<Esc>gg",
-        old: "one\ntwo\nthree\nfour\nfive\nsix\n",
-        proposal: "ONE\ntwo\nthree\nfour\nfive\nsix\n",
-      });
-      await merge();
-      await a.nvim.type(keys);
-      const accepted = await accept();
-      expect(accepted).not.toContain("and mine");
-      await bufferHas(accepted.replace("four", "four and mine"), true);
-    },
-  );
+  ])("merged, but %s: the buffer keeps its edits beside the accepted", async (_, keys) => {
+    const six = { old: `${OLD}six\n`, proposal: `${NEW}six\n` };
+    await start({ ...six, edit: "4GA and mine<Esc>gg" });
+    await merge();
+    await a.nvim.type(keys);
+    const accepted = await accept();
+    expect(accepted).not.toContain("and mine");
+    await bufferHas(accepted.replace("four", "four and mine"), true);
+  });
 
-  test("merged, but the buffer edited on before the accept: it keeps its edits", async () => {
+  test("merged, but the buffer edited further: it keeps its edits", async () => {
     await start();
     await merge();
-    await a.nvim.lua("vim.api.nvim_buf_set_lines(..., 2, 3, false, { 'later' })", buf);
+    await editLater();
     expect(await accept()).toBe(MERGED);
     await bufferHas(MERGED.replace("three", "later"), true);
   });
@@ -103,23 +88,14 @@ describe.each(NEOVIMS)("$name", (version) => {
 
   test("conflicts: marked, not to be accepted while there are some, then resolved", async () => {
     await start({ proposal: OLD.replace("five", "FIVE") });
-    await a.nvim.command("Claude diff merge");
-    await a.says("1 conflict with your unsaved edits");
-    const lines = await a.nvim.lua<string[]>("return vim.api.nvim_buf_get_lines(0, 0, -1, false)");
-    expect(lines.slice(4)).toEqual([
-      "<<<<<<< your unsaved edits",
-      "five and mine",
-      "||||||| the file on disk",
-      "five",
-      "=======",
-      "FIVE",
-      ">>>>>>> Claude's proposal",
-    ]);
-    await a.nvim.type("<CR>");
-    await a.says("conflicts are left in the proposal");
-    await a.nvim.type(":w<CR>");
-    await a.nvim.lua("require('port').accept()");
-    expect(a.ended).toEqual([]);
+    const marked =
+      "<<<<<<< your unsaved edits|five and mine|||||||| the file on disk|five|=======|FIVE|>>>>>>> Claude's proposal";
+    await a.plays(`
+      :Claude diff merge   says 1 conflict with your unsaved edits   lines ${marked}
+      <CR>                 says conflicts are left in the proposal   ended =
+      :w<CR>               ended =
+      :Claude diff accept  ended =
+    `);
     await a.nvim.type(":5,10d<CR>0CFIVE and mine<Esc>");
     expect(await accept()).toBe(OLD.replace("five", "FIVE and mine"));
   });
@@ -127,15 +103,16 @@ describe.each(NEOVIMS)("$name", (version) => {
   test("edits after a merge can be merged, too", async () => {
     await start();
     await merge();
-    await a.nvim.lua("vim.api.nvim_buf_set_lines(..., 2, 3, false, { 'later' })", buf);
+    await editLater();
     await a.nvim.type("gm");
     expect(await accept()).toBe(MERGED.replace("three", "later"));
   });
 
-  test("nothing to merge is said", async () => {
+  test("says that there is nothing to merge", async () => {
     await start({ edit: "gg" });
-    await a.nvim.type("gm");
-    await a.says("no unsaved edits");
-    await a.accepts(id);
+    await a.plays(`
+      gm     says no unsaved edits
+      <CR>   ended accepted   text as proposed
+    `);
   });
 });

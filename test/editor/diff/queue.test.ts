@@ -22,8 +22,7 @@ describe.each(NEOVIMS)("$name", (version) => {
   async function start(make = "", layout = "vertical"): Promise<Attached> {
     const a = await Attached.asNew({ version, ui: UI });
     await a.diffLayout(layout);
-    a.file("main.txt", OLD);
-    for (const name of ["other.txt", "third.txt"]) a.file(name, OLD);
+    for (const name of ["main.txt", "other.txt", "third.txt"]) a.file(name, OLD);
     await a.edit(a.main);
     if (make) await a.nvim.command(make);
     await a.attach();
@@ -32,25 +31,22 @@ describe.each(NEOVIMS)("$name", (version) => {
 
   test(":Claude diff reject-all rejects what is on screen and what waits behind it", async () => {
     await using a = await start();
-    const first = await a.propose(a.main, NEW);
-    const second = await a.propose(a.main, NEW.replace("line 2\n", "two\n"));
-    await a.nvim.command("Claude diff reject-all");
-    for (const id of [first, second]) expect((await a.outcome(id)).outcome).toBe("rejected");
-    await a.cleared();
+    await a.propose(a.main, NEW);
+    await a.propose(a.main, NEW.replace("line 2\n", "two\n"));
+    await a.plays(":Claude diff reject-all  ended rejected rejected  diffs gone");
     expect(a.read("main.txt")).toBe(OLD);
   });
 
   test(":Claude diff moves into the only one, and reports that there is no other", async () => {
     await using a = await start("vsplit other.txt | wincmd p");
     const id = await a.propose(a.main, NEW);
-    const inside = await a.nvim.lua("return vim.api.nvim_get_current_win()");
-    await a.nvim.lua(`vim.fn.win_gotoid(vim.fn.bufwinid("other.txt"))`);
-    await a.nvim.command("Claude diff");
-    expect(await a.nvim.lua("return vim.api.nvim_get_current_win()")).toBe(inside);
-    await a.nvim.command("messages clear | Claude diff");
-    expect(await a.nvim.command("messages")).toContain("there is no other proposal");
+    await a.plays(`
+      <C-w>t         {expand('%:t')} other.txt
+      :Claude diff   {expand('%:t')} main.txt (proposed)
+      :Claude diff   says there is no other proposal
+    `);
     await a.reject(id);
-    expect(await a.nvim.lua("return vim.fn.expand('%:t')")).toBe("other.txt");
+    await a.plays("<Ignore>  {expand('%:t')} other.txt");
   });
 
   test("sessions saved when Neovim ends show the user's windows", async () => {
@@ -68,10 +64,8 @@ describe.each(NEOVIMS)("$name", (version) => {
   });
 
   test.each(LAYOUTS)("another diff scrolls sideways as before (%s)", async (layout) => {
-    await using a = await start(
-      "edit other.txt | diffthis | vert diffsplit third.txt | tabnew main.txt",
-      layout,
-    );
+    const others = "edit other.txt | diffthis | vert diffsplit third.txt | tabnew main.txt";
+    await using a = await start(others, layout);
     const before = await a.nvim.lua("return vim.go.scrollopt");
     expect(before).toContain("hor");
     await a.reject(await a.propose(a.main, NEW));
@@ -79,7 +73,7 @@ describe.each(NEOVIMS)("$name", (version) => {
   });
 
   test.each(["<C-w>v", "<C-w>s", "<C-w>h<C-w>s", ":tab split<CR>"])(
-    "a side that was split with %s goes with its copies, and all sizes come back",
+    "copies of a side that was split with %s close with it, and all sizes come back",
     async (keys) => {
       await using a = await start("botright vsplit other.txt | vertical resize 42 | wincmd t");
       const before = await a.picture();
@@ -90,41 +84,33 @@ describe.each(NEOVIMS)("$name", (version) => {
     },
   );
 
-  test.each(["tab", "vertical"])("global options go on to count (%s)", async (layout) => {
-    await using a = await start("enew | setlocal buftype=nofile", layout);
-    await a.nvim.command("set statusline=AAA scrolloff=5");
-    const id = await a.proposeAndShow(a.main, NEW);
-    await a.nvim.command("set statusline=BBB scrolloff=3");
-    expect(
-      await a.nvim.lua(`
-        local windows = require("port").diff_windows()
-        return vim.tbl_map(function(win)
-          return { vim.wo[win].statusline, vim.wo[win].scrolloff }
-        end, windows)`),
-    ).toEqual([
-      ["BBB", 3],
-      ["BBB", 3],
-    ]);
-    await a.reject(id);
-  });
+  test.each(["tab", "vertical"])(
+    "global options count in its windows, too (%s)",
+    async (layout) => {
+      await using a = await start("enew | setlocal buftype=nofile", layout);
+      await a.nvim.command("set statusline=AAA scrolloff=5");
+      const id = await a.proposeAndShow(a.main, NEW);
+      await a.nvim.command("set statusline=BBB scrolloff=3");
+      const values = await a.nvim.lua(`return vim.tbl_map(function(win)
+      return { vim.wo[win].statusline, vim.wo[win].scrolloff }
+    end, require("port").diff_windows())`);
+      expect(values).toEqual(Array(2).fill(["BBB", 3]));
+      await a.reject(id);
+    },
+  );
 
   test.each(LAYOUTS.filter((layout) => layout !== "tab"))(
     ":only in another window leaves that one (%s)",
     async (layout) => {
       await using a = await start("botright vsplit other.txt | wincmd p", layout);
       const id = await a.propose(a.main, NEW);
-      await a.nvim.type("<C-w>b:only<CR>");
-      await a.waits();
+      await a.plays("<C-w>b:only<CR>  diffs wait 1");
       await a.reject(id);
-      expect((await a.picture()).windows).toMatchObject([{ width: UI.width }]);
-      expect(await a.nvim.lua("return { vim.fn.expand('%'), vim.v.errmsg }")).toEqual([
-        "other.txt",
-        "",
-      ]);
+      await a.plays(`<Ignore>  windows other.txt  {winwidth(0)} ${UI.width}  {v:errmsg} ${""}`);
     },
   );
 
-  test("windows come and go without a word, whatever 'shortmess' is", async () => {
+  test("windows come and go without a message, whatever 'shortmess' is", async () => {
     await using a = await start("set shortmess-=F");
     await a.nvim.command("messages clear");
     await a.reject(await a.propose(a.main, NEW));
@@ -132,32 +118,24 @@ describe.each(NEOVIMS)("$name", (version) => {
   });
 
   test.each(["vertical", "tab", "inline"])(
-    "a session file that is written meanwhile loads without an error, and holds no buffer of the diff (%s)",
+    "a session file that is written meanwhile loads without an error or a buffer of the diff (%s)",
     async (layout) => {
-      await using a = await Attached.asNew({ version, ui: UI });
-      await a.diffLayout(layout);
-      await a.edit(a.file("a.txt", "old\n"));
-      await a.attach();
-      const id = await a.propose(a.path("a.txt"), "new\n");
+      await using a = await start("", layout);
+      const id = await a.propose(a.main, NEW);
       await a.barShows("hunk 1/1");
       const before = await a.picture();
       for (const [index, options] of OPTIONS.entries())
         await a.nvim.command(`set sessionoptions=${options} | mksession! ${index}.vim`);
       expect(await a.picture()).toEqual(before);
-      await a.nvim.type("<CR>");
-      expect((await a.outcome(id)).outcome).toBe("accepted");
+      await a.accepts(id);
 
       await using other = await TestNeovim.start({ version, ui: UI, cwd: a.nvim.cwd });
       for (const index of OPTIONS.keys()) {
         await other.command(`source ${index}.vim`);
-        expect(await other.lua("return vim.v.errmsg")).toBe("");
         await eventually("no buffer of the diff", async () =>
-          expect(
-            await other.lua(`
-              return vim.tbl_filter(function(buf)
-                return vim.startswith(vim.api.nvim_buf_get_name(buf), "claude-code:")
-              end, vim.api.nvim_list_bufs())`),
-          ).toEqual([]),
+          expect((await other.buffers()).filter((name) => name.startsWith("claude-code:"))).toEqual(
+            [],
+          ),
         );
         expect(await other.lua("return vim.v.errmsg .. vim.fn.execute('messages')")).toBe("");
         await other.command("silent! tabonly! | only! | %bwipeout!");
