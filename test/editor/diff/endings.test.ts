@@ -99,53 +99,44 @@ describe.each(NEOVIMS)("$name", (version) => {
 });
 
 describe.each(NEOVIMS)("$name, with a reason", (version) => {
-  async function proposed() {
+  async function proposed(): Promise<[Attached, number]> {
     const a = await Attached.opened({ version, ui: UI }, "one\n");
-    return { a, id: await a.propose(a.main, "two\n") };
+    return [a, await a.propose(a.main, "two\n")];
   }
 
-  test.each([
-    ["Q", "Q  too clever <CR>"],
-    ["Q on the old side", "<C-w>hQtoo clever<CR>"],
-    [":Claude diff reject", ":Claude diff reject too clever<CR>"],
-  ])("%s sends the reason with the rejection", async (_, keys) => {
-    const { a, id } = await proposed();
+  test.each(["Q  too clever <CR>", "<C-w>hQtoo clever<CR>", ":Claude diff reject too clever<CR>"])(
+    "%s sends the reason with the rejection",
+    async (keys) => {
+      const [a, id] = await proposed();
+      await using _a = a;
+      await a.nvim.lua(`vim.api.nvim_create_autocmd("User", { pattern = "ClaudeCodeDiffRejected",
+        once = true, callback = function(args) REASON = args.data.reason end })`);
+      await a.nvim.type(keys);
+      const end = { id, outcome: "rejected", reason: "too clever" };
+      expect(await a.outcome(id)).toEqual(end as never);
+      expect(await a.nvim.lua<string>("return REASON")).toBe("too clever");
+      await a.cleared();
+    },
+  );
+
+  test.each(["Qtoo<Esc>", "Q <CR>"])("%s decides nothing", async (keys) => {
+    const [a] = await proposed();
     await using _a = a;
-    await a.nvim.lua(`
-      vim.api.nvim_create_autocmd("User", {
-        pattern = "ClaudeCodeDiffRejected",
-        callback = function(args) _G.reason = args.data.reason end,
-      })`);
-    await a.nvim.type(keys);
-    expect(await a.outcome(id)).toEqual({ id, outcome: "rejected", reason: "too clever" } as never);
-    expect(await a.nvim.lua<string>("return _G.reason")).toBe("too clever");
-    await a.cleared();
+    await a.plays(`
+      ${keys}   says the change of main.txt still waits: you gave no reason   ended =
+      q         ended = rejected
+    `);
   });
 
-  test.each([
-    ["<Esc>", "Qtoo<Esc>"],
-    ["an empty reason", "Q <CR>"],
-  ])("%s decides nothing", async (_, keys) => {
-    const { a, id } = await proposed();
+  test("sends nothing twice, and reports a reason that comes too late", async () => {
+    const [a, id] = await proposed();
     await using _a = a;
-    await a.nvim.type(keys);
-    await a.says("the change of main.txt still waits: you gave no reason");
-    expect(a.ended).toEqual([]);
-    await a.nvim.type("q");
-    expect(await a.outcome(id)).toEqual({ id, outcome: "rejected" });
-  });
-
-  test("answered while the reason is typed: nothing is sent twice, and the reason is not lost", async () => {
-    const { a, id } = await proposed();
-    await using _a = a;
-    await a.nvim.lua(
-      "INPUT = vim.ui.input vim.ui.input = function(_, answer) _G.answer = answer end",
-    );
+    const input = "INPUT = vim.ui.input vim.ui.input = function(_, done) ANSWER = done end";
+    await a.nvim.lua(input);
     await a.nvim.type("Q");
     expect(await a.call("diff_close", { ids: [id] })).toBe(1);
-    await a.nvim.lua("_G.answer('too late')");
+    await a.nvim.lua("vim.ui.input = INPUT ANSWER('too late')");
     await a.says("Claude did not receive: too late");
-    await a.nvim.lua("vim.ui.input = INPUT");
     expect(a.ended).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-import { BOTH_NEOVIMS, eventually, type NeovimVersion } from "#test";
+import { BOTH_NEOVIMS } from "#test";
 import { Attached } from "../attached";
 
 const UI = { width: 200, height: 40 };
@@ -30,20 +30,6 @@ const OLD = "one\ntwo\nthree\nfour\nfünf\n";
 /** Line 2 is changed, two are new behind line 3. */
 const NEW = "one\nTWO\nthree\nnew\nnewer\nfour\nfünf\n";
 
-async function start(version: NeovimVersion): Promise<Attached> {
-  const a = await Attached.asNew({ version, ui: UI });
-  a.file("main.txt", OLD);
-  a.file("other.txt", OLD);
-  await a.edit(a.main);
-  await a.attach();
-  await a.nvim.lua(serve("known"));
-  await a.nvim.until(
-    "the server",
-    "return (vim.lsp.get_clients({ bufnr = 0 })[1] or {}).initialized == true",
-  );
-  return a;
-}
-
 const shownFloat = (a: Attached) =>
   a.nvim.lua<string>(`
     for _, win in ipairs(vim.api.nvim_list_wins()) do
@@ -53,17 +39,10 @@ const shownFloat = (a: Attached) =>
     end
     return ""`);
 
-const hovers = (a: Attached, text: string) =>
-  eventually("the hover", async () => expect(await shownFloat(a)).toBe(text));
-
-async function show(a: Attached, path = a.main): Promise<number> {
-  return a.proposeAndShow(path, NEW);
-}
-
-const place = (a: Attached) =>
-  a.nvim.lua<[string, number]>(
-    "return { vim.fn.fnamemodify(vim.api.nvim_buf_get_name(0), ':t'), vim.fn.line('.') }",
-  );
+const hovers = (a: Attached, keys: string, line: number) =>
+  a.nvim.plays(keys + "  float line " + line + " of the file", {
+    words: { float: () => shownFloat(a) },
+  });
 
 const keysOf = (a: Attached) =>
   a.nvim.lua<string[]>(`
@@ -72,86 +51,84 @@ const keysOf = (a: Attached) =>
     end, { "K", "gd" })`);
 
 describe.each(BOTH_NEOVIMS)("$name", (version) => {
-  test("K asks the file's server about the line that the file has; the float goes with the diff", async () => {
-    await using a = await start(version);
-    const id = await show(a);
-    await a.nvim.type("6G3|K");
-    await hovers(a, "line 4 of the file");
+  async function start(prepare = "", name = "main.txt"): Promise<[Attached, number]> {
+    const a = await Attached.asNew({ version, ui: UI });
+    a.file("other.txt", OLD);
+    await a.edit(a.file("main.txt", OLD));
+    await a.attach();
+    const isReady =
+      "return vim.iter(vim.lsp.get_clients({ bufnr = 0 })):all(function(c) return c.initialized end)";
+    await a.nvim.lua(serve("known"));
+    if (prepare) await a.nvim.lua(prepare);
+    await a.nvim.until("the servers", isReady);
+    return [a, await a.proposeAndShow(a.path(name), NEW)];
+  }
+
+  test("K asks the file's server about the line that the file has; the float closes with the diff", async () => {
+    const [a, id] = await start();
+    await using _a = a;
+    await hovers(a, "6G3|K", 4);
     expect(await a.nvim.lua("return asked")).toEqual([["main.txt", 4, 2]]);
     await a.rejects(id);
-    expect(await a.nvim.lua<number>("return #vim.api.nvim_list_wins()")).toBe(1);
-    expect(await a.nvim.lua("return #vim.lsp.get_clients()")).toBe(1);
-    expect(await a.nvim.lua("return vim.v.errmsg")).toBe("");
+    expect(
+      await a.nvim.lua(
+        "return { #vim.api.nvim_list_wins(), #vim.lsp.get_clients(), vim.v.errmsg }",
+      ),
+    ).toEqual([1, 1, ""]);
   });
 
   test("K asks each server in its own columns, on 0.10 in those of the first", async () => {
-    await using a = await start(version);
-    await a.nvim.lua(serve("bytes", 'positionEncoding = "utf-8",'));
-    await a.nvim.until("both", "return vim.lsp.get_clients({ bufnr = 0 })[2].initialized == true");
-    await show(a);
+    const [a] = await start(serve("bytes", 'positionEncoding = "utf-8",'));
+    await using _a = a;
     await a.nvim.type("7G3|K");
     await a.nvim.until("two questions", "return #asked == 2");
     const columns = await a.nvim.lua<number[]>("return { asked[1][3], asked[2][3] }");
     expect(columns.sort()).toEqual(version.name.includes("0.10") ? [2, 2] : [2, 3]);
   });
 
-  test("a line that the proposal changes or adds: a message says so, nobody is asked", async () => {
-    await using a = await start(version);
-    await show(a);
-    for (const line of [2, 4, 5]) await a.nvim.type(`${line}GKgd`);
-    expect(await a.messages()).toContain("language servers know main.txt without this change");
+  test("asks no server about a line that the proposal changes or adds, and says so", async () => {
+    const [a] = await start();
+    await using _a = a;
+    for (const line of [2, 4, 5])
+      await a.nvim.plays(`${line}GKgd  says language servers know main.txt without this change`);
     expect(await a.nvim.lua("return asked")).toEqual([]);
-    await a.nvim.type("7GK");
-    await hovers(a, "line 5 of the file");
+    await hovers(a, "7GK", 5);
   });
 
-  test("unsaved edits of the file's buffer count: the line is the one that the buffer has", async () => {
-    await using a = await start(version);
-    await a.nvim.command("call append(0, ['unsaved', 'also'])");
-    await show(a);
-    await a.nvim.type("1GK");
-    await hovers(a, "line 3 of the file");
+  test("counts unsaved edits of the file's buffer", async () => {
+    const [a] = await start("vim.fn.append(0, { 'unsaved', 'also' })");
+    await using _a = a;
+    await hovers(a, "1GK", 3);
   });
 
-  test("gd: what is in the file is in the diff; another file opens, and the diff waits", async () => {
-    await using a = await start(version);
-    await show(a);
-    await a.nvim.lua("lead.line = 5");
-    await a.nvim.type("1Ggd");
-    await eventually("line 7", async () =>
-      expect(await place(a)).toEqual(["main.txt (proposed)", 7]),
-    );
-    await a.nvim.type("<C-o>");
-    expect(await place(a)).toEqual(["main.txt (proposed)", 1]);
+  test("gd leads to places in the file within the diff, and to another file, while the diff waits", async () => {
+    const [a] = await start("lead.line = 5");
+    await using _a = a;
+    await a.nvim.plays(`
+      1Ggd    {expand('%:t')} main.txt (proposed)   {line('.')} 7
+      <C-o>   {expand('%:t')} main.txt (proposed)   {line('.')} 1
+    `);
     await a.nvim.lua("lead.uri = vim.uri_from_fname(...)", a.path("other.txt"));
-    await a.nvim.type("gd");
-    await eventually("the other file", async () =>
-      expect(await place(a)).toEqual(["other.txt", 5]),
-    );
-    await a.waits();
+    await a.plays("gd  other.txt:5  diffs wait 1");
   });
 
-  test("keys that the user has mapped stay theirs, those of Neovim's own kind become ours", async () => {
-    await using a = await start(version);
-    await a.nvim.lua(`
+  test("leaves keys that the user has mapped, and takes those of Neovim's own kind", async () => {
+    const [a] = await start(`
       vim.keymap.set("n", "gd", "<Cmd>let g:mine = 1<CR>")
       vim.keymap.set("n", "K", vim.lsp.buf.hover)`);
-    await show(a);
+    await using _a = a;
     expect(await keysOf(a)).toEqual(["K"]);
-    await a.nvim.type("gd");
-    expect(await a.nvim.lua("return vim.g.mine")).toBe(1);
+    await a.nvim.plays("gd  {g:mine} 1");
   });
 
-  test("without a server of the file no key is mapped; of a buffer that went a message says so", async () => {
-    await using a = await start(version);
-    const other = a.path("other.txt");
-    const id = await show(a, other);
+  test("maps no key without a server of the file, and says so if the buffer was deleted", async () => {
+    const [a, id] = await start("", "other.txt");
+    await using _a = a;
     expect(await keysOf(a)).toEqual([]);
     await a.rejects(id);
-    await show(a);
+    await a.proposeAndShow(a.main, NEW);
     expect(await keysOf(a)).toEqual(["K", "gd"]);
     await a.nvim.lua("vim.cmd.bdelete(vim.fn.bufnr('main.txt$'))");
-    await a.nvim.type("1GK");
-    expect(await a.messages()).toContain("no language server of main.txt knows a hover");
+    await a.nvim.plays("1GK  says no language server of main.txt knows a hover");
   });
 });
