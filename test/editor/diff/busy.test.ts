@@ -55,10 +55,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     await a.nvim.type(end);
     await a.shownLater();
     await a.says("]f or :Claude diff shows main.txt: its change waits until you are done here");
-    expect(a.ended).toEqual([]);
-    expect(
-      await a.nvim.lua('return vim.api.nvim_get_current_win() == require("port").diff_window()'),
-    ).toBe(true);
+    await a.plays("<Ignore>  ended =  {expand('%:t')} main.txt (proposed)");
     expect(await a.nvim.lua('return require("port").diff_text("new")')).toBe(NEW);
     if (keys === "qa") expect(await a.nvim.lua('return vim.fn.getreg("a")')).toBe("");
     if (keys === "<F2>") expect(await a.nvim.lua("return KEY")).toBe("q");
@@ -83,14 +80,13 @@ describe.each(NEOVIMS)("$name", (version) => {
     await using a = await start();
     const before = await a.picture();
     await a.nvim.lua(FLOAT);
-    const id = await a.propose(a.main, NEW);
+    await a.propose(a.main, NEW);
     await a.says("]f or :Claude diff shows");
-    await a.nvim.type("]f");
-    await a.shown();
-    expect(await a.nvim.lua("return vim.fn.tabpagenr('$')")).toBe(2);
-    await a.rejects(id);
-    expect(await a.nvim.lua("return vim.api.nvim_win_get_config(0).relative")).toBe("editor");
-    await a.nvim.command("close");
+    await a.plays(`
+      ]f       diffs shown 1   {tabpagenr('$')} 2
+      q        diffs gone   {nvim_win_get_config(0).relative} editor
+      :close   ended = rejected
+    `);
     expect((await a.picture()).layout).toEqual(before.layout);
   });
 
@@ -100,15 +96,12 @@ describe.each(NEOVIMS)("$name", (version) => {
     const before = await a.picture();
     for (const key of ["q", "<C-w>T"]) {
       const id = await a.propose(a.main, NEW);
-      await a.shown();
-      expect(await a.nvim.lua("return vim.fn.tabpagenr('$')")).toBe(2);
-      await a.nvim.type(key);
-      if (key !== "q") {
-        await a.waits();
-        await a.reject(id);
-      }
+      await a.plays(`
+        <Ignore>   diffs shown 1   {tabpagenr('$')} 2
+        ${key}     diffs ${key === "q" ? "gone" : "wait 1"}
+      `);
+      if (key !== "q") await a.reject(id);
       expect((await a.outcome(id)).outcome).toBe("rejected");
-      await a.cleared();
       expect(await a.picture()).toEqual(before);
     }
   });

@@ -13,10 +13,9 @@ describe.each(NEOVIMS)("what accepting writes is what is shown, in $name", (vers
     a.nvim.lua<string[]>(`
       return vim.tbl_map(function(win) return vim.wo[win].winbar end,
         require("port").diff_windows())`);
-  const said = (a: Attached, text: string) =>
-    eventually(text, async () =>
-      expect((await a.messages()).replaceAll("\n", "")).toContain(text.replaceAll("\n", "")),
-    );
+  /** Waits until the bar of the first window warns so. */
+  const warns = (a: Attached, text: string) =>
+    eventually(text, async () => expect((await bars(a))[0]).toContain(`${WARNING} ${text} `));
   const screenOf = async (a: Attached) => (await a.screen()).join("\n");
   /** Runs a shell's commands in the workspace. */
   const sh = (a: Attached, script: string) => {
@@ -88,18 +87,16 @@ describe.each(NEOVIMS)("what accepting writes is what is shown, in $name", (vers
 
   test("with another old path and no new file: shows both names; one that comes is compared", async () => {
     await using a = await start();
-    const id = await a.propose(a.path("b.txt"), "one\nmore\n", {
-      old_path: a.file("a.txt", "one\n"),
-    });
+    const oldPath = a.file("a.txt", "one\n");
+    await a.propose(a.path("b.txt"), "one\nmore\n", { old_path: oldPath });
     const [old, proposed] = await bars(a);
     expect(old).toContain("a.txt%#ClaudeCodeNote# (on disk)");
     expect(proposed).toContain("b.txt%#ClaudeCodeNote# (new file)");
     a.file("b.txt", "somebody's\n");
-    await a.nvim.type("<CR>");
-    await said(a, "b.txt was written since Claude proposed this");
-    expect(await a.nvim.lua(`return require("port").diff_text("old")`)).toBe("somebody's\n");
-    await a.nvim.type("<CR>");
-    expect((await a.outcome(id)).outcome).toBe("accepted");
+    await a.plays(`
+      <CR>   says b.txt was written since Claude proposed this   old = somebody's|   ended =
+      <CR>   ended = accepted
+    `);
   });
 
   const swaps: [what: string, name: string, prepare: string, swap: string, back: string][] = [
@@ -138,22 +135,15 @@ describe.each(NEOVIMS)("what accepting writes is what is shown, in $name", (vers
       claims("An accepted edit goes to the file that was shown");
       await using a = await start();
       sh(a, prepare);
-      const id = await a.propose(a.path(name), "new\n");
+      await a.propose(a.path(name), "new\n");
       await a.nvim.type("Amine<Esc>");
       sh(a, swap);
-      for (const way of ["<CR>", ":w<CR>", ":w!<CR>", ":Claude diff accept!<CR>"]) {
-        await a.nvim.command("messages clear");
-        await a.nvim.type(way);
-        await said(a, "nothing was accepted: ");
-      }
-      expect(a.ended).toEqual([]);
-      await eventually("the bar", async () =>
-        expect((await bars(a))[0]).toContain("leads to another file now"),
-      );
-      expect(await a.nvim.lua(`return require("port").diff_text("new")`)).toBe("newmine\n");
+      for (const way of ["<CR>", ":w<CR>", ":w!<CR>", ":Claude diff accept!<CR>"])
+        await a.plays(`${way}  says nothing was accepted:  ended =  new = newmine|`);
+      await warns(a, "leads to another file now");
       sh(a, back);
       for (let i = 0; i < 2 && a.ended.length === 0; i++) await a.nvim.type("<CR>");
-      expect(await a.outcome(id)).toMatchObject({ outcome: "accepted", text: "newmine\n" });
+      await a.plays("<Ignore>  ended = accepted  text = newmine|");
     },
   );
 
@@ -165,15 +155,10 @@ describe.each(NEOVIMS)("what accepting writes is what is shown, in $name", (vers
       const path = a.file("ro.txt", "old\n");
       chmodSync(path, 0o444);
       const id = await a.propose(path, "new\n");
-      await eventually("a warning", async () =>
-        expect((await bars(a))[0]).toContain(`${WARNING} read-only `),
-      );
-      for (const way of ["<CR>", ":w<CR>", ":wq<CR>", ":Claude diff accept<CR>"]) {
-        await a.nvim.command("messages clear");
-        await a.nvim.type(way);
-        await said(a, "nothing was accepted, as ro.txt is read-only; :w! or");
-      }
-      expect(a.ended).toEqual([]);
+      await warns(a, "read-only");
+      const refusal = "says nothing was accepted, as ro.txt is read-only; :w! or";
+      for (const way of ["<CR>", ":w<CR>", ":wq<CR>", ":Claude diff accept<CR>"])
+        await a.plays(`${way}  ${refusal}  ended =`);
       await a.nvim.type(`${forced}<CR>`);
       expect(await a.outcome(id)).toEqual({ id, outcome: "accepted" });
       expect(readFileSync(path, "utf8")).toBe("old\n");
@@ -200,30 +185,22 @@ describe.each(NEOVIMS)("what accepting writes is what is shown, in $name", (vers
         a.file("a.txt", `one\nkept${character}\n`),
         `one\nkept${character}\n日本 “é”\nif${character}x\n`,
       );
-      await eventually("a warning", async () =>
-        expect((await bars(a))[0]).toContain(`${WARNING} hidden characters, line 4 `),
-      );
-      const screen = await screenOf(a);
-      expect(screen.replaceAll(character, "")).toContain(`if${code}x`);
-      await a.nvim.type("ggOx<Esc>");
-      await eventually("its new line", async () =>
-        expect((await bars(a))[0]).toContain(`${WARNING} hidden characters, line 5 `),
-      );
-      const moved = await screenOf(a);
-      expect(moved.replaceAll(character, "")).toContain(`if${code}x`);
-      await a.nvim.type("Gdd");
-      await eventually("no warning", async () =>
-        expect((await bars(a)).join()).not.toContain("hidden characters"),
-      );
+      for (const [keys, line] of [
+        ["", 4],
+        ["ggOx<Esc>", 5],
+      ] as const) {
+        await a.nvim.type(keys);
+        await warns(a, `hidden characters, line ${line}`);
+        expect((await screenOf(a)).replaceAll(character, "")).toContain(`if${code}x`);
+      }
+      await a.nvim.plays("Gdd  bars ! hidden characters");
     },
   );
 
   test("a character between two NULs is shown by its code, and what stands there is accepted", async () => {
     await using a = await start();
     const id = await a.propose(a.file("a.txt", "one\n\0if\n"), "one\n\0if\u202e\0x\n");
-    await eventually("a warning", async () =>
-      expect((await bars(a))[0]).toContain(`${WARNING} hidden characters, line 2 `),
-    );
+    await warns(a, "hidden characters, line 2");
     expect(await screenOf(a)).toContain("^@if<202e>^@x");
     await a.accepts(id);
   });
@@ -238,9 +215,7 @@ describe.each(NEOVIMS)("what accepting writes is what is shown, in $name", (vers
       await using a = await start();
       const lines = ["one", `  two${" ".repeat(90)}`, `three${blanks}evil()`, `\t\tfour  five`];
       await a.propose(a.file("a.txt", "one\n"), `${lines.join("\n")}\n`);
-      await eventually("a warning", async () =>
-        expect((await bars(a))[0]).toContain(`${WARNING} hidden characters, line 3 `),
-      );
+      await warns(a, "hidden characters, line 3");
       expect(await screenOf(a)).toContain(`three${code}`);
     },
   );

@@ -48,23 +48,18 @@ describe.each(NEOVIMS)("$name", (version) => {
       const end = await a.outcome(id);
       expect(end.outcome).toBe(outcome);
       if (keys.includes("mine")) expect(end.text).toContain("\nLINE 10mine\n");
-      await a.cleared();
-      expect(await a.nvim.lua("return { vim.api.nvim_get_current_buf(), vim.v.errmsg }")).toEqual([
-        await a.nvim.lua("return vim.fn.bufnr('main.txt')"),
-        "",
-      ]);
+      await a.plays(`<Ignore>  diffs gone  {expand('%:t')} main.txt  {v:errmsg} ${""}`);
     });
 
     test("one that writes everything, and one that runs Lua, decide nothing", async () => {
       await using a = await start("vertical");
       await a.nvim.lua(MAPPINGS);
-      const id = await propose(a);
-      await a.nvim.type("Amine<Esc><Space>a");
-      await a.says("this write decided nothing");
-      await a.nvim.type("<Space>l");
-      expect(a.ended).toEqual([]);
-      await a.nvim.type("<CR>");
-      expect((await a.outcome(id)).text).toContain("\nLINE 10mine\n");
+      await propose(a);
+      await a.plays(`
+        Amine<Esc><Space>a   says this write decided nothing
+        <Space>l             ended =
+        <CR>                 ended = accepted   text |LINE 10mine|
+      `);
     });
   });
 
@@ -102,12 +97,8 @@ describe.each(NEOVIMS)("$name", (version) => {
         await a.nvim.command(`${gone}! main.txt`);
         await a.nvim.type(keys);
         expect((await a.outcome(id)).outcome).toBe(outcome);
-        await a.cleared();
-        expect(
-          await a.nvim.lua(`
-            return { vim.fn.expand("%:t"), vim.fn.line("."), vim.fn.line("w0"), vim.bo.buflisted, vim.bo.bufhidden,
-              vim.bo.filetype, #vim.api.nvim_list_wins(), vim.v.errmsg }`),
-        ).toEqual(["main.txt", 30, 30, true, "", "text", 1, ""]);
+        await a.plays(`<Ignore>  diffs gone  main.txt:30  {line('w0')} 30  windows main.txt
+          {&buflisted} 1  {&bufhidden} ${""}  {&filetype} text  {v:errmsg} ${""}`);
         await a.nvim.command("silent write");
         expect(a.read("main.txt")).toBe(OLD);
       }
@@ -120,15 +111,13 @@ describe.each(NEOVIMS)("$name", (version) => {
       await using a = await start(layout);
       await a.nvim.command("set autowriteall noswapfile");
       await a.nvim.type("ggOunsaved<Esc>");
-      const id = await propose(a);
-      await a.nvim.type(":edit other.txt<CR>");
-      await a.waits();
+      await propose(a);
+      await a.plays(`
+        :edit other.txt<CR>   diffs wait 1
+        ]f                    diffs shown 1
+        q                     ended = rejected   diffs gone   {getbufvar('main.txt', '&modified')} 1
+      `);
       expect(a.read("main.txt")).toBe(OLD);
-      await a.nvim.type("]f");
-      await a.shown();
-      await a.rejects(id);
-      expect(a.read("main.txt")).toBe(OLD);
-      expect(await a.nvim.lua("return vim.bo[vim.fn.bufnr('main.txt')].modified")).toBe(true);
       await a.nvim.command("set noautowriteall");
     },
   );

@@ -91,12 +91,7 @@ describe.each(BOTH_NEOVIMS)("$name", (version) => {
     await a.nvim.lua("vim.o.timeoutlen = 60000; vim.keymap.set('n', 'grx', 'x')");
     await a.propose(a.file("a.txt", LETTERS), LETTERS.replace("b", "B"));
     await a.shown();
-    await a.nvim.type("gg]cgr");
-    await eventually("the hunk is dropped", async () =>
-      expect(
-        await a.nvim.lua<string[]>("return vim.api.nvim_buf_get_lines(0, 0, 2, false)"),
-      ).toEqual(["a", "b"]),
-    );
+    await a.nvim.plays("gg]cgr  lines a|b|");
   });
 
   test("gr is undone by u; ga twice is as before; the bar says what <CR> takes", async () => {
@@ -154,15 +149,16 @@ describe.each(BOTH_NEOVIMS)("$name", (version) => {
     const id = await a.propose(a.main, NEW);
     await a.nvim.command("Claude diff drop-hunk");
     await a.nvim.command("wincmd p | wincmd p");
-    const terminal =
-      "for _, w in ipairs(vim.api.nvim_list_wins()) do if vim.bo[vim.api.nvim_win_get_buf(w)].buftype == 'terminal' then vim.api.nvim_set_current_win(w) end end";
-    await a.nvim.lua(terminal);
-    await a.nvim.command("Claude diff accept-hunk");
+    await a.nvim.plays(`
+      <C-w>t                    {&buftype} terminal
+      :Claude diff accept-hunk  {&buftype} terminal
+    `);
     await a.nvim.command("Claude diff accept");
     expect(final(NEW, await a.outcome(id))).toBe(OLD.replace("line 30\n", "line 30\nadded\n"));
-    await a.cleared();
-    await a.nvim.command("Claude diff drop-hunk");
-    await a.says("no diff is waiting");
+    await a.plays(`
+      <Ignore>                diffs gone
+      :Claude diff drop-hunk  says no diff is waiting
+    `);
   });
 
   test("a proposal that differs in line ends or the last newline only is accepted as it is", async () => {
@@ -245,19 +241,5 @@ describe.each(BOTH_NEOVIMS)("$name", (version) => {
     await a.cleared();
     expect(await a.picture()).toEqual(before);
     expect(await a.nvim.lua("return opened")).toBe(3);
-  });
-
-  test("one that waits with the user's edits is accepted from outside with them", async () => {
-    await using a = await Attached.asNew({ version, ui: UI });
-    const paths = ["a.txt", "b.txt"].map((name) => a.file(name, OLD));
-    await a.attach();
-    const ids: number[] = [];
-    for (const path of paths) ids.push(await a.propose(path, NEW));
-    await a.nvim.type("gr]f");
-    await a.barShows("b.txt");
-    await a.nvim.lua("require('port').accept(...)", ids[0]);
-    expect(final(NEW, await a.outcome(ids[0] as number))).toBe(NEW.replace("LINE 10", "line 10"));
-    await a.nvim.type("q");
-    await a.cleared();
   });
 });

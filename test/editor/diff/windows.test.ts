@@ -1,4 +1,4 @@
-import { eventually, NEOVIMS } from "#test";
+import { NEOVIMS } from "#test";
 import { Attached } from "../attached";
 
 const OLD = Array.from({ length: 200 }, (_, i) => `line ${i + 1}\n`).join("");
