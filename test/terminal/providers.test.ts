@@ -34,7 +34,7 @@ describe.each(NEOVIMS)("terminal.provider in $name", (version) => {
     expect(
       await setup(`{
         open = function(launch)
-          CALLS = CALLS or {}
+          CALLS, EXIT = CALLS or {}, launch.on_exit
           local function call(name, ...) table.insert(CALLS, { name .. " " .. launch.number, ... }) end
           call("open", vim.fs.basename(launch.command[1]), launch.command[2], launch.env.NVIM ~= nil)
           return {
@@ -61,12 +61,18 @@ describe.each(NEOVIMS)("terminal.provider in $name", (version) => {
     await neovim.command("Claude close");
     await neovim.command("Claude send last");
     await neovim.command("Claude close");
+    await neovim.command("Claude");
+    await opened(1);
+    await neovim.lua("EXIT(3)");
+    expect((await said(neovim)).at(-1)).toMatch(/Claude ended with code 3$/);
+    expect(await neovim.lua(`return require("port").running.is_any_open()`)).toBe(false);
     expect(await neovim.lua<unknown[]>("return CALLS")).toEqual([
       ["open 1", "cat", "--session-id", true],
       ...[["send 1", "hello", true], ["focus 1"], ["focus 1"]],
       ["open 2", "cat", "--session-id", true],
       ...[["send 2", "words", false], ["focus 1"], ["send 1", "more", false], ["close 1"]],
       ...[["send 2", "last", false], ["close 2"]],
+      ["open 1", "cat", "--session-id", true],
     ]);
   });
 

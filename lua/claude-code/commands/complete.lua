@@ -88,7 +88,7 @@ function M.sessions(lead, before)
     return {}
   end
   local names = {}
-  for _, row in ipairs(require("claude-code.terminal.select").own()) do
+  for _, row in ipairs(require("claude-code.terminal").own()) do
     table.insert(names, tostring(row.n))
     table.insert(names, row.name or row.worktree)
   end

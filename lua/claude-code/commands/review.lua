@@ -7,11 +7,11 @@ local SCOPES = { turn = true, session = true, all = true }
 ---@param words string[] changed: without the name
 ---@return string? id
 local function conversation(words)
-  local select, sessions = require("claude-code.terminal.select"), require("claude-code.sessions")
-  local n = words[1] and select.find(words[1])
+  local terminal, sessions = require("claude-code.terminal"), require("claude-code.sessions")
+  local n = words[1] and terminal.find(words[1])
   if n then
     table.remove(words, 1)
-  elseif #select.own() < 2 then
+  elseif #terminal.own() < 2 then
     return nil
   end
   local row = sessions.get(n or sessions.current())

@@ -7,7 +7,7 @@ local function send(args)
   local context = require("claude-code.context.send")
   local session, text = args.args:match("^%-%-to%s+(%S+)%s*(.*)$")
   text = text or args.args
-  require("claude-code.terminal.select").with_named({ args = session or "" }, function(n)
+  require("claude-code.terminal").with_named({ args = session or "" }, function(n)
     if text ~= "" then
       context.text(text, args.bang, n)
     else
@@ -48,7 +48,7 @@ return {
     range = "session",
     complete = complete.sessions,
     run = function(args)
-      require("claude-code.terminal.select").with_named(args, function(n)
+      require("claude-code.terminal").with_named(args, function(n)
         require("claude-code.editor.prompt").open(n, args.range == 2)
       end)
     end,

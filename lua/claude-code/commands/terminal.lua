@@ -2,9 +2,9 @@
 local complete = require("claude-code.commands.complete")
 local notify = require("claude-code.messages.notify")
 
----@return table claude-code.terminal.select
-local function list()
-  return require("claude-code.terminal.select")
+---@return table claude-code.terminal
+local function terminal()
+  return require("claude-code.terminal")
 end
 
 ---@return table claude-code.terminal.running
@@ -49,8 +49,8 @@ return {
     range = "session",
     complete = complete.cli_arguments,
     run = function(args)
-      local n, terminal = args.session, require("claude-code.terminal")
-      if n and not terminal.has(n) then
+      local n = args.session
+      if n and not terminal().has(n) then
         local text =
           "there is no Claude session %d; :Claude sessions lists them, :Claude new starts one"
         return notify.error(text:format(n))
@@ -58,7 +58,7 @@ return {
         -- Messages about a server that was stopped, or has failed, promise this.
         require("claude-code.server").ensure({ is_wanted = true })
       end
-      terminal.toggle(words(args), { n = n, restart = args.bang })
+      terminal().toggle(words(args), { n = n, restart = args.bang })
     end,
   },
 
@@ -67,7 +67,7 @@ return {
     args = "[args]",
     complete = complete.cli_arguments,
     run = function(args)
-      require("claude-code.terminal").open(words(args))
+      terminal().open(words(args))
     end,
   },
 
@@ -76,7 +76,7 @@ return {
   close = {
     bang = true,
     run = function(args)
-      if not require("claude-code.terminal").close(args.bang) then
+      if not terminal().close(args.bang) then
         notify.info("no Claude runs in this Neovim")
       end
     end,
@@ -92,7 +92,7 @@ return {
       vim.ui.select(complete.MODELS, { prompt = "Model for Claude:" }, function(name)
         if name and (args.bang or not running().is_any_open()) then
           local arguments = vim.list_extend({ "--model", name }, words(args))
-          return require("claude-code.terminal").open(arguments, { restart = args.bang })
+          return terminal().open(arguments, { restart = args.bang })
         end
         local command = "/model " .. (name or "")
         local prompt = require("claude-code.terminal.prompt")
@@ -110,7 +110,7 @@ return {
     args = "[args]",
     complete = complete.cli_arguments,
     run = function(args)
-      require("claude-code.terminal").new(words(args))
+      terminal().new(words(args))
     end,
   },
 
@@ -121,9 +121,9 @@ return {
     bang = true,
     run = function(args)
       if not args.bang then
-        return list().show()
+        return terminal().list()
       end
-      list().choose_any("Sessions, for their worktrees", function(row)
+      terminal().choose_any("Sessions, for their worktrees", function(row)
         require("claude-code.editor.worktree").choose_action(row.cwd)
       end)
     end,
@@ -137,11 +137,11 @@ return {
     range = "session",
     complete = complete.sessions,
     run = function(args)
-      list().with_named(args, function(n)
+      terminal().with_named(args, function(n)
         local current = n or running().current()
         local transcript = require("claude-code.editor.transcript")
         if args.bang or not (current or vim.bo.buftype == "terminal") then
-          list().choose_any("Show the conversation", transcript.of_row)
+          terminal().choose_any("Show the conversation", transcript.of_row)
         elseif current then
           transcript.of_row(require("claude-code.sessions").get(current))
         else
@@ -180,7 +180,7 @@ return {
     range = "session",
     complete = complete.sessions,
     run = function(args)
-      list().with_named(args, require("claude-code.editor.transcript.follow").toggle)
+      terminal().with_named(args, require("claude-code.editor.transcript.follow").toggle)
     end,
   },
 
@@ -188,7 +188,7 @@ return {
   --- have not looked at, else to the one with the next number.
   next = {
     run = function()
-      local n = list().next()
+      local n = terminal().next()
       if n then
         running().focus(n)
       else
@@ -213,7 +213,7 @@ return {
     range = "session",
     complete = complete.sessions,
     run = function(args)
-      list().with_named(args, require("claude-code.permissions.answer").run)
+      terminal().with_named(args, require("claude-code.permissions.answer").run)
     end,
   },
 

@@ -94,7 +94,7 @@ function M.selection()
   end
   local text = mode == "V" and whole_lines(lines, false) or table.concat(lines, "\n")
   local named = { args = count > 0 and tostring(count) or "" }
-  require("claude-code.terminal.select").with_named(named, function(n)
+  require("claude-code.terminal").with_named(named, function(n)
     paste_lines(text, false, n, math.min(from[2], to[2]), math.max(from[2], to[2]))
   end)
 end

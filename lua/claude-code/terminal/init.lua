@@ -1,5 +1,6 @@
---- Claude's terminals as commands use them: start, show, hide and end one, or go to a session wherever it runs. Without
---- a number the current session is meant.
+--- The sessions as commands use them: starts, shows, hides, ends, lists and finds them. Without a number a function
+--- works with the current one.
+local label = require("claude-code.sessions.label")
 local notify = require("claude-code.messages.notify")
 local running = require("claude-code.terminal.running")
 local sessions = require("claude-code.sessions")
@@ -9,7 +10,7 @@ local M = {}
 
 --- A tab page with a folder of its own (|:tcd|) has the session that was shown there, or that runs in this folder. Any
 --- other tab page has the current session.
-local function current()
+local function session_of_tab()
   local n = running.current()
   local is_any = not n or vim.fn.haslocaldir(-1, 0) == 0 or vim.t.claude_code_session == n
   local folder = not is_any and require("claude-code.terminal.launch").folder()
@@ -40,7 +41,7 @@ function M.go_to(row)
   elseif row.buf and vim.api.nvim_buf_is_valid(row.buf) then
     vim.cmd.sbuffer(row.buf)
   else
-    local name = require("claude-code.sessions.label").name(row)
+    local name = label.name(row)
     local process = row.pid and (" (process %d)"):format(row.pid) or ""
     notify.info(("%s runs in %s%s"):format(name, M.PLACES[row.where], process))
   end
@@ -103,7 +104,7 @@ end
 
 ---@param row? claude-code.SessionRow of the session that the arguments name
 local function open(row, arguments, options)
-  local n = options.n or current()
+  local n = options.n or session_of_tab()
   if row and not (options.restart and row.n == n) then
     return M.go_to(row)
   elseif n and not options.restart then
@@ -142,7 +143,7 @@ end
 ---@param options? claude-code.TerminalOptions
 function M.toggle(arguments, options)
   options = options or {}
-  local n = options.n or current()
+  local n = options.n or session_of_tab()
   if not n or options.restart or #(arguments or {}) > 0 then
     M.open(arguments, options)
   else
@@ -160,7 +161,7 @@ function M.close(force)
   if not n then
     return was_waiting
   end
-  local label, row = require("claude-code.sessions.label"), sessions.get(n) or {}
+  local row = sessions.get(n) or {}
   local name, several = label.of(n), #running.list() > 1
   -- A session in the background continues without its terminal.
   if label.is_busy(row) and row.where ~= "background" and not force then
@@ -182,6 +183,160 @@ function M.close_all()
       running.close(n)
     end
   end
+end
+
+local function place(row, current)
+  local parts = {}
+  if row.n then
+    parts[1] = row.worktree and row.worktree ~= row.name and "worktree " .. row.worktree or nil
+    parts[#parts + 1] = row.job and "background" or nil
+    parts[#parts + 1] = require("claude-code.sessions.transcripts").fullness(row)
+    parts[#parts + 1] = row.n == current and "current" or nil
+  else
+    parts[1] = row.where == "background" and row.where or M.PLACES[row.where]
+  end
+  return #parts > 0 and (" (%s)"):format(table.concat(parts, ", ")) or ""
+end
+
+--- "2 ● docs: Reading api.md, 3 min (current)"
+local function line(row, current)
+  local number = row.n and tostring(row.n) or " "
+  return ("%s %s %s: %s, %s%s"):format(
+    number,
+    label.symbol(row),
+    label.name(row),
+    label.activity(row),
+    label.age(row.since),
+    place(row, current)
+  )
+end
+
+--- "↺ rename the parser: 5.2 MB, 3 h, topic (past)"
+local function past_line(past)
+  local parts = { ("%.1f MB"):format(past.bytes / 1024 / 1024), label.age(past.at), past.branch }
+  return ("  ↺ %s: %s (past)"):format(past.title, table.concat(parts, ", "))
+end
+
+local function choose(rows, prompt, callback)
+  if #rows == 0 then
+    return notify.info("no Claude session runs; :Claude starts one")
+  end
+  local current = running.current()
+  local options = {
+    prompt = prompt,
+    kind = "claude-code.session",
+    format_item = function(row)
+      return row.title and past_line(row) or line(row, current)
+    end,
+  }
+  vim.ui.select(rows, options, function(row)
+    if row then
+      callback(row)
+    end
+  end)
+end
+
+---@return claude-code.SessionRow[] of this Neovim's terminals
+function M.own()
+  -- This removes those that have ended.
+  running.list()
+  return label.own()
+end
+
+---@class claude-code.Conversation
+---@field id string
+---@field title string one line
+---@field cwd string absolute; Claude resumes it only there
+---@field exists boolean whether that folder is still there
+---@field branch? string
+---@field bytes integer
+---@field at number ms since 1970, of its last entry
+
+--- Lets the user choose from all sessions and past conversations.
+---@param prompt string
+---@param callback fun(row: claude-code.SessionRow|claude-code.Conversation)
+function M.choose_any(prompt, callback)
+  sessions.refresh(function()
+    require("claude-code.server.requests").request("sessions/past", {}, function(past, problem)
+      if problem then
+        notify.info("only the sessions of this Neovim are known: " .. problem, "sessions")
+      end
+      local rows = M.own()
+      for _, row in ipairs(sessions.list()) do
+        rows[#rows + 1] = not row.n and row or nil
+      end
+      for _, conversation in ipairs(past or {}) do
+        rows[#rows + 1] = not sessions.get({ id = conversation.id }) and conversation or nil
+      end
+      choose(rows, prompt, callback)
+    end)
+  end)
+end
+
+--- Lets the user choose one, and shows or resumes it.
+function M.list()
+  M.choose_any("Claude sessions", function(row)
+    if row.title then
+      M.resume(row --[[@as claude-code.Conversation]])
+    else
+      M.go_to(row)
+    end
+  end)
+end
+
+---@param matches fun(row: claude-code.SessionRow): boolean
+---@return claude-code.SessionRow? row that has matched longest
+local function longest(rows, matches)
+  local found
+  for _, row in ipairs(rows) do
+    if matches(row) and (not found or row.since < found.since) then
+      found = row
+    end
+  end
+  return found
+end
+
+--- The session that has needed input longest; else one whose last turn the user has not looked at; else the one with
+--- the next number. It is not the one that has the cursor.
+---@return integer? n nil if no session runs
+function M.next()
+  local current = running.current()
+  local here = sessions.get({ buf = vim.api.nvim_get_current_buf() })
+  local rows = M.own()
+  local others = vim.tbl_filter(function(row)
+    return row.n ~= current
+  end, rows)
+  local found = longest(here and others or rows, function(row)
+    return row.state == "blocked"
+  end) or longest(others, function(row)
+    return not row.seen and (row.state == "done" or row.state == "error")
+  end) or vim.iter(others):find(function(row)
+    return row.n > current
+  end) or others[1] or rows[1]
+  return found and found.n
+end
+
+--- Finds a session by its number, or its name.
+---@param text string
+---@return integer? n
+function M.find(text)
+  local row = vim.iter(M.own()):find(function(row)
+    return tostring(row.n) == text or row.name == text or row.worktree == text
+  end)
+  return row and row.n
+end
+
+--- Runs a command with the session that it names, by number or name, or says that there is no such session.
+---@param args { session?: integer, args: string } of a command
+---@param run fun(n?: integer) nil: it names no session
+function M.with_named(args, run)
+  local given = args.session and tostring(args.session) or vim.trim(args.args)
+  local n = given ~= "" and M.find(given) or nil
+  if given == "" or n then
+    return run(n)
+  end
+  local text = "there is no Claude session %s; :Claude sessions lists them"
+  notify.error(text:format(given))
 end
 
 return M

@@ -45,7 +45,7 @@ end
 
 ---@return claude-code.Worktree?
 local function find(given)
-  local n = given ~= "" and require("claude-code.terminal.select").find(given)
+  local n = given ~= "" and require("claude-code.terminal").find(given)
     or given == "" and require("claude-code.sessions").current()
   local row = n and require("claude-code.sessions").get(n) or {}
   return vim.iter(linked()):find(function(tree)
