@@ -4,8 +4,8 @@
 local uv = vim.uv
 local timer = require("claude-code.lib.timer")
 
----Work in Lua goes on for so long before Neovim gets its turn, in ms.
-local SLICE_MS = 2
+---Work in Lua goes on for so long before Neovim gets its turn, and reads keys; in ms.
+local SLICE_MS, PAUSE_MS = 5, 1
 
 local M = {}
 
@@ -85,7 +85,9 @@ end
 ---Between two pieces of a long work: lets Neovim do other things, if it has stood still for a while.
 function M.breathe()
   if (uv.hrtime() - current().slice) / 1e6 > SLICE_MS then
-    M.sleep(0)
+    -- A timer counts from the time that libuv read last: before the slice, so there would be no pause.
+    uv.update_time()
+    M.sleep(PAUSE_MS)
   end
 end
 

@@ -2,9 +2,6 @@
 --- All times are in ms. Cancelling again does nothing.
 local uv = vim.uv
 
----Work in slices goes on for so long without a pause, in which keys are read.
-local SLICE_MS, PAUSE_MS = 10, 1
-
 local M = {}
 
 ---@return fun(ms: number, interval?: integer) start again from the beginning, if it runs already
@@ -108,35 +105,6 @@ function M.remembered(ask)
     end
     return answers[key]
   end
-end
-
----Runs long work, a slice at a time, so that Neovim answers keys in between; the first slice at once. Throws what
----the first slice throws; an error of a later one is an error of Neovim's main loop.
----@param work fun(pause: fun()) calls `pause` wherever it may be interrupted
----@param is_wanted fun(): boolean asked after each pause; if not, the rest is not done
-function M.in_slices(work, is_wanted)
-  local began = 0
-  local thread = coroutine.create(work)
-  local function pause()
-    if uv.hrtime() - began > SLICE_MS * 1e6 then
-      coroutine.yield()
-    end
-  end
-  local function slice()
-    if began > 0 and not is_wanted() then
-      return
-    end
-    began = uv.hrtime()
-    local ok, message = coroutine.resume(thread, pause)
-    if not ok then
-      error(message, 0)
-    elseif coroutine.status(thread) ~= "dead" then
-      -- A timer counts from the time that libuv read last: before the slice, so there would be no pause.
-      uv.update_time()
-      M.once(PAUSE_MS, slice)
-    end
-  end
-  slice()
 end
 
 return M

@@ -9,6 +9,7 @@ local disk = require("claude-code.editor.documents.disk")
 local notify = require("claude-code.messages.notify")
 local path = require("claude-code.editor.documents.path")
 local reload = require("claude-code.editor.documents.reload")
+local task = require("claude-code.lib.task")
 local timer = require("claude-code.lib.timer")
 local unsaved = require("claude-code.editor.documents.unsaved")
 
@@ -114,7 +115,7 @@ local function check_changed()
   end
   disk.look()
   local bufs, deleted = take_changed(now), {}
-  timer.in_slices(function(pause)
+  task.run(function()
     for i, buf in ipairs(bufs) do
       if blocked.may_change() == "nothing" then
         vim.iter(vim.list_slice(bufs, i)):each(add)
@@ -122,11 +123,12 @@ local function check_changed()
       elseif check(buf, now.absent) then
         deleted[#deleted + 1] = buf
       end
-      pause()
+      task.breathe()
+      if state ~= now then
+        return
+      end
     end
     report_deleted(deleted)
-  end, function()
-    return state == now
   end)
 end
 
