@@ -7,7 +7,7 @@ local lists = require("claude-code.editor.review.list")
 local reload = require("claude-code.editor.documents.reload")
 local winbar = require("claude-code.editor.windows.winbar")
 
----Shows nothing, and begins each bar of a review.
+---Begins each bar of a review, and shows nothing.
 local MARK = "%(%)"
 
 local M = {}
@@ -59,7 +59,7 @@ local function parts_in(review, win)
   local at = buffers.hunk_at(hunks, row)
   local mode = not whole and file and file.mode
   local name = file and file.path or api.nvim_buf_get_name(buf)
-  -- In a narrow bar the beginning of the path gives way.
+  -- A narrow bar cuts the beginning of the path.
   return winbar.parts(
     " %<",
     { vim.fn.fnamemodify(name, ":."), "ClaudeCodeBarFile" },
@@ -85,7 +85,7 @@ local function with_keys(parts, width)
   return winbar.render(parts) .. " "
 end
 
----Brings the bars of the tab page up to date with the cursors of its windows; without an open review hides all.
+---Updates the bars of the tab page for the cursors of its windows; hides all unless the review is open.
 ---@param review claude-code.Review
 function M.update(review)
   local wins = review.is_open and api.nvim_tabpage_list_wins(0) or api.nvim_list_wins()

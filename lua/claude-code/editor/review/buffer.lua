@@ -1,5 +1,5 @@
---- A buffer under review: its hunks and what shows them, from the first look at it until it is unloaded or
---- renamed. One object holds all that the review knows of a buffer.
+--- A buffer under review: its hunks and their marks, until it is unloaded or renamed. One object holds all that the
+--- review knows about a buffer.
 local api = vim.api
 local file_lines = require("claude-code.editor.documents.lines")
 local marks = require("claude-code.editor.review.marks")
@@ -9,8 +9,8 @@ local requests = require("claude-code.server.requests")
 local text = require("claude-code.editor.review.text")
 local visible = require("claude-code.lib.text").visible
 
---- The buffers with the base text of a file: what stood there before Claude's unreviewed changes. A deleted file
---- is read there before it is brought back. One that is binary has words there.
+--- Buffers with the base text of a file: the text before Claude's unreviewed changes. The user reads a deleted file
+--- there before bringing it back. A binary file has words in its place.
 local SCHEME = "claude-code://base"
 
 local M = {}
@@ -142,20 +142,16 @@ function Buffer:show(review, file)
   self.marks = marks.show(self.buf, self.marks, hunks, review.is_open)
 end
 
----@class claude-code.ReviewFetched
----@field file? claude-code.ReviewFile nil: nothing to review, or nothing that the buffer has, since its
---- unsaved edits are older
----@field problem? string
----@field is_old? boolean the buffer has another text since, or another name
-
 ---Asks for the hunks of its text, with their lines. Runs in a task.
 ---@param review claude-code.Review
----@return claude-code.ReviewFetched
+---@return claude-code.ReviewFile? file nil: nothing to review, or the buffer has older, unsaved edits
+---@return string? problem
+---@return boolean? is_old the buffer has another text since, or another name
 function Buffer:fetch(review)
   local buf = self.buf
   local name, tick = path.of_buffer(buf), api.nvim_buf_get_changedtick(buf)
   if not name or reload.is_stale(buf) or M.file_without_hunks(review, buf) then
-    return {}
+    return nil
   end
   local params = { path = path.real(name), text = text.of(buf) }
   local value, problem =
@@ -163,7 +159,7 @@ function Buffer:fetch(review)
   local is_old = not self.is_attached
     or api.nvim_buf_get_changedtick(buf) ~= tick
     or path.of_buffer(buf) ~= name
-  return { file = not is_old and value or nil, problem = problem, is_old = is_old }
+  return not is_old and value or nil, problem, is_old
 end
 
 ---@param review claude-code.Review
@@ -172,9 +168,8 @@ function Buffer:is_current(review)
   return self.tick == api.nvim_buf_get_changedtick(self.buf) and self.review == review
 end
 
----Are its hunks those of its text, and of the list? Then nothing has to be asked for.
 ---@param review claude-code.Review
----@return boolean
+---@return boolean are its hunks those of its text and of the list?
 function Buffer:is_as_listed(review)
   local file = review:file_of(self.buf)
   return self:is_current(review)
@@ -182,10 +177,9 @@ function Buffer:is_as_listed(review)
     and self.version == (file and file.version)
 end
 
----Has the list other hunks than the text, and was it not asked for because of this text? A list that has one entry
----for the file says only how many there are.
+---A list with one entry for the file knows only the number of its hunks.
 ---@param review claude-code.Review
----@return boolean
+---@return boolean does the list lack hunks of this text, and was not asked for again since?
 function Buffer:is_missed(review)
   local file = review:file_of(self.buf)
   local is_listed = #self.hunks == (file and file.hunk_count or 0)
@@ -207,7 +201,7 @@ function M.index_at(hunks, row)
   while low < high do
     local middle = math.floor((low + high) / 2)
     local first, count = unpack(hunks[middle].new)
-    -- One without lines is between two.
+    -- A hunk without lines is between two rows.
     if row < first + (count == 0 and 2 or count) then
       high = middle
     else
@@ -225,8 +219,7 @@ function M.hunk_at(hunks, row)
   return hunk and row >= hunk.new[1] and hunk or nil
 end
 
----The buffer of a deleted file keeps its text, and a renamed one may have the text of before: nothing in
----them is Claude's.
+---Nothing is Claude's in the buffer of a deleted file, which keeps its text, or of a file that was only renamed.
 ---@param review claude-code.Review
 ---@param buf integer
 ---@return claude-code.ReviewFile? file of such a buffer
@@ -258,7 +251,7 @@ local function fill_base(buf, file, shown)
   if not api.nvim_buf_is_loaded(buf) then
     return
   end
-  -- While the cursor is in the list, too, it is nothing for a language server.
+  -- Language servers must not attach, even while the cursor is in the list.
   local buftype = vim.bo[buf].buftype
   vim.bo[buf].buftype, vim.bo[buf].modifiable = "nofile", true
   api.nvim_buf_set_lines(buf, 0, -1, false, file_lines.parse(shown).lines)
@@ -274,7 +267,7 @@ end
 ---@param buf integer
 ---@param listed? claude-code.ReviewFile
 function M.load_base(buf, listed)
-  -- It is read again for another review.
+  -- Neovim reads it again for another review.
   local options = { buftype = "nofile", bufhidden = "unload", swapfile = false, modifiable = false }
   for option, value in pairs(options) do
     vim.bo[buf][option] = value

@@ -1,6 +1,6 @@
---- The cursor of a review: it goes from hunk to hunk and from file to file, also in the quickfix window, by keys and
---- after decisions. Decisions wait in a queue: each is about the text that the one before it has left, also when one
---- command asks for many (`:cdo`, `:g`), or keys come faster than answers.
+--- The cursor of a review: keys and decisions move it from hunk to hunk and from file to file, in files and in the
+--- quickfix window. Decisions wait in a queue, since each is about the text that the one before it left: one command
+--- may ask for many (`:cdo`, `:g`), and keys may come faster than answers.
 local api = vim.api
 local buffers = require("claude-code.editor.review.buffer")
 local lists = require("claude-code.editor.review.list")
@@ -35,14 +35,12 @@ function M.is_here()
   return api.nvim_get_current_win() == place.win and api.nvim_get_current_buf() == place.buf
 end
 
----Is what the user asks for now about what the last decision leads on to? It is, unless the user has moved the cursor.
----@return boolean
+---@return boolean is a key about the hunk to which the last decision leads? Yes, unless the user has moved the cursor.
 function M.follows()
   return #waiting > 0 and vim.deep_equal(place, here())
 end
 
----Does the running decision move the cursor? Of many that one command asks for only the last one does.
----@return boolean
+---@return boolean does the running decision move the cursor? The last one of a command's does.
 function M.leads_on()
   return waiting[2] == nil or waiting[2].follows
 end
@@ -60,9 +58,9 @@ local function run_next()
   end)
 end
 
----Runs work in a task, once that before it is over.
+---Runs work in a task, after the work before it.
 ---@param work fun()
----@param follows? boolean it is about what the work before leads on to
+---@param follows? boolean it is about the hunk to which the work before leads
 function M.queue(work, follows)
   place = here()
   table.insert(waiting, { work = work, follows = follows or false })
@@ -71,8 +69,8 @@ function M.queue(work, follows)
   end
 end
 
----Moves the cursor for the user, or edits the text around it: what was asked for there is about the new place. An error
----(of the user's autocommands, say) is a message: it must not hold up what waits.
+---Moves the cursor for the user, or edits the text around it. Keys that were typed there are about the new place. An
+---error, such as one of the user's autocommands, is a message and does not hold up the queue.
 ---@generic T
 ---@param move fun(): T
 ---@return T?
@@ -91,7 +89,7 @@ function M.carry(move)
   return result
 end
 
----@param move fun() from where the last decision leads on to, or at once if none runs
+---@param move fun() runs at once, or from the hunk to which the last decision leads
 function M.move(move)
   if not M.follows() then
     return move()
@@ -126,7 +124,7 @@ local function next_from(all, step, from, place_of)
   end
 end
 
----@return integer row of the cursor at a hunk's beginning
+---@return integer row of the cursor at its beginning
 local function first_row(hunk)
   return math.max(hunk.new[1], 1)
 end
@@ -143,7 +141,7 @@ local function next_file(review, step, from)
   return found or (step == 1 and all[1] or all[#all])
 end
 
----Shows a buffer without the question about a swap file (E325): keys that are typed next are about hunks.
+---Shows a buffer without the question about a swap file (E325), which would take the next keys.
 ---@param win? integer nil: beside the special ones
 ---@return boolean shown in the current window
 local function show(buf, win)
@@ -170,12 +168,12 @@ local function open(review, file, hunk)
   review.list:select(file.path, hunk and hunk.id)
 end
 
----From the quickfix window to an entry.
+---Goes from the quickfix window to an entry.
 ---@param _ claude-code.Review
 ---@param row integer
 function M.entry(_, row)
   local buf = vim.fn.getqflist()[row].bufnr
-  -- Neovim itself would take a terminal's.
+  -- Left alone, Neovim takes a terminal's window.
   if show(buf, windows.for_file(buf)) then
     vim.cmd.cc({ count = row })
     vim.cmd("normal! zv")
@@ -193,7 +191,7 @@ function M.show_entry(review, row)
   api.nvim_win_set_cursor(win, { row, 0 })
 end
 
----Shows the first entry of the list that is wanted, from a row on; behind the last one comes the first.
+---Shows the first wanted entry of the list from a row on; the first entry follows the last one.
 ---@param is_wanted fun(entry: claude-code.ReviewEntry): boolean
 local function show_entry_from(review, row, step, is_wanted)
   local list = review.list
@@ -225,7 +223,7 @@ function M.file(review, step, from)
   open(review, file, file.hunks[step == -1 and #file.hunks or 1])
 end
 
----To the next hunk; after the last one of a file to the next file.
+---Goes to the next hunk; after the last one of a file, to the next file.
 ---@param review claude-code.Review
 ---@param step 1|-1
 function M.hunk(review, step)
@@ -236,7 +234,7 @@ function M.hunk(review, step)
     end)
   end
   local shown, file = buffers.get(buf), review:file_of(buf)
-  -- Those of a file that was opened just now are still to come.
+  -- The hunks of a file that has just been opened are not here yet.
   local hunks = (not shown or not shown.tick) and file and file.hunks or buffers.hunks(buf)
   local hunk = next_from(hunks, step, row, first_row)
   if not hunk then
@@ -248,7 +246,7 @@ function M.hunk(review, step)
   end
 end
 
----After a decision in the list: its next entry that was not decided, shown beside it; behind the last one the first.
+---After a decision in the list: shows the next entry that was not decided.
 ---@param review claude-code.Review
 ---@param first integer row of the first entry that was decided
 ---@param decided table<string, true> keys of the entries
@@ -260,7 +258,7 @@ function M.onward_in_list(review, first, decided)
   end
 end
 
----After a decision was taken back: to the first entry that it has reopened.
+---After a decision was taken back: goes to the first entry that this reopens.
 ---@param review claude-code.Review
 ---@param paths string[]
 ---@param before table<string, true> keys of the entries that were there
@@ -279,7 +277,7 @@ function M.to_reopened(review, paths, before)
   end
 end
 
----After a decision: the hunk that stands where the cursor is, or below it; else the next file.
+---After a decision: goes to the hunk at the cursor or below it, else to the next file.
 ---@param review claude-code.Review
 ---@param from? string path of a file that is gone, and its buffer
 function M.onward(review, from)

@@ -1,4 +1,4 @@
---- Keep and undo: what the user chose, sent to the executable, and carried out.
+--- Decisions: keep, undo, and back. Each is one task: choose, ask, send, carry out, move on.
 local api = vim.api
 local buffers = require("claude-code.editor.review.buffer")
 local counted = require("claude-code.lib.text").count
@@ -20,7 +20,7 @@ local M = {}
 ---@field hunks? string[] ids; without it and `range` the whole file
 ---@field range? [integer, integer]
 
----Asks the executable, with the texts that buffers have now. Runs in a task.
+---Asks the executable, with the present texts of buffers. Runs in a task.
 ---@param method "keep"|"undo"|"back"
 ---@return claude-code.Decision?
 ---@return string? problem
@@ -68,9 +68,9 @@ end
 ---@field count? integer so many hunks of the file, from that under the cursor on
 ---@field range? [integer, integer] rows of the current buffer, or entries of the quickfix window
 
----@class claude-code.ReviewSubject what a target means where the user is, whatever happens until its turn comes
----@field choices claude-code.ReviewChoice[] none: nothing of Claude's is there
----@field buf integer where it was asked for
+---@class claude-code.ReviewSubject a target, fixed where the user is: later moves and edits do not change it
+---@field choices claude-code.ReviewChoice[] empty: nothing of Claude's is there
+---@field buf integer where the user was
 ---@field name? string path of its file
 ---@field first? integer row of the first entry, in the list
 ---@field decided? table<string, true> keys of the entries
@@ -118,7 +118,7 @@ local function subject_of(target)
   if not name then
     return subject
   elseif entry and vim.uv.fs_readlink(entry.path) then
-    -- The buffer is that of the file to which it leads.
+    -- The buffer shows the file to which it points.
     notify.warn(path.title(entry.path) .. " is a symlink: decide in the quickfix window")
     return nil
   elseif reload.is_stale(buf) then
@@ -151,7 +151,7 @@ local function subject_of(target)
   return subject
 end
 
----Asks for the hunk at the subject's row. A formatter may write in the meantime: that is no reason to do nothing.
+---Asks for the hunk at the subject's row; again if a formatter changes the text in the meantime.
 ---@return claude-code.ReviewChoice[]? nil: a message says why
 local function find_hunk(subject)
   local buf, choice, entry = subject.buf, subject.choices[1], subject.entry
@@ -160,14 +160,13 @@ local function find_hunk(subject)
       choice.hunks = entry and entry.hunk and { entry.hunk } or nil
       return entry and { choice } or {}
     end
-    local fetched = buffers.attach(buf):fetch(reviews.current())
-    local file = fetched.file
-    if fetched.problem or fetched.is_old and attempt == 2 then
-      notify.warn(fetched.problem or "the text has changed since then; look again")
+    local file, problem, is_old = buffers.attach(buf):fetch(reviews.current())
+    if problem or is_old and attempt == 2 then
+      notify.warn(problem or "the text has changed since then; look again")
       return nil
-    elseif not fetched.is_old then
+    elseif not is_old then
       choice.hunks = file and ids_from(file.hunks, subject.row(), subject.count)
-      -- A file that was created, or has no text, is decided as a whole.
+      -- A created file, or one without text, is decided as a whole.
       local is_whole = file and (#file.hunks == 0 or file.kind ~= "changed")
       return (choice.hunks or is_whole) and { choice } or {}
     end
@@ -184,7 +183,7 @@ local function choices_now(subject)
   return subject.choices
 end
 
----Lists again, and moves the cursor in an open review, unless the user is elsewhere by then.
+---Lists again, and moves the cursor in an open review, unless the user has left.
 ---@param move_cursor fun(review: claude-code.Review)
 local function move_on(move_cursor)
   if not cursor.leads_on() then
@@ -210,7 +209,7 @@ local function move_on_from(subject)
   end)
 end
 
----Sends a decision, carries it out, and moves on. One that could be carried out in no file is taken back: it was none.
+---Sends a decision, carries it out, and moves on. Takes it back if no file could carry it out.
 ---@param subject claude-code.ReviewSubject
 local function send(method, params, subject)
   local decision, problem = ask(method, params)
@@ -250,13 +249,13 @@ function M.decide(method, target)
     if not choices then
       return
     elseif #choices > 0 then
-      -- The undo of a whole file leaves the lines that the user has edited.
+      -- Undoing a whole file leaves the lines that the user has edited.
       local keep_both = method == "undo" and target.whole or nil
       local params = { files = choices, keep_both = keep_both }
       return send(method, vim.tbl_extend("force", params, scope), subject)
     end
     notify.warn("no change of Claude's waits for a review here")
-    -- From a file that is not in the review nothing leads on.
+    -- The cursor stays in a file that is not in the review.
     local review = reviews.current()
     if review.list:has_cursor() or review:file_of(api.nvim_get_current_buf()) then
       move_on_from(subject)
@@ -264,7 +263,6 @@ function M.decide(method, target)
   end, follows)
 end
 
----Takes the last decision back.
 function M.back()
   cursor.queue(function()
     local before = reviews.current().list:keys(1, math.huge)

@@ -1,6 +1,5 @@
---- The review of what Claude changed without asking: the quickfix list, marks in the user's files, and
---- decisions that can be taken back. The executable knows the changes (src/review); here is what the user
---- does, and what the executable reports. The rest is loaded once there is something to review.
+--- The executable's reports on what Claude changed without asking (src/review). Everything else about reviews is
+--- loaded when there is something to review.
 local autocommands = require("claude-code.lib.autocommands")
 local counted = require("claude-code.lib.text").count
 local notify = require("claude-code.messages.notify")
@@ -80,7 +79,7 @@ local function send(method, params)
   end)
 end
 
----The options `privacy.*`, for hooks, which run where no Neovim does, and `review.ignore`.
+---Hooks need the options `privacy.*`, and run without Neovim.
 local function send_options()
   local options = require("claude-code.config").get()
   local privacy = options.privacy
@@ -95,7 +94,7 @@ function M.open(scope, jumps)
   require("claude-code.editor.review.review").open(scope, jumps, keys, runs or false)
 end
 
----At every attach.
+---Runs at every attach.
 function M.start()
   for _, options in ipairs({ "privacy", "review" }) do
     require("claude-code.config").on_change(options, send_options)

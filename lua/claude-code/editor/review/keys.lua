@@ -27,11 +27,9 @@ local function target(mode)
   return { range = rows }
 end
 
----@param names table<string, string> of sessions, by their ids
-local function lines_of(owner, names)
-  local agent = owner.agent and " in a subagent" or ""
-  local time = os.date("%Y-%m-%d %H:%M:%S", math.floor(owner.at / 1000))
-  local lines = { ("%s%s, %s"):format(visible(owner.tool), agent, time) }
+---@param owners claude-code.ReviewOwner[] the last one is shown first
+local function show_owners(owners)
+  local lines, names = {}, require("claude-code.sessions.label").by_conversation() or {}
   local function add(label, value)
     for i, line in ipairs(vim.split(vim.trim(value or ""), "\n")) do
       if line ~= "" then
@@ -39,25 +37,21 @@ local function lines_of(owner, names)
       end
     end
   end
-  add("prompt", owner.prompt)
-  add("command", owner.command)
-  local session = names[owner.session] or owner.session
-  add("session", owner.turn and ("%s, turn %d"):format(session, owner.turn) or session)
-  return lines
-end
-
-local function all_lines(owners)
-  local lines, names = {}, require("claude-code.sessions.label").by_conversation() or {}
   for i = #owners, 1, -1 do
-    if #lines > 0 then
-      lines[#lines + 1] = ""
-    end
-    vim.list_extend(lines, lines_of(owners[i], names))
+    local owner = owners[i]
+    local agent = owner.agent and " in a subagent" or ""
+    local time = os.date("%Y-%m-%d %H:%M:%S", math.floor(owner.at / 1000))
+    lines[#lines + 1] = #lines > 0 and "" or nil
+    lines[#lines + 1] = ("%s%s, %s"):format(visible(owner.tool), agent, time)
+    add("prompt", owner.prompt)
+    add("command", owner.command)
+    local session = names[owner.session] or owner.session
+    add("session", owner.turn and ("%s, turn %d"):format(session, owner.turn) or session)
   end
-  return lines
+  require("claude-code.messages.float").open("Why this changed", lines)
 end
 
----Shows it for the line under the cursor, or the entry in the quickfix window.
+---Says who changed the line under the cursor, or of the entry in the quickfix window.
 function M.why()
   local buf, row = reviews.current().list:lines()
   local file = path.of_buffer(buf) or buffers.base_file(buf)
@@ -70,7 +64,7 @@ function M.why()
     if not value or #value.owners == 0 then
       notify.info("Claude changed nothing in this line, as far as it was recorded")
     else
-      require("claude-code.messages.float").open("Why this changed", all_lines(value.owners))
+      show_owners(value.owners)
     end
   end)
 end

@@ -1,5 +1,5 @@
---- The quickfix list of a review, and its window. It has an entry for each hunk, for each file that was created,
---- deleted, renamed, or has no text, and for a changed mode beside hunks.
+--- The quickfix list of a review, and its window. Each hunk is an entry; a file that was created, deleted or renamed,
+--- or that has no text, is one entry; so is a changed mode beside hunks.
 local api, fn = vim.api, vim.fn
 local buffers = require("claude-code.editor.review.buffer")
 local path = require("claude-code.editor.documents.path")
@@ -256,15 +256,15 @@ function List:choose()
   end
 end
 
----Goes on with the list of all entries.
+---Returns to the list of all entries.
 function List:unfilter()
   if self.only then
     self.id, self.items, self.only = self.whole, {}, nil
   end
 end
 
----Takes the list that the user has made of this one (|:Cfilter|) for the review's, or the whole one again that is
----behind it (|:colder|): the keys are about the entries that are on screen.
+---Adopts the list that the user has made of this one (|:Cfilter|), or the whole one behind it (|:colder|): keys act on
+---the entries that are on screen.
 ---@return boolean done
 function List:adopt()
   if self:is_current() or not entry_of(fn.getqflist({ idx = 1, items = 0 }).items[1]) then
@@ -275,15 +275,14 @@ function List:adopt()
   return true
 end
 
----@return claude-code.ReviewEntry? the current one of the quickfix list, also of one that the user has filtered
---- (|:Cfilter|), if the cursor is where that leads to
+---@return claude-code.ReviewEntry? the current one of the quickfix list, filtered or not, if the cursor is there
 function M.entry_here()
   local item = fn.getqflist({ idx = fn.getqflist({ idx = 0 }).idx, items = 0 }).items[1] or {}
   local is_here = item.bufnr == api.nvim_get_current_buf() and item.lnum == fn.line(".")
   return is_here and entry_of(item) or nil
 end
 
----The lines that a command is about: in the quickfix window those of an entry.
+---The lines that a command acts on: in the quickfix window those of an entry.
 ---@param range? [integer, integer] rows of the current buffer; that of the cursor if left out
 ---@return integer buf
 ---@return integer first
@@ -307,8 +306,8 @@ function List:windows()
   end, wins)
 end
 
----Fills the list again, and leaves the cursor of each of its windows at its entry, or at the row where it was:
----the next key must not decide about another one.
+---Fills the list again. The cursor of each of its windows stays at its entry, or else in its row: the next key must
+---not decide about another entry.
 function List:fill_again(items, title)
   local index = #items > 0 and math.min(math.max(self:get("idx"), 1), #items) or nil
   local places = vim.tbl_map(function(win)
@@ -322,7 +321,7 @@ function List:fill_again(items, title)
   end
 end
 
----Fills the list; makes it if it is not there. The user's other lists stay behind it (|:colder|).
+---Fills the list, or makes it. The user's other lists stay behind it (|:colder|).
 ---@param review claude-code.Review
 ---@return integer count of entries, also of those that the user's filter leaves out
 function List:fill(review)
@@ -354,7 +353,7 @@ function List:fill(review)
   return count
 end
 
----Makes the entry of a hunk, or the first one of its file, the current one, where |:cnext| goes on from.
+---Makes the entry of a hunk, or else the first one of its file, the current one for |:cnext|.
 ---@param name string absolute
 ---@param hunk? string id
 function List:select(name, hunk)
@@ -364,12 +363,12 @@ function List:select(name, hunk)
   end
 end
 
----Closes the quickfix window if it shows the list of the review, in other tab pages, too. Sizes come back unless the
----user closed it: what they made of the windows since then stays.
+---Closes the windows of this list in all tab pages. Restores the sizes of windows, unless the user closed the list and
+---may have changed sizes since.
 function List:close()
   local restore, closed = self.restore, false
   self.restore = nil
-  -- Neovim might go on to Claude's terminal below.
+  -- Neovim might enter Claude's terminal next.
   local file = self:has_cursor() and windows.for_file()
   if file then
     api.nvim_set_current_win(file)

@@ -1,5 +1,5 @@
---- What a decision gave: edits, which are carried out in buffers, and rows that both Claude and the user have
---- changed. An undo leaves those alone, and shows the texts among which the user decides.
+--- The outcome of a decision: edits, which are applied to buffers, and conflicts: rows that both Claude and the user
+--- have changed. An undo leaves those alone, and shows the texts to choose from.
 local api = vim.api
 local documents = require("claude-code.editor.documents")
 local file_change = require("claude-code.editor.documents.file_change")
@@ -60,7 +60,7 @@ local function edited(buf, old, edits)
   local lines_of_rows, new, done = text.reader(buf), {}, 0
   for i = #edits, 1, -1 do
     local edit = edits[i]
-    -- Another machine may have made them: no loop below ends at a number of its own.
+    -- Another machine may have made the edits: no loop below may trust their numbers.
     if edit.first <= done or edit.first - 1 + edit.count > #old or edit.count ~= #edit.expected then
       return nil
     end
@@ -90,8 +90,8 @@ local function write(buf)
   return saved ~= nil
 end
 
----Applies edits as one undo step. The file is written if the buffer had no unsaved changes; another
----Neovim may have done the same to it a moment ago.
+---Applies edits as one undo step, and writes the file if the buffer had no unsaved changes. Another Neovim may have
+---just done the same.
 ---@param eol boolean whether the last line then has a line end
 ---@param back? string the undo that it takes back
 ---@return string? problem a sentence for the user; then the buffer is as it was
@@ -160,7 +160,7 @@ local function conflict_words(file)
   return sentence:format(path.title(file.path), words, have)
 end
 
----Applies a decision's edits. Messages say what was not done, and what is not written yet.
+---Applies a decision's edits. Messages name what was not done, and what is not written yet.
 ---@param decision claude-code.Decision
 ---@param back? string the decision that it takes back
 ---@return boolean is_done in one of its files at least
@@ -193,9 +193,8 @@ function M.run(decision, back)
   return is_done
 end
 
----The conflict of an undo that was about one hunk.
 ---@param decision claude-code.Decision
----@return claude-code.ReviewConflict?
+---@return claude-code.ReviewConflict? of an undo that was about one hunk
 function M.only_conflict(decision)
   local file = #decision.files == 1 and decision.files[1] or nil
   local conflicts = file and not file.problem and file.conflicts or {}
@@ -206,7 +205,7 @@ end
 local function add(lines, title, rows)
   lines[#lines + 1] = title
   for i = 1, math.min(#rows, MAX_LINES) do
-    -- A string of Vim script has no NUL.
+    -- Strings in Vim script have no NUL.
     local row = rows[i]:gsub("\r$", ""):gsub("%z", "\n")
     lines[#lines + 1] = "    " .. require("claude-code.lib.text").visible(row)
   end

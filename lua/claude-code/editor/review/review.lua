@@ -21,7 +21,7 @@ local windows = require("claude-code.editor.windows")
 ---Milliseconds after the last change of a text.
 local TYPED_MS = 200
 
----After a decision has led on, |u| is about what Claude wrote to that file.
+---After a decision has moved on to another file, |u| there undoes what Claude wrote.
 local UNDONE = "u took what Claude wrote to %s out of its buffer; <C-r> brings it back, "
   .. ":Claude back takes your last decision back"
 
@@ -78,7 +78,7 @@ function Review:file_of(buf)
   if #self.files == 0 then
     return nil
   end
-  -- This is asked for each move of the cursor, and a disk may be slow.
+  -- Each move of the cursor asks for this, and a disk may be slow.
   local key = vim.bo[buf].buftype .. ":" .. api.nvim_buf_get_name(buf)
   local found = self.by_buffer[key]
   if found == nil then
@@ -122,7 +122,7 @@ function Review:nothing()
     or ("Claude changed nothing%s that you have not reviewed%s"):format(where, but)
 end
 
----Asks for the list. An answer that comes behind that of a later question changes nothing.
+---Asks for the list. Ignores an answer that comes after that to a later question.
 ---@return claude-code.ReviewAnswer?
 ---@return string? problem
 function Review:ask()
@@ -175,8 +175,9 @@ function Review:begin(answer)
   end
 end
 
----Keys in the buffers of the review, and in its quickfix window. Neovim's own keys and commands there (`<CR>`, |:cc|)
----show an entry in no window but that of a normal buffer, and would split one else: so long a base text is in one.
+---Maps keys in the buffers of the review, and in its quickfix window. Neovim's own keys and commands there (`<CR>`,
+---|:cc|) open an entry in the window of a normal buffer, or split one: base texts are normal while the list has the
+---cursor.
 function Review:map_keys()
   if self.list:adopt() then
     vim.schedule(M.refresh)
@@ -196,7 +197,7 @@ function Review:map_keys()
   end
 end
 
----Brings the keys and the bars up to date with the windows.
+---Updates keys and bars for the buffers that windows show now.
 function Review:update_windows()
   if self.is_open then
     self:map_keys()
@@ -204,16 +205,16 @@ function Review:update_windows()
   bar.update(self)
 end
 
----Asks for what there is to review in a buffer, and shows it. What has changed in the meantime is asked for when that
----is known. A list of the review that has other hunks is filled again. Runs in a task.
+---Asks for the hunks of a buffer, and shows them; lists again if the list has others. A later event handles text that
+---changes in the meantime. Runs in a task.
 ---@param buf integer
 function Review:update(buf)
   local shown = buffers.attach(buf)
-  local fetched = shown:fetch(self)
+  local file, _, is_old = shown:fetch(self)
   if self ~= current then
     return
-  elseif not fetched.is_old then
-    shown:show(self, fetched.file)
+  elseif not is_old then
+    shown:show(self, file)
   end
   bar.update(self)
   if not self.is_open or not shown.is_attached or not shown:is_current(self) then
@@ -228,7 +229,7 @@ function Review:update(buf)
   end
 end
 
----Every buffer on screen, or of which something is shown; returns once the current one is up to date.
+---Updates each buffer that is on screen or has marks. Waits for the current one. Runs in a task.
 function Review:update_all()
   local wanted, here = {}, api.nvim_get_current_buf()
   for _, win in ipairs(api.nvim_list_wins()) do
@@ -264,7 +265,7 @@ function Review:refresh()
     self:begin(answer)
   elseif self.is_open and self:fill() == 0 then
     self:close()
-    -- Reviewed, or stashed, or undone by the user.
+    -- The user may also have stashed or undone them.
     local words = "none of Claude's changes is left to review" .. self:ignored(", but ")
     notify.info(self:unwritten() or words, "review")
   end
@@ -274,7 +275,7 @@ function Review:refresh()
   end
 end
 
----The only end of a review. What is undecided stays so.
+---The only end of a review. Undecided changes stay undecided.
 function Review:close()
   self.is_open = false
   self.events:stop()
@@ -344,7 +345,7 @@ end)
 
 ---@param buf integer that a window shows now
 local function on_shown(buf)
-  -- Before the next key is typed: Neovim's own `gr` would replace a character.
+  -- Maps keys at once: Neovim's own `gr` would replace a character.
   current:update_windows()
   vim.schedule(function()
     current:update_windows()
@@ -361,7 +362,7 @@ events:on({ "BufWinEnter", "QuickFixCmdPost", "LspAttach" }, on_shown)
 events:on("BufFilePost", function(buf)
   local shown = buffers.get(buf)
   if shown then
-    -- It is another file's now.
+    -- The buffer has another file now.
     shown:show(current)
   end
   on_shown(buf)

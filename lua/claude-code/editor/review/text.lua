@@ -1,5 +1,5 @@
---- Texts between buffers and the executable, to the byte as `:w` would write them: lines as bytes, and rows of
---- bytes as lines; and what becomes of them there: Neovim's own undo, and writes.
+--- Texts of buffers for the executable, to the byte as `:w` would write them, and its rows of bytes as lines of a
+--- buffer. Reports when Neovim's own undo or a write changes them.
 local api, uv = vim.api, vim.uv
 local channel = require("claude-code.server.channel")
 local disk = require("claude-code.editor.documents.disk")
@@ -12,11 +12,10 @@ local requests = require("claude-code.server.requests")
 
 local BOM = "\239\187\191"
 
----Larger files are not read: the user waits for it.
+---Larger files are not read: the user would wait.
 local MAX_BYTES = 2 * 1024 * 1024
 
----After Neovim's own write another program of the user's may change the file for so long, as a formatter that
----runs after each write does; in ms.
+---For this long after Neovim's write, another program of the user's, such as a formatter, may change the file; in ms.
 local FORMATTED_MS = 3000
 
 local M = {}
@@ -32,7 +31,7 @@ function M.add_undo(buf, decision)
   undos[buf] = vim.list_extend({ undo }, undos[buf] or {})
 end
 
----The buffer's text is that of before an undo: said before it is sent, or known as written.
+---Reports that the buffer has the text from before an undo. Must be reported before that text is sent or written.
 ---@param buf integer
 ---@param decision string
 function M.take_back(buf, decision)
@@ -40,8 +39,8 @@ function M.take_back(buf, decision)
   requests.request("review/back", params, function() end)
 end
 
----Takes the decisions back whose changes do not lead to the buffer's text any more. Its text must not be sent, or
----known as written, before.
+---Takes back the decisions whose changes no longer lead to the buffer's text. Must run before that text is sent or
+---reported as written.
 ---@param buf? integer
 function M.report_undone(buf)
   if not buf or not undos[buf] then
@@ -52,7 +51,7 @@ function M.report_undone(buf)
     leads[entry.seq] = entry.seq <= tree.seq_cur
   end
   undos[buf] = vim.tbl_filter(function(undo)
-    -- A buffer that was loaded again may have another tree.
+    -- A reloaded buffer may have another tree.
     if not leads[undo.change] and undo.change <= tree.seq_last then
       M.take_back(buf, undo.decision)
     end
@@ -66,13 +65,13 @@ local function encoding(buf)
   return name ~= "" and name or "utf-8"
 end
 
----Was 'fileformat' set after the file was read (by .editorconfig)? `:w` then changes all line ends,
----which is no edit of the user's yet.
+---Was 'fileformat' set after the file was read (by .editorconfig)? `:w` will change all line ends, but the user has
+---not edited them yet.
 local function has_other_line_ends(buf)
   return not vim.bo[buf].modified and file_change.is_misread(buf)
 end
 
----Are its line ends, or its encoding, none that rows can have? Nor is a NUL, in which vim.iconv() ends.
+---Can rows of bytes not express its line ends or its encoding? Nor can they a NUL, at which vim.iconv() stops.
 local function has_other_bytes(buf)
   local name = encoding(buf)
   return vim.bo[buf].fileformat == "mac"
@@ -91,9 +90,9 @@ local function forget()
   sent.key = nil
 end
 
----The buffer's text, which the next request must send. A missing last line end is no edit of the user's
----until Neovim has written one. Nil where the disk counts: for bytes that rows cannot have, and unsaved
----edits of an older text than Claude has changed.
+---The buffer's text, which the next request must send. A missing last newline does not count as an edit until Neovim
+---has written one. Nil where the disk counts: for bytes that rows cannot express, and for unsaved edits that are older
+---than Claude's.
 ---@param buf integer loaded
 ---@return claude-code.ReviewText?
 ---@return boolean? is_lost the buffer has unsaved changes, and only Neovim knows their bytes
@@ -120,7 +119,7 @@ function M.of(buf)
   return { id = sent.id, bytes = vim.base64.encode(bytes) }
 end
 
----Texts that the disk does not have.
+---Unsaved texts of all buffers.
 ---@return { path: string, text: claude-code.ReviewText }[]
 function M.unsaved()
   local texts = {}

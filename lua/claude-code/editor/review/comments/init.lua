@@ -1,6 +1,6 @@
---- Comments on lines, for Claude: :Claude comment makes, edits, deletes and sends them. They reach Claude as a text
---- of the user's own: pasted into its prompt in this Neovim, or, for a CLI elsewhere, as a mention of a resource
---- that it reads when the user submits the prompt.
+--- Comments on lines, for Claude: :Claude comment makes, edits, deletes and sends them. Claude receives them as the
+--- user's own text: pasted into its prompt in this Neovim, or, for a CLI elsewhere, as a mention of a resource that it
+--- reads when the user submits the prompt.
 local api = vim.api
 local buffers = require("claude-code.editor.review.buffer")
 local columns = require("claude-code.editor.columns")
@@ -10,9 +10,9 @@ local path = require("claude-code.editor.documents.path")
 local reviews = require("claude-code.editor.review.review")
 local store = require("claude-code.editor.review.comments.store")
 
----As the CLI names the resource of src/ide/server.ts.
+---The CLI's name of the resource in src/ide/server.ts.
 local RESOURCE = "ide:review:comments"
----More of a comment's lines are not quoted.
+---Quoted lines of a comment, and characters of each.
 local MAX_QUOTED = 10
 local MAX_CHARACTERS = 300
 
@@ -28,17 +28,7 @@ local function waiting()
   end, store.waiting())
 end
 
-local function quoted(lines)
-  local quotes = {}
-  for i, line in ipairs(vim.list_slice(lines, 1, MAX_QUOTED)) do
-    quotes[i] = "   > " .. line:sub(1, columns.to_byte(line, MAX_CHARACTERS, "utf-32"))
-  end
-  if #lines > MAX_QUOTED then
-    quotes[#quotes + 1] = "   > …"
-  end
-  return quotes
-end
-
+---@return string[]
 local function item(number, comment)
   local place, lines = store.place(comment)
   local rows = place.last > place.first and ("%d-%d"):format(place.first, place.last)
@@ -46,16 +36,18 @@ local function item(number, comment)
   local name = vim.fn.fnamemodify(comment.path, ":.")
   local outdated = place.is_outdated and " (these lines have changed since)" or ""
   local text = comment.text:gsub("\n", "\n   ")
-  return vim.list_extend(
-    { ("%d. %s:%s%s: %s"):format(number, name, rows, outdated, text) },
-    quoted(lines)
-  )
+  local found = { "", ("%d. %s:%s%s: %s"):format(number, name, rows, outdated, text) }
+  for _, line in ipairs(vim.list_slice(lines, 1, MAX_QUOTED)) do
+    local quote = line:sub(1, columns.to_byte(line, MAX_CHARACTERS, "utf-32"))
+    found[#found + 1] = "   > " .. quote
+  end
+  found[#found + 1] = #lines > MAX_QUOTED and "   > …" or nil
+  return found
 end
 
 local function message(comments)
   local lines = { "My comments on these lines:" }
   for number, comment in ipairs(comments) do
-    lines[#lines + 1] = ""
     vim.list_extend(lines, item(number, comment))
   end
   return table.concat(lines, "\n")
@@ -63,15 +55,14 @@ end
 
 local function mark_sent(comments)
   store.save(vim.tbl_map(function(comment)
-    -- Before it counts as sent: then its mark says no longer where it stands.
+    -- First, since the mark of a sent comment does not follow its lines.
     local change = store.change(comment, "sent")
     comment.is_sent = true
     return change
   end, comments))
 end
 
----The text of all that wait; they count as sent. The executable asks for it when a CLI reads the
----resource.
+---The text of all waiting comments, which count as sent. The executable asks for it when a CLI reads the resource.
 ---@return string
 function M.take()
   local comments = waiting()
@@ -99,7 +90,7 @@ local function mention()
   end
 end
 
----Sends all that wait.
+---Sends all waiting comments.
 local function send_all()
   local comments = waiting()
   if #comments == 0 then
@@ -115,7 +106,7 @@ local function send_all()
   end
 end
 
----The comment at a row, of several the last one that waits to be sent, or else that was.
+---The comment at a row: the last one that waits to be sent, or else the last one that was sent.
 ---@param buf integer
 ---@param row integer from 1
 ---@return claude-code.ReviewComment?
@@ -156,7 +147,8 @@ local function new_on(buf, first, last)
   return { state = "open", path = path.real(name), rows = rows, lines = lines }
 end
 
----Makes a comment; without words asks for them, and changes the one that is there. An empty answer deletes it.
+---Makes a comment. Without words in the command it asks for them, and changes the comment that is there; an empty
+---answer deletes that.
 ---@param new claude-code.ReviewCommentChange
 ---@param comment? claude-code.ReviewComment that is there
 ---@param args claude-code.CommandArgs
@@ -202,7 +194,7 @@ local function show()
   vim.cmd.copen({ mods = { split = "botright" } })
 end
 
----Deletes the comments of some rows of the list.
+---Deletes the comments in rows of the list.
 local function delete(first, last)
   local ids = {}
   for _, one in ipairs(vim.list_slice(vim.fn.getqflist(), first, last)) do

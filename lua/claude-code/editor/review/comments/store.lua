@@ -1,6 +1,5 @@
---- The user's comments on lines, for Claude: where they stand, by an extmark in loaded buffers, else by the lines
---- that they were made on, and what is drawn there. The journal of the review holds them: the executable reports
---- them, and records what changes.
+--- The user's comments on lines, for Claude. An extmark follows each in a loaded buffer; elsewhere its lines are looked
+--- for. The journal of the review holds comments: the executable reports and records them.
 local api = vim.api
 local autocommands = require("claude-code.lib.autocommands")
 local buffers = require("claude-code.editor.review.buffer")
@@ -14,10 +13,10 @@ local DRAWN = api.nvim_create_namespace("claude-code.review.comments")
 local WIDTH = 76
 local OUTDATED = "(its lines have changed) "
 
----So many lines are kept of a comment, to find it again.
+---Lines that are kept of a comment, to find it again.
 local MAX_LINES = 20
 local MAX_BYTES_OF_LINE = 1000
----Larger files are not read only to find a comment.
+---Larger files are not read to find a comment.
 local MAX_BYTES = 10 * 1024 * 1024
 
 ---Milliseconds after the last change of a text.
@@ -84,8 +83,8 @@ local function stands_at(lines, row, wanted)
   return true
 end
 
----The place nearest to where the lines stood. Of a comment that was sent the only one: others like them may be those
----that Claude left alone.
+---The nearest place with these lines. For a sent comment there must be only one: Claude may have left others like them
+---alone.
 ---@return claude-code.CommentPlace
 local function found(lines, comment)
   local first, count = comment.rows[1], comment.rows[2]
@@ -104,7 +103,7 @@ local function found(lines, comment)
   if #places == 1 then
     return places[1]
   end
-  -- If the file is gone, where they were.
+  -- A file that is gone keeps the old place.
   local end_row = #lines > 0 and #lines or first + count - 1
   local row = math.min(first, end_row)
   return { first = row, last = math.min(row + count - 1, end_row), is_outdated = true }
@@ -145,7 +144,7 @@ local function in_buffer(buf, comment)
   local own = shown.comment_marks
   shown.on_lines = show_again
   local place = marked(buf, own[comment.id])
-  -- What was sent is of interest as long as its lines are as they were.
+  -- A sent comment matters only while its lines are unchanged.
   local is_there = place and not place.is_outdated and stands_at(lines, place.first, comment.lines)
   if place and (is_there or not comment.is_sent) then
     return place
@@ -224,7 +223,7 @@ function M.show(buf, is_other)
   for _, comment in ipairs(M.of_buffer(buf)) do
     draw(rows, comment)
   end
-  -- One mark for each row: Neovim would draw those of several in no certain order.
+  -- One mark for each row: Neovim draws those of several in no certain order.
   for row, virtual in pairs(rows) do
     api.nvim_buf_set_extmark(buf, DRAWN, row - 1, 0, { virt_lines = virtual, strict = false })
   end
@@ -237,7 +236,7 @@ local function set(list)
   end
 end
 
----What the journal is to hold of a comment now.
+---The present state of a comment, for the journal.
 ---@param comment claude-code.ReviewComment
 ---@param state "open"|"sent"|"deleted"
 ---@return claude-code.ReviewCommentChange
@@ -268,7 +267,7 @@ function M.save(changes, callback)
   end)
 end
 
----A file was written: where its comments stand is recorded, to be found in the next Neovim.
+---Records the places of comments in a file that was written, for the next Neovim.
 local function record(buf)
   local changes = {}
   for _, comment in ipairs(M.of_buffer(buf)) do
