@@ -38,10 +38,7 @@ export class PathWatch {
   #timer: Timer | undefined;
   #watches = 0;
 
-  constructor(
-    private readonly onChange: () => void,
-    private readonly lookMs = LOOK_MS,
-  ) {}
+  constructor(private readonly onChange: () => void) {}
 
   /**
    * Watches these paths and no others; one ending with "/" is a folder with all that is in it. Returns
@@ -65,7 +62,7 @@ export class PathWatch {
     }
     clearInterval(this.#timer);
     if (this.#watches < this.#folders.size)
-      this.#timer = setInterval(() => this.#look(), this.lookMs).unref();
+      this.#timer = setInterval(() => this.#look(), LOOK_MS).unref();
     return isNew;
   }
 

@@ -131,6 +131,8 @@ export function whyUnsafe(address: string): string | undefined {
   return undefined;
 }
 
+const bindingsFolder = () => join(stateFolder(), "clis");
+
 /**
  * Which Neovim a CLI works with, once one was found: one that is opened later for the same folder
  * does not get half of its hooks. Nothing here throws: without it the best candidate is taken again
@@ -140,11 +142,8 @@ export class Binding {
   readonly #path: string;
 
   /** `pid`: the CLI's process, which its hooks and its stdio servers have in common. */
-  constructor(
-    pid: number,
-    private readonly folder = join(stateFolder(), "clis"),
-  ) {
-    this.#path = join(folder, String(pid));
+  constructor(pid: number) {
+    this.#path = join(bindingsFolder(), String(pid));
   }
 
   /** Undefined if there is none, or that Neovim is not among those `known` to run. */
@@ -163,7 +162,8 @@ export class Binding {
     } catch {
       return; // As before.
     }
-    for (const path of namesIn(this.folder).map((name) => join(this.folder, name))) {
+    const folder = bindingsFolder();
+    for (const path of namesIn(folder).map((name) => join(folder, name))) {
       if (!known.has(readPrivateFile(path) ?? "")) removeFile(path);
     }
   }

@@ -24,11 +24,11 @@ When you edit files, the system checks for errors and warnings before you may en
 const FIRST_LOOK_MS = 500;
 
 /** The MCP server that Claude Code starts as a program of its own. */
-export function createStdioServer(log: Log, env = process.env): McpServer {
-  const project = env.CLAUDE_PROJECT_DIR;
+export function createStdioServer(log: Log): McpServer {
+  const project = process.env.CLAUDE_PROJECT_DIR;
   const places = [...new Set([...(project ? [project] : []), process.cwd()])];
   const neovim = new FollowedNeovim(places, log, process.ppid);
-  const session = env.CLAUDE_CODE_SESSION_ID;
+  const session = process.env.CLAUDE_CODE_SESSION_ID;
   const whose = { pid: process.ppid, ...(session && { session }) };
   const servers = new LanguageServers(neovim);
   const edits = new LanguageEdits(neovim, whose, log);

@@ -106,7 +106,8 @@ class WatchedProject {
   }
 
   /** Also compares now and then while something runs that outlives its turn: no hook says what it changes. */
-  endInterrupted(now = Date.now()): void {
+  endInterrupted(): void {
+    const now = Date.now();
     const { folder, sessions } = this.project;
     const isDue = sessions.anyOutlives() && now - this.#compared > OUTLIVING_MS;
     if (!endInterrupted(this.project) && !isDue) return;

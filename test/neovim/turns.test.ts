@@ -53,14 +53,3 @@ test.each(NEOVIMS)(
     rpc.close();
   },
 );
-
-test.each(NEOVIMS)("requests that wait for $name end with the connection", async (version) => {
-  await using neovim = await TestNeovim.start({ version, setup: false });
-  const rpc = await connect(neovim);
-  const requests = Array.from({ length: 3 * AT_ONCE }, () =>
-    rpc.request("nvim_exec_lua", ["vim.uv.sleep(5)", []]),
-  );
-  rpc.close();
-  const ends = await Promise.allSettled(requests);
-  expect(ends.map(({ status }) => status)).toEqual(ends.map(() => "rejected"));
-});

@@ -46,12 +46,6 @@ onEachNeovim((session) => {
       expect(await tabs()).toEqual(wanted);
     });
 
-    test("names one buffer once, however many windows and tab pages show it", async () => {
-      await session.open("once.txt", "x\n");
-      await session.neovim.command("split | vsplit | tab split");
-      expect((await tabs()).map((tab) => tab.label)).toEqual(["once.txt"]);
-    });
-
     test("leaves out terminals, scratch, unnamed and unlisted buffers; none of them is active", async () => {
       await session.open("file.txt", "x\n");
       await session.neovim.command("new | setlocal buftype=nofile | file scratch");
@@ -122,23 +116,6 @@ onEachNeovim((session) => {
         filePath: path,
         selection: { start, end },
       });
-    });
-
-    test("reads no more of a huge file than it answers, from where the selection begins", async () => {
-      await session.open("big.txt", `${"x".repeat(150_000)}\n${"y\n".repeat(200_000)}`);
-      await session.neovim.type("gg149990lvG");
-      const read = `
-        local visual, get, count = require("claude-code.editor.selection.visual"), vim.api.nvim_buf_get_lines, 0
-        vim.api.nvim_buf_get_lines = function(...)
-          local lines = get(...)
-          count = count + #lines
-          return lines
-        end
-        local span = visual.read(visual.current())
-        vim.api.nvim_buf_get_lines = get
-        return { span.truncated, #span.text, count < 60000 }`;
-      expect(await session.neovim.lua<unknown>(read)).toEqual([true, 100_000, true]);
-      await session.neovim.type("<Esc>");
     });
 
     test("cut at 100,000 bytes says so", async () => {
