@@ -85,9 +85,8 @@ describe.each([...NEOVIMS])("the files of running CLIs and Neovim $name", (versi
     writeFileSync(join(folder, `${pid}.json`), JSON.stringify({ ...content, ...fields }));
   }
 
-  const list = () => neovim.lua<Row[] | object>("return rows.list()");
   /** An empty table of Lua's is an object here. */
-  const rows = async () => Object.values(await list()) as Row[];
+  const rows = async () => Object.values(await neovim.lua<Row[] | object>("return rows.list()"));
 
   async function row(what: string, wanted: (row: Row) => boolean): Promise<Row> {
     let found: Row | undefined;
@@ -103,15 +102,17 @@ describe.each([...NEOVIMS])("the files of running CLIs and Neovim $name", (versi
     write(pid, { name: "fix\u001b[31m login", nameSource: "user" });
     const first = await row("its row", (one) => one.state === "idle");
     expect(first).toMatchObject({ pid, id: `id-${pid}`, name: "fix [31m login", where: "outside" });
-    write(pid, { status: "busy" });
-    await row("working", (one) => one.state === "working");
-    write(pid, { status: "shell" });
-    write(pid, { status: "waiting", waitingFor: "permission prompt" });
-    await row("a permission", (one) => one.kind === "permission");
-    write(pid, { status: "waiting", waitingFor: "input needed" });
-    await row("a question", (one) => one.kind === "question");
-    write(pid, { status: "waiting", waitingFor: "something new" });
-    await row("blocked", (one) => one.state === "blocked" && !one.kind);
+    for (const [status, waitingFor, state, kind] of [
+      ["busy", "", "working"],
+      ["idle", "", "idle"],
+      ["shell", "", "working"],
+      ["waiting", "permission prompt", "blocked", "permission"],
+      ["waiting", "input needed", "blocked", "question"],
+      ["waiting", "something new", "blocked"],
+    ]) {
+      write(pid, { status, waitingFor });
+      await row(`${status} ${waitingFor}`, (one) => one.state === state && one.kind === kind);
+    }
     write(pid, { status: "idle", sessionId: "after-clear" });
     await row("another conversation", (one) => one.id === "after-clear" && one.state === "idle");
     expect(await rows()).toHaveLength(1);

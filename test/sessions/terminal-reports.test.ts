@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as fc from "fast-check";
-import { eventually, NEOVIMS, TestNeovim } from "#test";
+import { eventually, NEOVIMS, rows, TestNeovim } from "#test";
 
 /*
  * What a program reports to the terminal it runs in (OSC 7501). Reports are untrusted: whatever comes
@@ -17,6 +17,14 @@ interface Row {
 const base64 = (text: string) => Buffer.from(text).toString("base64");
 const report = (body: string) => `\x1b]7501;${body}\x1b\\`;
 const working = (text: string) => report(`state=working:app=claude-code:msg=${base64(text)}`);
+
+/** "STATE:MESSAGE :MORE" as a sequence; an escape in the message is that of JSON. */
+function sequence(written: string): string {
+  const [, state, message, more = ""] = /^(\w+)(?::(.*?))?(?: (:\S+))?$/.exec(written) ?? [];
+  const app = more.includes("app=") || state === "clear" ? "" : ":app=claude-code";
+  const text = message && `:msg=${base64(JSON.parse(`"${message}"`))}`;
+  return report(`state=${state}${app}${text ?? ""}${more}`);
+}
 
 describe.each([...NEOVIMS])("a CLI that reports to its terminal in Neovim $name", (version) => {
   let neovim: TestNeovim;
@@ -67,48 +75,25 @@ describe.each([...NEOVIMS])("a CLI that reports to its terminal in Neovim $name"
     expect(readFileSync(answer, "latin1")).toBe("\x1b]7501;?\x1b\\");
   });
 
-  test.each<[string, string, Row]>([
-    ["idle", report("state=idle:app=claude-code"), { state: "idle" }],
-    ["what it does", working("Reading a.txt"), { state: "working", msg: "Reading a.txt" }],
-    [
-      "a permission it asks for",
-      report(
-        `state=blocked:app=claude-code:kind=permission:msg=${base64("approve Bash: npm test")}`,
-      ),
-      { state: "blocked", kind: "permission", msg: "approve Bash: npm test" },
-    ],
-    ["the end of a turn", report("state=done:app=claude-code"), { state: "done" }],
-    ["an error", report("state=error:app=claude-code"), { state: "error" }],
-    ["the last report", working("one") + report("state=idle:app=claude-code"), { state: "idle" }],
-    ["nothing any more", working("one") + report("state=clear"), {}],
-    [
-      "nothing of a part",
-      working("one") + report("state=done:app=claude-code:id=a"),
-      { state: "working", msg: "one" },
-    ],
-    ["nothing of another program", report("state=done:app=crush"), {}],
-    ["nothing of an unknown state", report("state=dreaming:app=claude-code"), {}],
-    ["nothing that was cut", "\x1b]7501;state=working:app=claude\x1b\\", {}],
-    [
-      "one line without control characters",
-      working("a\nb\tc\x1b[31m\u009b1md\u0000\x7f\u202e\u2066e"),
-      { state: "working", msg: "a b c [31m 1md e" },
-    ],
-    [
-      "a message that is too long, cut",
-      working("ä".repeat(300)),
-      { state: "working", msg: "ä".repeat(200) },
-    ],
-    [
-      "no message that is not base64",
-      report("state=working:app=claude-code:msg=%%%"),
-      { state: "working" },
-    ],
-  ])("says %s", async (_, bytes, expected) => {
-    const { state, kind, msg } = await write(bytes);
-    expect({ ...(state && { state }), ...(kind && { kind }), ...(msg && { msg }) }).toEqual(
-      expected,
-    );
+  test.each(
+    rows(String.raw`
+      idle | idle | idle
+      what it does | working:Reading a.txt | working:Reading a.txt
+      a permission it asks for | blocked:approve Bash :kind=permission | blocked/permission:approve Bash
+      the end of a turn | done | done
+      an error | error | error
+      the last report | working:one; idle | idle
+      nothing any more | working:one; clear | undefined
+      nothing of a part | working:one; done :id=a | working:one
+      nothing of another program | done :app=crush | undefined
+      nothing of an unknown state | dreaming | undefined
+      nothing that was cut | working :app=claude | undefined
+      one line without control characters | working:a\nb\tc\u001b[31m\u009b1md\u0000\u007f\u202e\u2066e | working:a b c [31m 1md e
+      a message that is too long, cut | working:${"ä".repeat(300)} | working:${"ä".repeat(200)}
+      no message that is not base64 | working :msg=%%% | working`),
+  )("says %s", async (_, reports = "", expected) => {
+    const { state, kind, msg } = await write(reports.split("; ").map(sequence).join(""));
+    expect(`${state}${kind ? `/${kind}` : ""}${msg ? `:${msg}` : ""}`).toBe(expected as string);
   });
 
   test("says nothing by a sequence that is longer than allowed", async () => {

@@ -75,37 +75,40 @@ describe.each(NEOVIMS)("the status line in $name", (version) => {
   });
 
   test("says which of several sessions needs the user", async () => {
-    const sessions = `local rows = require("port").session_rows`;
     await neovim.command("ClaudeCodeStart");
     await shows("no Claude");
-    const state = (n: number, state: string, kind = "") =>
-      neovim.lua(
-        `${sessions} local n, state, kind = ...
-        rows.report(n, "terminal", { state = state, kind = kind ~= "" and kind or nil })`,
-        ...[n, state, kind],
-      );
-    await neovim.lua(`${sessions}
+    await neovim.lua(`
+      rows = require("port").session_rows
       for _, name in ipairs({ "docs", "tests", "fix-login" }) do
         rows.set(rows.add({ name = name }), { buf = vim.api.nvim_create_buf(false, true) })
       end
       rows.remove(1)
       rows.remove(2)`);
-    await state(3, "working");
-    await shows("Claude working");
-    await state(3, "blocked", "permission");
-    await shows("Claude needs input");
-    await state(3, "done");
-    await shows("Claude done");
-    await neovim.lua(`${sessions} rows.add({ name = "docs" }) rows.add({})`);
-    await shows("3 Claudes: fix-login done");
-    await state(1, "working");
-    await state(3, "blocked", "question");
-    await shows("3 Claudes: fix-login needs input, 1 working");
-    await state(2, "blocked", "permission");
-    await shows("3 Claudes: 2 need input, 1 working");
+    const plays = async (...steps: [n: number, state: string, text: string][]) => {
+      for (const [n, state, text] of steps) {
+        await neovim.lua(
+          `local n, state = ...
+          rows.report(n, "terminal", { state = state })`,
+          ...[n, state],
+        );
+        await shows(text);
+      }
+    };
+    await plays(
+      [3, "working", "Claude working"],
+      [3, "blocked", "Claude needs input"],
+      [3, "done", "Claude done"],
+    );
+    await neovim.lua(`rows.add({ name = "docs" }) rows.add({})`);
+    await plays(
+      [3, "done", "3 Claudes: fix-login done"],
+      [1, "working", "3 Claudes: 1 working, fix-login done"],
+      [3, "blocked", "3 Claudes: fix-login needs input, 1 working"],
+      [2, "blocked", "3 Claudes: 2 need input, 1 working"],
+    );
     const highlight = `return require("port").statusline.highlight()`;
     expect(await neovim.lua<string>(highlight)).toBe("DiagnosticWarn");
-    await neovim.lua(`${sessions} for n = 1, 3 do rows.remove(n) end`);
+    await neovim.lua(`for n = 1, 3 do rows.remove(n) end`);
     await shows("no Claude");
     await neovim.command("ClaudeCodeStop");
   });
