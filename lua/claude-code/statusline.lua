@@ -33,7 +33,7 @@ end
 ---@field count integer of sessions
 ---@field worst? claude-code.SessionState
 ---@field text? string of one session only what "working" and "idle" do not say
----@field full? string how full the context of one is, if that is to be thought of
+---@field full? string how full the context of one is, if it has little room left
 
 ---@return claude-code.SessionSummary
 local function summary_of(all)

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, readlinkSync } from "node:fs";
+import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
 import { attempt } from "./attempt";
 
@@ -28,8 +28,8 @@ export function isGone({ pid, domain, start }: ProcessName): boolean {
 export function processDomain(): string {
   if (process.platform === "win32") return `linux:${hostname().toLowerCase()}`;
   if (process.platform !== "linux") return "linux";
-  const machine = existsSync(MACHINE) ? readFileSync(MACHINE, "utf8").trim() : "";
-  const namespace = existsSync(NAMESPACE) ? readlinkSync(NAMESPACE) : "";
+  const machine = attempt(() => readFileSync(MACHINE, "utf8").trim()) ?? "";
+  const namespace = attempt(() => readlinkSync(NAMESPACE)) ?? "";
   return `linux:${machine}:${namespace}`;
 }
 

@@ -1,20 +1,19 @@
---- What the user has before their eyes, and calls them to a session that needs them: the options
---- `notify.*`.
+--- Calls the user to a session that needs them and is not on screen: the options `notify.*`.
 local api = vim.api
 local label = require("claude-code.sessions.label")
 local rows = require("claude-code.sessions.rows")
 
 local M = {}
 
---- What happens within this time is one report, and what is over by then is none. In ms.
+--- Changes within this time are one report; those that are over by then are not reported. In ms.
 local MERGE_MS = 1000
 
 local function key_of(row)
   return row.n and "n" .. row.n or "pid" .. tostring(row.pid)
 end
 
---- `has_focus`: terminals that do not report their focus count as focused. `pending`: what is to be
---- reported: since when, by the session's process or number.
+--- `has_focus`: terminals that do not report their focus count as focused. `pending`: the states
+--- to report: when each began, by the session's process or number.
 ---@type { has_focus: boolean, pending: table<string, integer> }
 local user = { has_focus = true, pending = {} }
 
@@ -22,7 +21,7 @@ local function is_on_screen(row)
   return row.buf ~= nil and vim.fn.bufwinid(row.buf) ~= -1
 end
 
---- A session whose terminal is on screen in a Neovim that has the focus was looked at.
+--- Marks those sessions as seen whose terminals are on screen while Neovim has the focus.
 local function look()
   for _, row in ipairs(user.has_focus and rows.list() or {}) do
     if not row.seen and is_on_screen(row) then
@@ -94,7 +93,7 @@ local function report(found)
       notify.error(("the function notify.by failed: %s"):format(message))
     end
   elseif user.has_focus then
-    -- First: a narrow screen cuts the text.
+    -- The command comes first: a narrow screen cuts the text.
     local how = can_answer(found[1]) and ":Claude answer: "
       or found[1].n and ":Claude next: "
       or found[1].job and ":Claude sessions: "

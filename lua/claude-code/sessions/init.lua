@@ -1,5 +1,5 @@
---- The Claude sessions of this Neovim and of its workspace: see sessions/rows.lua for what each row
---- holds, sessions/sources.lua for who reports.
+--- The Claude sessions of this Neovim and of its workspace: sessions/rows.lua has their fields, sessions/sources.lua
+--- their sources.
 local api = vim.api
 local rows = require("claude-code.sessions.rows")
 local sources = require("claude-code.sessions.sources")
@@ -40,7 +40,7 @@ local function number_in(win)
   return row and row.n
 end
 
---- Where the tab page has a folder of its own (|:tcd|), the one that runs there, or nearest above it.
+--- The session that runs in the tab page's own folder (|:tcd|), or nearest above it.
 local function in_folder()
   local nearest ---@type claude-code.SessionRow?
   local folder = vim.fn.haslocaldir(-1, 0) == 1 and vim.fs.normalize(vim.fn.getcwd(-1, 0))
@@ -87,7 +87,7 @@ function M.add(fields)
   return n
 end
 
----Removes a session whose terminal has ended. One in the background goes on without.
+---Removes a session whose terminal has ended. One in the background runs on.
 ---@param key integer|claude-code.SessionKey a number stands for { n = … }
 function M.remove(key)
   local row = rows.get(key)

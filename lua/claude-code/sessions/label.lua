@@ -32,7 +32,7 @@ function M.words(state)
   return (STATES[state] or UNKNOWN).words
 end
 
---- Would something be lost if it ended now?
+--- Would its end now lose something?
 ---@param row claude-code.SessionRow
 ---@return boolean
 function M.is_busy(row)

@@ -19,7 +19,7 @@ local function find_reason()
     or busy[1] and label.sentence(busy[1])
 end
 
---- Neovim is about to end, nobody knows whether with a !: then it ends in spite of this.
+--- Neovim is about to end. By a command with a ! it ends in spite of this.
 local function refuse()
   local reason = find_reason()
   if not reason then
@@ -36,7 +36,7 @@ local function refuse()
       require("claude-code.messages.notify").warn(reason .. "; :qa! ends Neovim all the same")
     end,
   })
-  -- Without a window of its own, which nobody sees, Neovim would show the buffer in the user's.
+  -- In a hidden window of its own: Neovim would show the buffer in the user's.
   local config = { relative = "editor", row = 0, col = 0, width = 1, height = 1, hide = true }
   local win = api.nvim_open_win(buf, false, config)
   vim.schedule(function()

@@ -1,4 +1,4 @@
---- What a CLI reports to the terminal it runs in: OSC 7501, the Program Status Protocol (revision 0.4).
+--- Reports of a CLI to the terminal in which it runs: OSC 7501, the Program Status Protocol (revision 0.4).
 --- Claude Code asks since 2.1.295 whether its terminal knows the protocol, and reports if it is answered
 --- in time (measured with 2.1.330 in Neovim 0.10.4 and 0.12.4). Reports are untrusted: whatever comes
 --- changes a row and nothing else.
@@ -10,7 +10,7 @@ local M = {}
 local PREFIX = "\27]7501;"
 --- The protocol's limits, in bytes: of a whole sequence, and of a message.
 local MAX_BYTES, MAX_MESSAGE = 4096, 2048
---- What a line of the screen has room for, in characters.
+--- A line of the screen has room for so many characters.
 local MAX_SHOWN = 200
 
 local STATES = { idle = true, working = true, blocked = true, done = true, error = true }

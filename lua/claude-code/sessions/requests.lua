@@ -1,6 +1,6 @@
---- What Claude sessions ask just now and the user may answer here: each is a PermissionRequest hook that
---- waits, beside the CLI's own dialog. Whoever answers first ends both: an answer from here ends the
---- dialog, and once the session is no longer blocked the hook ends without one.
+--- The questions of Claude's sessions that the user may answer here. Each is a PermissionRequest hook that waits
+--- beside the CLI's own dialog. The first answer ends both: one from here ends the dialog, and the hook ends without
+--- an answer once the session is no longer blocked.
 local channel = require("claude-code.server.channel")
 local rows = require("claude-code.sessions.rows")
 
@@ -77,7 +77,7 @@ local function finish_where(ends)
   end
 end
 
---- A hook that the CLI has ended (Esc, its time-out) is gone without a word.
+--- The CLI ends hooks silently, on Esc or at their time-out.
 local function prune()
   finish_where(function(entry)
     return not channel.is_open(entry.channel)
@@ -104,7 +104,7 @@ local function follow()
 end
 
 ---A hook asks: may the user answer here? Not in a session in the background, which ignores the answer,
----nor in one of which nobody says when its dialog is over.
+---nor where nothing reports the end of its dialog.
 ---@param params claude-code.HookParams|{ plan?: string }
 ---@return boolean
 function M.wanted(params)
@@ -181,7 +181,7 @@ function M.is_waiting(id)
   return find(id) ~= nil
 end
 
----Calls back once when a request is over, however that came.
+---Calls back once a request is over, for whatever reason.
 ---@param id integer
 ---@param callback fun()
 function M.on_end(id, callback)

@@ -56,8 +56,8 @@ local RANK = { hook = 1, registry = 2, terminal = 3 }
 
 ---@type claude-code.SessionEntry[] those with a number first, in its order
 local entries = {}
---- A CLI that was ended keeps its own file up to date until it is gone. Its process stands for no session any more:
---- not for the one that was started with its number, nor for one elsewhere.
+--- A CLI that is about to end still updates its file. Its process no longer counts as a session: neither as the one
+--- that was started with its number, nor as one elsewhere.
 ---@type table<integer, true> by process
 local ended = {}
 
@@ -258,7 +258,7 @@ local function apply(row, source, report)
   if row.source and RANK[source] < RANK[row.source] then
     return
   end
-  -- Nobody knows when the user looks at a session elsewhere.
+  -- Neovim cannot see when the user looks at a session elsewhere.
   local state = report.state == "done" and not row.buf and "idle" or report.state
   if row.state ~= state or row.kind ~= report.kind then
     row.since, row.seen = now(), false

@@ -1,5 +1,5 @@
---- What the executable reads in the CLI's transcripts of the sessions here: how full the model's context is, and
---- what Claude reads and edits.
+--- News from the CLI's transcripts of the sessions here: how full the model's context is, and what Claude reads and
+--- edits.
 local events = require("claude-code.lib.events")
 local requests = require("claude-code.server.requests")
 local rows = require("claude-code.sessions.rows")
@@ -76,7 +76,7 @@ function M.on_news(news)
   end
 end
 
----"62 percent full", "31k tokens", or nil as long as that is nothing to think of.
+---"62 percent full", "31k tokens", or nil while there is plenty of room.
 ---@param row claude-code.SessionRow
 ---@return string?
 function M.fullness(row)
