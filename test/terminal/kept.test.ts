@@ -254,7 +254,7 @@ describe("a pane that is kept", () => {
     await expectNotTaken(await world.neovim(NEWEST, { env: inside }));
   });
 
-  test("has no token: none is in an option of tmux, an argument or a file", async () => {
+  test("leaves no token in an option of tmux, an argument or a file", async () => {
     claims("The token is in no argument, log or error");
     const { token } = left;
     const terminal = await world.terminal();

@@ -60,7 +60,7 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     await neovim.inMode("n");
   };
 
-  test("a project that switches hooks off: a message at the start, and a word in the status line while it does", async () => {
+  test("reports hooks that a project switches off, at the start and in the status line", async () => {
     const folder = join(neovim.cwd, ".claude");
     mkdirSync(folder);
     try {
@@ -168,7 +168,7 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     [":new<CR>", ":quit<CR>"],
     [":tabnew<CR>", ":tabclose<CR>"],
     [":Claude status<CR>", "q"],
-  ])("%s and %s: the next keys are not for Claude", async (openAnother, close) => {
+  ])("takes no keys after %s and %s", async (openAnother, close) => {
     await open();
     await play(`
       <C-q>              mode nt
@@ -230,7 +230,7 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     });
   });
 
-  test("a window that takes rows from Claude's does not count as reading there", async () => {
+  test("resumes terminal mode after a window took rows from it", async () => {
     await open();
     await play(`
       ${"a<CR>".repeat(60)}
@@ -314,7 +314,7 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     await shows(neovim, "^[[200~why 5% of #1^[[201~^M");
   });
 
-  test("that has drawn nothing yet gets texts and their Enter once it has, in order", async () => {
+  test("gets texts and their Enter in order once it has drawn something", async () => {
     // Until then Enter is a line end.
     const echo = `${LATER} stty raw -echo; echo up; exec cat -v`;
     await configure(neovim, `{ command = { "sh", "-c", "stty -echo; ${echo}" } }`);
@@ -323,7 +323,7 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     await shows(neovim, "up^[[200~one^[[201~^M^[[200~two^[[201~^M");
   });
 
-  test("that asks something first, as whether its folder is trusted, gets no text that waits", async () => {
+  test("gets no waiting text if it first asks something, as whether its folder is trusted", async () => {
     const draws = join(neovim.cwd, "draws");
     const program = `until [ -e ${draws} ]; do sleep 0.05; done; echo up; exec cat -v`;
     await configure(neovim, `{ command = { "sh", "-c", "stty raw -echo; ${program}" } }`);
@@ -391,7 +391,7 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     await Bun.file(state).delete();
   });
 
-  test("that the user opened gets Enter with the text: nothing is asked in between", async () => {
+  test("gets Enter together with the text, also if the user opened it", async () => {
     claims("Text for the prompt does not answer a question");
     await neovim.lua(
       `vim.cmd("terminal " .. ...)`,
@@ -428,24 +428,21 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     ]);
   });
 
-  test.each(["native", "none"])(
-    "in a terminal of one's own it gets text (%s)",
-    async (provider) => {
-      await configure(neovim, `{ provider = "${provider}" }`);
-      await neovim.command(`terminal sh -c 'stty raw -echo; ${LATER} echo own; exec cat -v'`);
-      await shows(neovim, "own");
-      const pid = await neovim.lua<number>("return vim.b.terminal_job_pid");
-      using _claude = await connectFrom(neovim, pid);
-      await neovim.command("Claude send some words");
-      await neovim.command("enew");
-      await neovim.lua(`vim.api.nvim_buf_set_lines(0, 0, -1, true, { "a line" })`);
-      await neovim.command("1Claude send!");
-      await shows(neovim, "own^[[200~some words^[[201~^[[200~a line^[[201~^M");
-      expect(await said(neovim)).toEqual([expect.stringMatching(/hidden; :buffer \d+ shows it/)]);
-    },
-  );
+  test.each(["native", "none"])("gets text if the user opened it (%s)", async (provider) => {
+    await configure(neovim, `{ provider = "${provider}" }`);
+    await neovim.command(`terminal sh -c 'stty raw -echo; ${LATER} echo own; exec cat -v'`);
+    await shows(neovim, "own");
+    const pid = await neovim.lua<number>("return vim.b.terminal_job_pid");
+    using _claude = await connectFrom(neovim, pid);
+    await neovim.command("Claude send some words");
+    await neovim.command("enew");
+    await neovim.lua(`vim.api.nvim_buf_set_lines(0, 0, -1, true, { "a line" })`);
+    await neovim.command("1Claude send!");
+    await shows(neovim, "own^[[200~some words^[[201~^[[200~a line^[[201~^M");
+    expect(await said(neovim)).toEqual([expect.stringMatching(/hidden; :buffer \d+ shows it/)]);
+  });
 
-  test("text for a CLI outside of Neovim is refused, and why", async () => {
+  test("refuses text for a CLI outside of Neovim, with the reason", async () => {
     using _claude = await connectFrom(neovim, process.pid);
     await neovim.command("Claude send some words");
     expect(await said(neovim)).toEqual([
@@ -468,7 +465,7 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     await play(`${keys}  ${seen}`);
   });
 
-  test("a CLI that runs elsewhere gets a mention of the lines", async () => {
+  test("mentions the lines to a CLI that runs elsewhere", async () => {
     // Not under the CLI's name: the CLI gets no mention in the first moments of its connection.
     using claude = await TestClient.open(await neovim.lock());
     const path = join(neovim.cwd, "a.txt");
@@ -508,7 +505,7 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     },
   );
 
-  test("while it runs, arguments are refused, and with ! it restarts", async () => {
+  test("refuses arguments while it runs, and restarts with !", async () => {
     await open();
     const pid = await job();
     await neovim.command("Claude --verbose");

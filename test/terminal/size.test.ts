@@ -40,7 +40,7 @@ describe.each(NEOVIMS)("the size of Claude's terminal in $name", (version) => {
   const sizes = async (of: "width" | "height" = "width") =>
     (await windows(neovim)).map((one) => (one.terminal ? -one[of] : one[of]));
 
-  test("that is the same again after a moment: its program draws again", async () => {
+  test("makes the program draw again if it changes for a moment only", async () => {
     // Neovim has lost a row, and the program gets no signal for the size that it has.
     const row = 'i=$((i + 1)); printf "\\033[$i;1H\\033[Krow$i of drawing $n."';
     const draw = `n=$((n + 1)); i=0; while [ $i -lt $(stty size | cut -d" " -f1) ]; do ${row}; done`;
@@ -61,7 +61,7 @@ describe.each(NEOVIMS)("the size of Claude's terminal in $name", (version) => {
     await eventually("all rows again", async () => (await drawn(3)) || (await drawn(2)));
   });
 
-  test("that it had alone in a tab page is not kept", async () => {
+  test("is not kept from a tab page where it was alone", async () => {
     await neovim.command("tabnew");
     await open();
     await neovim.command("only");
@@ -73,7 +73,7 @@ describe.each(NEOVIMS)("the size of Claude's terminal in $name", (version) => {
     ["right", "vertical resize 118", [10, -109]],
     ["bottom", "resize 26", [3, -24]],
   ];
-  test.each(greedy)("that the user gave it at the %s leaves room for others", async (...row) => {
+  test.each(greedy)("leaves room for others if the user chose it at the %s", async (...row) => {
     const [position, command, expected] = row;
     await configure(neovim, `{ command = ${ECHO}, position = "${position}" }`);
     await open();

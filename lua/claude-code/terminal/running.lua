@@ -190,7 +190,7 @@ local function ask_to_connect(n)
   require("claude-code.server").ensure({}, function()
     local row = sessions.get(n)
     if row and not row.connected then
-      notify.info(label.of(n) .. " still runs; type /ide there and choose Neovim")
+      notify.info(label.of(n) .. " still runs in its terminal; type /ide there and choose Neovim")
     end
   end)
 end
