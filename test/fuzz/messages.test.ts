@@ -87,10 +87,7 @@ test("reads any text", () => {
         expect(["request", "notification", "response", "invalid"]).toContain(kind);
       }
     }),
-    {
-      numRuns: tries(2000),
-      examples: [["[]"], ['{"jsonrpc":"2.0","id":1e400,"method":"value"}']],
-    },
+    { numRuns: tries(2000), examples: [["[]"], ['{"jsonrpc":"2.0","id":1e400,"method":"value"}']] },
   );
 });
 

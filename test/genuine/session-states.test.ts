@@ -19,9 +19,7 @@ interface Row {
 
 requireNamespace();
 describe.each(NEOVIMS)("the states of Claude in the terminal of $name", (version) => {
-  const claude = new InTerminal().inBlock(version, {
-    files: { "main.lua": "return 1\n" },
-  });
+  const claude = new InTerminal().inBlock(version, { files: { "main.lua": "return 1\n" } });
   beforeAll(() =>
     claude.neovim.lua(`
       happened = {}

@@ -184,11 +184,7 @@ describe.each(NEOVIMS)("the Stop hook with $name", (version) => {
     const call = { ...input, tool_name: "Bash", tool_use_id: "u", tool_input: { command: "x" } };
     await project.hook("pre-tool-use", call);
     project.write("failed.txt", "ERROR\n");
-    await project.hook("post-tool-use-failure", {
-      ...call,
-      error: "Exit code 1",
-      duration_ms: 5,
-    });
+    await project.hook("post-tool-use-failure", { ...call, error: "Exit code 1", duration_ms: 5 });
     const loaded = "return vim.fn.bufloaded(...) == 1";
     await project.neovim.until("the edited file", loaded, project.path("failed.txt"));
     expect(await stop({ prompt_id: "p" })).toEqual(blocked(1, 0));

@@ -233,10 +233,7 @@ describe.each(NEOVIMS)("the stdio server with $name", (version) => {
     });
     expect(await json(client, "editor_selection")).toEqual({ active: false });
     expect(await json(client, "editor_context", { lines_before: 1, lines_after: 0 })).toMatchObject(
-      {
-        context_before: "fine",
-        current_line_text: "  ERROR ä here",
-      },
+      { context_before: "fine", current_line_text: "  ERROR ä here" },
     );
     const { buffers } = (await json(client, "editor_buffers")) as { buffers: { name: string }[] };
     expect(buffers.map(({ name }) => name)).toContain("clean.lua");

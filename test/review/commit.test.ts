@@ -387,10 +387,7 @@ test.each([
     git("config", "core.autocrlf", autocrlf);
     const onDisk = (text: string) => text.replaceAll("\n", eol);
     firstCommit({ a: onDisk(TEN), b: onDisk(TEN) });
-    world.claude({
-      a: onDisk(TEN.replace("2\n", "II\n")),
-      b: onDisk(TEN.replace("2\n", "")),
-    });
+    world.claude({ a: onDisk(TEN.replace("2\n", "II\n")), b: onDisk(TEN.replace("2\n", "")) });
     await keep("a");
     await keep("b");
     expect((await commit()).notes).toEqual([]);

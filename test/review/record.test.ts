@@ -803,9 +803,7 @@ test("lists what a command leaves in git's index alone", async () => {
   await world.stop();
   const listed = async () => (await world.list()).files;
   const found = await listed();
-  const files = ["a.txt", "b.txt", "gone.txt"].map((name) => ({
-    path: join(world.root, name),
-  }));
+  const files = ["a.txt", "b.txt", "gone.txt"].map((name) => ({ path: join(world.root, name) }));
   const cannot_undo = expect.stringContaining("git diff --cached");
   expect(found).toMatchObject(files.map((file) => ({ ...file, cannot_undo })));
   await world.answer("keep", { files });

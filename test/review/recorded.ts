@@ -22,13 +22,7 @@ export const hunk = (
   newStart: number,
   newLines: number,
   ...lines: string[]
-) => ({
-  oldStart,
-  oldLines,
-  newStart,
-  newLines,
-  lines,
-});
+) => ({ oldStart, oldLines, newStart, newLines, lines });
 
 /** A project in which the hooks of a Claude run, and no Neovim: what they have recorded. */
 export class Recorded extends TestProject {

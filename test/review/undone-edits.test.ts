@@ -18,10 +18,7 @@ async function undone(): Promise<Recorded> {
 
 /** The context that the hook of the next prompt gives Claude, without its first line. */
 async function received(world: Recorded, more: object = {}): Promise<string | undefined> {
-  const { output, code } = await world.compiled("user-prompt-submit", {
-    prompt: "go on",
-    ...more,
-  });
+  const { output, code } = await world.compiled("user-prompt-submit", { prompt: "go on", ...more });
   expect(code).toBe(0);
   const context = (output as { hookSpecificOutput?: { additionalContext: string } } | undefined)
     ?.hookSpecificOutput?.additionalContext;
@@ -55,13 +52,7 @@ test("receives that a file is gone, and one back", async () => {
   await world.prompt();
   await world.edit("new.ts", "1\n2\n");
   await world.bash("rm gone.ts", {
-    files: [
-      {
-        filePath: world.path("gone.ts"),
-        hunks: [hunk(1, 1, 0, 0, "-x")],
-        deleted: true,
-      },
-    ],
+    files: [{ filePath: world.path("gone.ts"), hunks: [hunk(1, 1, 0, 0, "-x")], deleted: true }],
   });
   await world.stop();
   await undo(world, "new.ts");

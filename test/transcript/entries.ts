@@ -14,10 +14,7 @@ export function prompt(content: unknown): object {
 
 export function answer(content: unknown, usage?: object, model = "claude-opus-5-5"): object {
   const blocks = typeof content === "string" ? [{ type: "text", text: content }] : content;
-  return entry({
-    type: "assistant",
-    message: { model, content: blocks, usage },
-  });
+  return entry({ type: "assistant", message: { model, content: blocks, usage } });
 }
 
 export function calls(id: string, name: string, input: object): object {

@@ -273,12 +273,7 @@ function rowsOfUser(weave: Weave): number[] {
 
 function state(weave: Weave): { text: Lines; base: Lines; hunks: string[]; one: Lines } {
   const scope: Scope = session("A");
-  return {
-    text: weave.lines,
-    base: weave.base(ALL),
-    hunks: hunks(weave),
-    one: weave.base(scope),
-  };
+  return { text: weave.lines, base: weave.base(ALL), hunks: hunks(weave), one: weave.base(scope) };
 }
 
 test("knows the order of changes", () => {
