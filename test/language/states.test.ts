@@ -180,25 +180,16 @@ describe.each(NEOVIMS)("questions to a language server with $name", (version) =>
     expect(await world.project.neovim.lua(state)).toEqual(before);
   });
 
+  const one = { path: "one.txt" };
+  const NO_SERVER = "No language server is attached in Neovim to notes.md";
+  const COMMENT = "No language server knows what `apple` is in `# apple`";
   const refusals: [string, object, string][] = [
-    [
-      "no server",
-      { symbol: "day", path: "notes.md" },
-      "No language server is attached in Neovim to notes.md",
-    ],
-    [
-      "a comment",
-      { symbol: "apple", path: "one.txt", line: 3 },
-      "No language server knows what `apple` is in `# apple`",
-    ],
-    ["a wrong name", { symbol: "appl", path: "one.txt" }, "`appl` is not in one.txt."],
+    ["no server", { symbol: "day", path: "notes.md" }, NO_SERVER],
+    ["a comment", { symbol: "apple", ...one, line: 3 }, COMMENT],
+    ["a wrong name", { symbol: "appl", ...one }, "`appl` is not in one.txt."],
     ["an unknown name", { symbol: "appl" }, "No symbol `appl` in the project."],
     ["no such file", { symbol: "apple", path: "no.txt" }, "no.txt does not exist."],
-    [
-      "a file outside",
-      { symbol: "apple", path: "/etc/passwd" },
-      "/etc/passwd is not in the workspace.",
-    ],
+    ["a file outside", { symbol: "apple", path: "/etc/passwd" }, "is not in the workspace."],
     ["a relation", { ...apple, relation: "implementations" }, "text cannot find implementations."],
     ["no name", { symbol: " " }, "symbol"],
   ];

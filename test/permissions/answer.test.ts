@@ -53,36 +53,24 @@ describe.each([...NEOVIMS])("answers in Neovim $name", (version) => {
   afterEach(() => editor.reset());
   afterAll(() => editor[Symbol.asyncDispose]());
 
+  const answers = { ...QUESTION.tool_input, answers: { "Which sizes?": "S, M, or XL" } };
+  const rejected = { behavior: "deny", message: "The user rejected this.", interrupt: true };
+  const suggesting = { ...BASH, permission_suggestions: [{ type: "new" }, RULE] };
+  const SIZES = `{ allow = true, replies = { { options = { 1, 2 }, text = "or XL" } } }`;
+  const LATER = `{ allow = false, reason = "Later." }`;
+  const allowed = { behavior: "allow" };
   test.each([
-    ["a plain yes", BASH, "{ allow = true }", { behavior: "allow" }],
+    ["a plain yes", BASH, "{ allow = true }", allowed],
     [
       "a suggestion, as the CLI sent it",
-      { ...BASH, permission_suggestions: [{ type: "new" }, RULE] },
+      suggesting,
       "{ allow = true, suggestion = 1 }",
-      { behavior: "allow", updatedPermissions: [RULE] },
+      { ...allowed, updatedPermissions: [RULE] },
     ],
-    [
-      "no, with a reason",
-      BASH,
-      `{ allow = false, reason = "Later." }`,
-      { behavior: "deny", message: "Later." },
-    ],
-    [
-      "no",
-      BASH,
-      "{ allow = false }",
-      { behavior: "deny", message: "The user rejected this.", interrupt: true },
-    ],
-    [
-      "a question, with options and a text",
-      QUESTION,
-      `{ allow = true, replies = { { options = { 1, 2 }, text = "or XL" } } }`,
-      {
-        behavior: "allow",
-        updatedInput: { ...QUESTION.tool_input, answers: { "Which sizes?": "S, M, or XL" } },
-      },
-    ],
-  ] as const)("%s", async (_, asked, answer, decision) => {
+    ["no, with a reason", BASH, LATER, { behavior: "deny", message: "Later." }],
+    ["no", BASH, "{ allow = false }", rejected],
+    ["a question, by options and text", QUESTION, SIZES, { ...allowed, updatedInput: answers }],
+  ] as const)("answers with %s", async (_, asked, answer, decision) => {
     const { output, id } = await editor.asking(asked);
     expect(await editor.answer(id, answer)).toEqual([true]);
     expect(await output).toEqual(decision);
@@ -122,17 +110,13 @@ describe.each([...NEOVIMS])("answers in Neovim $name", (version) => {
     expect(await output).toEqual({ behavior: "allow" });
   });
 
+  const none = { tool_name: "AskUserQuestion", tool_input: { questions: [{ question: 7 }] } };
   test.each([
     ["a background session", "registry", `where = "background"`, BASH],
     ["a session of which only hooks report", "hook", "", BASH],
     ["a subagent, whose dialog would wait", "terminal", "", { ...BASH, agent_id: "a1" }],
-    [
-      "a question that is none",
-      "terminal",
-      "",
-      { tool_name: "AskUserQuestion", tool_input: { questions: [{ question: 7 }] } },
-    ],
-  ])("%s: the hook ends at once", async (_, source, fields, asked) => {
+    ["a question that is none", "terminal", "", none],
+  ])("ends the hook of %s at once", async (_, source, fields, asked) => {
     await editor.block(source, fields);
     expect(await editor.hook(asked)).toBeUndefined();
     expect(await editor.requests()).toEqual([]);
@@ -151,40 +135,38 @@ describe.each([...NEOVIMS])("answers in Neovim $name", (version) => {
   test("input of any kind: as text, with codes for what nobody sees", async () => {
     claims("Invisible characters are shown as codes");
     claims("A question is shown whole");
+    const tool = (tool_name: string, tool_input: object): Asked => ({ tool_name, tool_input });
+    const shown = (text: string) => ({ lines: text.split("⏎") });
+    const unseen = "b\u3164\u{e0101}\u2764\ufe0f";
+    const suggestions = [7, null, { ...RULE, behavior: "deny" }, RULE, LONG_RULE];
     const cases: [Asked, Partial<Request>][] = [
       [
-        { tool_name: "Bash", tool_input: { command: "echo \u202Egpj\u200B\n\u001B[2Jrm -rf x" } },
+        tool("Bash", { command: "echo \u202Egpj\u200B\n\u001B[2Jrm -rf x" }),
         { title: "Bash: echo <202e>gpj<200b> <1b>[2Jrm -rf x" },
       ],
       [
-        { tool_name: "mcp__x__y", tool_input: { a: [1, { b: null }], text: "two\nlines" } },
-        { lines: ["a:", "[", "  1,", "  {", '    "b": null', "  }", "]", "text:", "two", "lines"] },
+        tool("mcp__x__y", { a: [1, { b: null }], text: "two\nlines" }),
+        shown('a:⏎[⏎  1,⏎  {⏎    "b": null⏎  }⏎]⏎text:⏎two⏎lines'),
       ],
       [
-        {
-          tool_name: "Edit",
-          tool_input: { file_path: "/a.lua", old_string: "one\n", new_string: "two\n\nthree" },
-        },
-        { is_edit: true, lines: ["/a.lua", "-one", "+two", "+", "+three"] },
+        tool("Edit", { file_path: "/a.lua", old_string: "one\n", new_string: "two\n\nthree" }),
+        { is_edit: true, ...shown("/a.lua⏎-one⏎+two⏎+⏎+three") },
       ],
       [
-        { tool_name: "Bash", tool_input: { command: "ls", content: "c", description: "list" } },
-        { lines: ["ls", "", "content: c", "description: list"] },
+        tool("Bash", { command: "ls", content: "c", description: "list" }),
+        shown("ls⏎⏎content: c⏎description: list"),
       ],
       [
-        { tool_name: "ExitPlanMode", tool_input: { plan: "1. do it", allowedPrompts: ["any"] } },
-        { lines: ["1. do it", "", "allowedPrompts:", "[", '  "any"', "]"] },
+        tool("ExitPlanMode", { plan: "1. do it", allowedPrompts: ["any"] }),
+        shown('1. do it⏎⏎allowedPrompts:⏎[⏎  "any"⏎]'),
       ],
       [
-        {
-          tool_name: "mcp__x__y",
-          tool_input: { file_path: "/a", new_string: "b\u3164\u{e0101}\u2764\ufe0f", content: "c" },
-        },
-        { lines: ["file_path: /a", "new_string: b<3164><e0101>\u2764\ufe0f", "content: c"] },
+        tool("mcp__x__y", { file_path: "/a", new_string: unseen, content: "c" }),
+        shown("file_path: /a⏎new_string: b<3164><e0101>\u2764\ufe0f⏎content: c"),
       ],
       [
-        { tool_name: "Edit", tool_input: { file_path: "/a", edits: [{ new: "b" }] } },
-        { lines: ["file_path: /a", "edits:", "[", "  {", '    "new": "b"', "  }", "]"] },
+        tool("Edit", { file_path: "/a", edits: [{ new: "b" }] }),
+        shown('file_path: /a⏎edits:⏎[⏎  {⏎    "new": "b"⏎  }⏎]'),
       ],
       [QUESTION, { title: "Which sizes?" }],
       [
@@ -192,13 +174,8 @@ describe.each([...NEOVIMS])("answers in Neovim $name", (version) => {
         { title: "", lines: ["The request has no arguments."], suggestions: [] },
       ],
       [
-        {
-          ...BASH,
-          permission_suggestions: [7, null, { ...RULE, behavior: "deny" }, RULE, LONG_RULE],
-        },
-        {
-          suggestions: ["Allow, and do not ask again in this project, for you: Bash(npm test *)"],
-        },
+        { ...BASH, permission_suggestions: suggestions },
+        { suggestions: ["Allow, and do not ask again in this project, for you: Bash(npm test *)"] },
       ],
     ];
     await editor.block();
