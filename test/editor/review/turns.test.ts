@@ -152,14 +152,16 @@ onEachNeovim((session) => {
       await waits(HUNKS * FILES - 3);
     });
 
-    test("a key while the decision runs that the one before has led on to", async () => {
-      await review("Claude review");
-      await lua(`
-        local client = require("claude-code.server.requests")
-        local request, count = client.request, 0
+    /** Holds the answer to such a request to keep, counted from 1, until `_G.held` is called. */
+    const holdAnswer = (nth: number) =>
+      lua(
+        `
+        local nth, client, count = ..., require("claude-code.server.requests"), 0
+        local request = client.request
+        _G.held = nil
         client.request = function(method, params, callback)
           count = count + (method == "review/keep" and 1 or 0)
-          if count < 2 then
+          if count < nth then
             return request(method, params, callback)
           end
           client.request = request
@@ -167,7 +169,13 @@ onEachNeovim((session) => {
           request(method, params, function(decision, problem)
             _G.held = function() callback(decision, problem) end
           end)
-        end`);
+        end`,
+        nth,
+      );
+
+    test("a key while the decision runs that the one before has led on to", async () => {
+      await review("Claude review");
+      await holdAnswer(2);
       // The second one is the last of its file.
       await nvim().command("normal! G");
       await nvim().type("[c");
@@ -176,6 +184,16 @@ onEachNeovim((session) => {
       await nvim().type("ga");
       await lua("_G.held()");
       await waits(HUNKS * FILES - 3);
+    });
+
+    test("a key decides nothing if the user leaves the file before its turn", async () => {
+      await review("Claude review");
+      await holdAnswer(1);
+      await nvim().type("gaga");
+      await nvim().until("the answer", "return _G.held ~= nil");
+      await nvim().command(`split ${names()[1]}`);
+      await plays(":lua _G.held()  says the last key decided nothing");
+      await waits(HUNKS * FILES - 1);
     });
 
     test.each(

@@ -244,7 +244,10 @@ function M.decide(method, target)
   local scope, follows = reviews.current().scope, not target.range and cursor.follows()
   local subject = not follows and subject_of(target)
   cursor.queue(function()
-    subject = subject or follows and cursor.is_here() and subject_of(target)
+    if follows and not cursor.is_here() then
+      return notify.warn("the last key decided nothing: you left its file before its turn came")
+    end
+    subject = subject or follows and subject_of(target)
     local choices = subject and choices_now(subject)
     if not choices then
       return
