@@ -27,7 +27,15 @@ onEachNeovim((session) => {
   const five = TEN.replace("line 5\n", "five\n");
   const read = (name: string) => world.read(at(name));
   const nvim = () => session.neovim;
-  const plays = (script: string) => nvim().plays(script, { folder: world.path(at("")) });
+  /** With the drawing: the rows that have a sign, and old lines. */
+  const plays = (script: string) =>
+    nvim().plays(script, {
+      folder: world.path(at("")),
+      words: {
+        signs: async () => (await marks()).signs.join(" "),
+        old: async () => (await virtual()).join("\n"),
+      },
+    });
   const lua = <T>(code: string, ...args: unknown[]) => nvim().lua<T>(code, ...args);
 
   // One that has read the journal of the tests before does not read it again.
@@ -79,14 +87,10 @@ onEachNeovim((session) => {
       expect(items, (await said()).join()).toHaveLength(count);
       return items;
     });
-  const lines = (buf = 0) =>
-    lua<string[]>(`return vim.api.nvim_buf_get_lines(${buf}, 0, -1, false)`);
   const said = async () => {
     const messages = await lua<string>("return vim.fn.execute('messages')");
     return [...messages.matchAll(/^claude-code\.nvim: (.*)$/gm)].map(([, text]) => text as string);
   };
-  const says = (part: string) =>
-    eventually(part, async () => expect((await said()).join("\n")).toContain(part));
   const counts = (count: number) =>
     eventually("Neovim's count", async () =>
       expect(await lua(`return require("claude-code.editor.review").count()`)).toBe(count),
@@ -114,8 +118,6 @@ onEachNeovim((session) => {
   };
   /** The old lines that are drawn, without the margin. */
   const virtual = async () => (await marks()).lines.map(([, text]) => text);
-  const inFile = (name: string) =>
-    eventually(name, async () => expect(await lua("return vim.fn.expand('%:t')")).toBe(name));
   /** The keys of the review are there in the current buffer. */
   const mapped = (key = "ga") =>
     lua<boolean>(`return vim.fn.maparg(..., "n", false, true).buffer == 1`, key);
@@ -165,20 +167,17 @@ onEachNeovim((session) => {
   describe("the list", () => {
     test("has an entry for each hunk and each file that came or went, with where it is from", async () => {
       await changed();
-      const items = await inList();
-      expect(items).toEqual([
-        { name: at("a"), lnum: 2, text: "+1 -1  LINE 2  turn 1  ‹rename the lines›  Edit" },
-        { name: at("a"), lnum: 8, text: "+2 -1  LINE 8  turn 1  Edit" },
-        { name: at("b"), lnum: 4, text: "+0 -1  line 5  turn 1  Bash" },
-        { name: at("c"), lnum: 1, text: "new file  turn 1  Bash" },
-        {
-          name: expect.stringContaining("claude-code://base/"),
-          lnum: 1,
-          text: expect.stringContaining("deleted"),
-        },
-      ]);
-      expect(await lua("return vim.fn.getqflist()[5].module")).toBe(at("d"));
-      expect(await lua("return vim.bo.buftype")).toBe("quickfix");
+      const texts = [
+        "+1 -1 LINE 2 turn 1 ‹rename the lines› Edit",
+        "+2 -1 LINE 8 turn 1 Edit",
+        "+0 -1 line 5 turn 1 Bash",
+        "new file turn 1 Bash",
+        "deleted turn 1 Bash",
+      ];
+      await plays(`
+        :Claude review!   list a:2 a:8 b:4 c:1 d:1   {&buftype} quickfix   texts = ${texts.join("|")}
+                          {getqflist()[4].module} ${at("d")}
+      `);
     });
 
     test("takes files and a turn, and leaves the user's own list behind it", async () => {
@@ -197,13 +196,12 @@ onEachNeovim((session) => {
       write(".env", "SECRET=1\n");
       const call = { session: `S${tests}`, tool: "Bash", source: "bash" } as const;
       world.record({ type: "change", ...call, files: [file] });
-      const [entry] = await inList(1);
       const reason = "it is private: nothing of it was kept";
-      expect(entry?.text).toBe(`changed, cannot be undone here (${reason})  Bash`);
-      await nvim().type("gr");
-      await says(reason);
-      await nvim().type("ga");
-      await eventually("nothing left", async () => (await world.list()).files.length === 0);
+      await plays(`
+        :Claude review!   texts = changed, cannot be undone here (${reason}) Bash   {&buftype} quickfix
+        gr                says ${reason}
+        ga                says is left to review
+      `);
     });
 
     test("only counts what review.ignore names, in its title", async () => {
@@ -564,41 +562,14 @@ onEachNeovim((session) => {
     ]);
   });
 
-  test("edits of rows that a buffer cannot have change nothing, and hold nobody up", async () => {
-    write("a", "one\ntwo\n");
-    await nvim().command(`edit ${at("a")}`);
-    const far = Number.MAX_SAFE_INTEGER;
-    const wrong = [
-      { first: far, count: 0, expected: [], lines: ["x"] },
-      { first: 3, count: far, expected: [], lines: [] },
-      { first: 0, count: 0, expected: [], lines: ["x"] },
-      { first: 1, count: 1, expected: ["one", "two"], lines: [] },
-    ];
-    for (const edit of wrong) {
-      const files = [{ path: world.path(at("a")), edits: [edit], eol: true }];
-      await lua('require("claude-code.editor.review.outcome").run(...)', { files });
-      expect(await said()).toEqual([expect.stringContaining("its text has changed")]);
-      await nvim().command("messages clear");
-    }
-    expect(read("a")).toBe("one\ntwo\n");
-  });
-
   test("deleted lines, colours and signs are drawn, and go with the review", async () => {
     await changed();
-    await nvim().command(`edit ${at("a")}`);
-    await eventually("signs alone", async () =>
-      expect(await marks()).toMatchObject({ lines: [], signs: [2, 8, 9] }),
-    );
-    expect(await lua("return vim.b.claude_code_review")).toEqual({
-      hunks: 2,
-      added: 3,
-      removed: 2,
-    });
-    await review();
-    await eventually("old lines", async () => (await virtual()).length === 2);
-    await nvim().command("Claude review close");
-    await eventually("signs alone", async () => (await virtual()).length === 0);
-    expect([await bar(), await mapped()]).toEqual(["", false]);
+    await plays(`
+      :edit ${at("a")}        signs = 2 8 9   old =
+                              {['hunks', 'added', 'removed']->map('b:claude_code_review[v:val]')} [2, 3, 2]
+      :Claude review          old = line 2|line 8   signs = 2 8 9
+      :Claude review close    old =   bar =   {maparg('ga', 'n')} =
+    `);
   });
 
   test("options: no signs, other keys or none, no message", async () => {
@@ -616,7 +587,7 @@ onEachNeovim((session) => {
       gz                             list 4   says =
       :Claude review close | cclose  {exists('b:claude_code_review')} 0   says =
     `);
-    await eventually("no signs", async () => (await marks()).count === 0);
+    await plays("<Ignore>  signs =  old =");
     await option(`review.signs, review.message, review.keys = "always", true, BEFORE`);
   });
 
@@ -678,20 +649,16 @@ onEachNeovim((session) => {
     const text = (word: string) => `${far(word)}${TEN}${far(word)}`;
     for (const name of ["a", "b"]) write(name, text("old"));
     claude({ a: text("new"), b: text("new") });
-    await lua("vim.o.wrap = false");
-    await review(4);
-    for (const place of ["a 1", "a 12", "b 1", "b 12"]) {
-      await eventually(place, async () => {
-        const [name, row, first, last] = await lua<[string, number, number, number]>(`
-          local view, info = vim.fn.winsaveview(), vim.fn.getwininfo(vim.fn.win_getid())[1]
-          return { vim.fn.expand("%:t"), view.lnum, view.leftcol, view.leftcol + info.width - info.textoff }`);
-        expect(`${name} ${row}`).toBe(place);
-        expect(first).toBeLessThan(300);
-        expect(last).toBeGreaterThan(304);
-      });
-      await nvim().type("]c");
-    }
-    await lua("vim.o.wrap = true");
+    const end = "winsaveview().leftcol + winwidth(0) - getwininfo(win_getid())[0].textoff";
+    const isSeen = `{winsaveview().leftcol < 300 && ${end} > 304} 1`;
+    await plays(`
+      :set nowrap
+      :Claude review   a:1    ${isSeen}   list 4
+      ]c               a:12   ${isSeen}
+      ]c               b:1    ${isSeen}
+      ]c               b:12   ${isSeen}
+      :set wrap
+    `);
   });
 
   test("old lines stand where the text does, also when the signs have moved it", async () => {
@@ -764,28 +731,22 @@ onEachNeovim((session) => {
   });
 
   test("the window's own bar comes back, also one that was set in the meantime; a global one stays global", async () => {
-    const value = () =>
-      lua<[string, string]>(`
-        local of_window = { win = 0, scope = "local" }
-        return { vim.wo.winbar, vim.api.nvim_get_option_value("winbar", of_window) }`);
     await changed();
-    await lua(`vim.go.winbar = "global"`);
-    await nvim().command(`edit ${at("a")}`);
-    for (const [mine, later, expected] of [
-      ["", undefined, ["global", ""]],
-      ["mine", undefined, ["mine", "mine"]],
-      ["mine", "other", ["other", "other"]],
-    ] as const) {
-      await nvim().command(`setlocal winbar=${mine}`);
-      await review();
-      await eventually("the bar", async () => (await bar()).includes("hunk 1/2"));
-      if (later) await nvim().command(`setlocal winbar=${later}`);
-      expect(await bar()).toContain("hunk 1/2");
-      await nvim().command("Claude review close");
-      expect(await value()).toEqual([...expected]);
-      await nvim().command("cclose");
+    await nvim().command(`setglobal winbar=global | edit ${at("a")}`);
+    for (const [mine, later, both] of [
+      ["", "", "['global', '']"],
+      ["mine", "", "['mine', 'mine']"],
+      ["mine", "setlocal winbar=other", "['other', 'other']"],
+    ]) {
+      await plays(`
+        :setlocal winbar=${mine}
+        :Claude review         bar hunk 1/2
+        :${later}              bar hunk 1/2
+        :Claude review close   {[&winbar, &l:winbar]} ${both}
+        :cclose
+      `);
     }
-    await lua(`vim.go.winbar = ""; vim.cmd("setlocal winbar=")`);
+    await nvim().command("setglobal winbar= | setlocal winbar=");
   });
 
   describe("in the quickfix window", () => {
@@ -898,15 +859,18 @@ onEachNeovim((session) => {
       for (const name of ["d", "e"]) write(name, TEN);
       claude({ d: undefined, e: undefined, f: "new\n" }, { tool: "Bash" });
       await inList(3);
-      const wins = () => lua<number[]>("return vim.api.nvim_tabpage_list_wins(0)");
-      const before = await wins();
-      for (const name of "edfd") {
-        await nvim().command(`copen | ${"def".indexOf(name) + 1}`);
-        await nvim().type("<CR>");
-        await inFile(name);
-        expect(await wins()).toEqual(before);
-        expect(await lua("return vim.bo.buftype")).toBe(name === "f" ? "" : "nofile");
-      }
+      const before = await lua<number[]>("return vim.api.nvim_tabpage_list_wins(0)");
+      const same = `{nvim_tabpage_list_wins(0)} [${before.join(", ")}]`;
+      await plays(`
+        :copen | 2
+        <CR>         e:*   ${same}   {&buftype} nofile
+        :copen | 1
+        <CR>         d:*   ${same}   {&buftype} nofile
+        :copen | 3
+        <CR>         f:*   ${same}   {&buftype} =
+        :copen | 1
+        <CR>         d:*   ${same}   {&buftype} nofile
+      `);
     });
 
     test("a deleted file whose buffer keeps its text is shown as it was, and comes back", async () => {
@@ -924,18 +888,16 @@ onEachNeovim((session) => {
     test("draws of a renamed file only what was edited since, and takes it back", async () => {
       write("d", TEN);
       claude({ d: undefined, e: TEN }, { tool: "Bash", from: { [at("e")]: at("d") } });
-      expect((await review(1))[0]?.text).toStartWith(`renamed from ${at("d")}`);
-      await eventually("the bar", async () => (await bar()).includes("renamed from"));
-      expect([(await marks()).count, await lines()]).toEqual([0, TEN.trimEnd().split("\n")]);
+      const renamed = `texts /^renamed from ${at("d")}/`;
+      await plays(`
+        :Claude review   list 1   ${renamed}   bar renamed from   signs =   old =
+                         lines = ${oneLine(TEN).slice(0, -1)}
+      `);
       claude({ e: TEN.replace("line 4\n", "four\n") });
-      await nvim().command("silent edit!");
-      await eventually("the edit", async () => {
-        const { signs, lines } = await marks();
-        expect([signs, lines.map(([, text]) => text)]).toEqual([[4], ["line 4"]]);
-      });
-      expect((await list())[0]?.text).toStartWith(`renamed from ${at("d")}`);
-      await nvim().type("gr");
-      await eventually("the file", () => read("d") === TEN && read("e") === undefined);
+      await plays(`
+        :silent edit!   signs = 4   old = line 4   ${renamed}
+        gr              disk d = ${oneLine(TEN)}   disk e absent
+      `);
     });
 
     test("a binary file has its size on screen, not its bytes, and the keys decide it", async () => {
@@ -957,19 +919,17 @@ onEachNeovim((session) => {
     const own = (key: string) =>
       lua(`vim.keymap.set("n", ..., "<Cmd>let g:own = 1<CR>", { buffer = true })`, key);
     const mapping = (key: string, part: string) =>
-      lua<string>(`return vim.fn.maparg("${key}", "n", false, true).${part} or ""`);
+      `{maparg('${key}', 'n', 0, 1)->get('${part}', '')}`;
     await changed();
     await nvim().command(`edit ${at("a")}`);
     await own("ga");
-    await review();
-    await eventually("our mapping", async () =>
-      expect(await mapping("ga", "desc")).toContain("Keep"),
-    );
+    await plays(`:Claude review  ${mapping("ga", "desc")} /Keep/`);
     await own("gr");
-    await lua(`vim.api.nvim_exec_autocmds("LspAttach", { buffer = 0, data = { client_id = 0 } })`);
-    await eventually("our key", async () => expect(await mapping("gr", "desc")).toContain("Undo"));
-    await nvim().command("Claude review close");
-    for (const key of ["ga", "gr"]) expect(await mapping(key, "rhs")).toContain("let g:own");
+    await plays(`
+      :lua vim.api.nvim_exec_autocmds("LspAttach", { buffer = 0, data = { client_id = 0 } })
+                             ${mapping("gr", "desc")} /Undo/
+      :Claude review close   ${mapping("ga", "rhs")} /let g:own/   ${mapping("gr", "rhs")} /let g:own/
+    `);
   });
 
   test("the keys of a diff stay when a review ends beside it", async () => {
@@ -1096,13 +1056,9 @@ onEachNeovim((session) => {
     recorder.failed(call);
     compare();
     await counts(1);
-    await nvim().command("Claude review!");
-    await eventually("its hunk", async () => {
-      expect((await list()).map(({ name, lnum }) => [name, lnum])).toEqual([[at("open"), 2]]);
-    });
+    await plays(":Claude review!  list open:2");
     recorder.stop(call.session, call.prompt, false);
-    await nvim().command("1Claude undo!");
-    await eventually("the old text", () => read("open") === "1\n2\n3\n");
+    await plays(":1Claude undo!  disk open = 1|2|3|");
   });
 
   test("a turn that ends with changes says so, once", async () => {
