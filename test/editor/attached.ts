@@ -265,8 +265,8 @@ export class Attached implements AsyncDisposable {
   }
 
   /** Waits until a message has these words. */
-  async says(words: string): Promise<void> {
-    await eventually(`"${words}"`, async () => expect(await this.messages()).toContain(words));
+  says(words: string): Promise<void> {
+    return this.nvim.plays(`<Ignore>  says ${words}`);
   }
 
   lines(buf = 0): Promise<string[]> {
@@ -298,25 +298,29 @@ export class Attached implements AsyncDisposable {
     );
   }
 
-  /** The text of a window's bar as it is drawn; of the current window if none is named. */
-  bar(window = 0): Promise<string> {
-    return this.nvim.lua(
-      `return vim.api.nvim_eval_statusline(vim.wo[...].winbar, { winid = ..., use_winbar = true }).str`,
-      window,
-    );
+  /** As nvim.plays, with how diffs have ended: `ended 1 accepted, 2 rejected`. */
+  plays(script: string): Promise<void> {
+    const ended = () => this.ended.map(({ id, outcome }) => `${id} ${outcome}`).join(", ");
+    return this.nvim.plays(script, { words: { ended } });
   }
 
-  /** The same of all windows, one a line. */
+  async #seen(word: string): Promise<string> {
+    const seen = await this.nvim.lua<Record<string, string>>("return require('port').seen(...)", [
+      word,
+    ]);
+    return seen[word] as string;
+  }
+
+  /** The bars of all windows as they are drawn, one a line. */
   bars(): Promise<string> {
-    return this.nvim.lua(`
-      return vim.iter(vim.api.nvim_tabpage_list_wins(0)):map(function(win)
-        return vim.api.nvim_eval_statusline(vim.wo[win].winbar, { winid = win, use_winbar = true }).str
-      end):join("\\n")`);
+    return this.#seen("bars");
   }
 
   /** Waits until the current window's bar shows this: it is drawn a moment after the windows. */
   async barShows(wanted: string | RegExp): Promise<void> {
-    await eventually(`${wanted} in the bar`, async () => expect(await this.bar()).toMatch(wanted));
+    await eventually(`${wanted} in the bar`, async () =>
+      expect(await this.#seen("bar")).toMatch(wanted),
+    );
   }
 
   /**
@@ -367,16 +371,8 @@ export class Attached implements AsyncDisposable {
   }
 
   /** The rows of the screen as they are drawn now. */
-  screen(): Promise<string[]> {
-    return this.nvim.lua(`
-      vim.cmd.redraw()
-      local rows = {}
-      for row = 1, vim.o.lines do
-        local cells = {}
-        for column = 1, vim.o.columns do cells[column] = vim.fn.screenstring(row, column) end
-        rows[row] = table.concat(cells)
-      end
-      return rows`);
+  async screen(): Promise<string[]> {
+    return (await this.#seen("screen")).split("\n");
   }
 
   /** The marks that we have of this name in the current buffer, from above. */
@@ -389,8 +385,8 @@ export class Attached implements AsyncDisposable {
     return found.map(([_, row, column, details]) => ({ ...details, row, column }));
   }
 
-  async inMode(mode: string): Promise<void> {
-    await eventually(`mode ${mode}`, async () => (await this.mode()) === mode);
+  inMode(mode: string): Promise<void> {
+    return this.nvim.inMode(mode);
   }
 
   mode(): Promise<string> {
