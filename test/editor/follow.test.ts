@@ -174,18 +174,6 @@ onEachNeovim(
           :cclose | bwipeout! new.txt
         `);
       });
-
-      test("begins anew after its window went without an event", async () => {
-        await session.neovim.command("Claude follow");
-        await lua("vim.cmd('noautocmd call nvim_win_close(win_getid(2), v:true)')");
-        append(read("1", "a.txt", 1, 1));
-        await session.neovim.command("Claude follow");
-        append(read("2", "b.txt", 1, 1));
-        await plays(`
-          <Ignore>   follows b.txt
-          :call nvim_win_close(win_getid(2), v:true)   windows 1
-        `);
-      });
     });
   },
   {

@@ -1,8 +1,7 @@
 import { chmodSync, existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { git, World } from "#review";
 import { claims, NEOVIMS } from "#test";
-import { git } from "../review/repository";
-import { World } from "../review/state/world";
 import { newsText } from "../support/model-request";
 import { requireNamespace } from "../support/namespace";
 import { say } from "../support/turns";

@@ -1,10 +1,10 @@
 import { existsSync, mkdirSync, readdirSync, realpathSync } from "node:fs";
 import { join } from "node:path";
+import { Recorded } from "#review";
 import { EXECUTABLE, NEWEST } from "#test";
 import { cliArguments } from "../../src/claude/cli-arguments";
 import { isAlive } from "../../src/lib/process";
 import type { Listed } from "../../src/review/service";
-import { Recorded } from "../review/recorded";
 import { Claude } from "../support/claude";
 import { Model } from "../support/model";
 import { requireNamespace } from "../support/namespace";

@@ -8,10 +8,10 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { Recorded } from "#review";
 import { claims, first, temporaryFolder } from "#test";
 import { stateFolder } from "../../src/lib/paths";
 import { makePrivateFolder, readPrivateFile } from "../../src/lib/private-folder";
-import { Recorded } from "../review/recorded";
 
 /* What is kept of the user's projects: for nobody else, and by nobody else. */
 

@@ -1,7 +1,7 @@
+import { World } from "#review";
 import { eventually, NEOVIMS } from "#test";
 import { type PluginName, testWithPlugins } from "../../bench/plugins/archives";
 import { Editor, TEXT } from "../../bench/plugins/editor";
-import { World } from "../review/state/world";
 
 /* The review's bar beside those of plugins. */
 

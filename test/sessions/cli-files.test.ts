@@ -2,8 +2,8 @@ import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as fc from "fast-check";
+import { commitAll, git } from "#review";
 import { eventually, NEOVIMS, TestNeovim, temporaryFolder } from "#test";
-import { commitAll, git } from "../review/repository";
 import { platformSkip } from "../support/platform-skip";
 
 /* What running CLIs say of themselves in `sessions/PID.json`: the sessions of the workspace. */

@@ -1,9 +1,9 @@
 import { spawn, spawnSync } from "node:child_process";
 import { mkdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { commitAll, git } from "#review";
 import { nightly, temporaryFolder } from "#test";
 import { type Conversation, pastConversations } from "../../src/sessions/conversations";
-import { commitAll, git } from "../review/repository";
 
 /* The past conversations of a project. */
 

@@ -1,8 +1,8 @@
 import { mkdirSync, realpathSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { commitAll, git } from "#review";
 import { claims, temporaryFolder } from "#test";
 import { worktreesAround, worktreesOf } from "../../src/sessions/worktrees";
-import { commitAll, git } from "../review/repository";
 
 /* What a folder from the internet may bring in its `.git`, against the work trees that are read there. */
 const huge = (path: string) => {

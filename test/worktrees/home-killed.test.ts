@@ -1,8 +1,7 @@
 import { join } from "node:path";
+import { commitAll, World } from "#review";
 import { setDefaultTimeout, temporaryFolder } from "#test";
 import { runOnce, STRIDE } from "../review/killed";
-import { commitAll } from "../review/repository";
-import { World } from "../review/state/world";
 
 setDefaultTimeout(120_000);
 

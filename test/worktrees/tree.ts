@@ -9,10 +9,9 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
+import { commitAll, git, World } from "#review";
 import { eventually, NEWEST } from "#test";
 import { Project } from "../hooks/project";
-import { commitAll, git } from "../review/repository";
-import { World } from "../review/state/world";
 import { filesIn, stepsOf } from "../review/story";
 
 /** A file's bytes; an executable one; null: there is none. */

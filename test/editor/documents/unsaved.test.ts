@@ -1,4 +1,4 @@
-import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import fc from "fast-check";
 import { eventually, NEOVIMS, oneLine } from "#test";
 import { Attached } from "../attached";
@@ -208,19 +208,6 @@ describe.each(NEOVIMS)("$name", (version) => {
     await a.says(":w! overwrites main.txt, :e! loads it");
     await a.nvim.type("gm");
     expect(await a.lines()).toEqual([...LINES, "mine"]);
-  });
-
-  test("takes 10,000 unsaved lines against 10,000 changed ones for a conflict", async () => {
-    const many = (word: string) => Array.from({ length: 10_000 }, (_, i) => `${word} ${i}`);
-    await using a = await open(text(many("line")));
-    await a.nvim.command("%s/line/mine/");
-    renameSync(a.file("other.txt", text(many("theirs"))), a.main);
-    await a.says("which conflict");
-    expect(await a.lines()).toEqual(many("mine"));
-    await a.nvim.type("gm");
-    await a.says("resolve 1 conflict");
-    await a.nvim.command("silent global/^line/delete");
-    expect(await a.lines()).toHaveLength(20_004);
   });
 
   test("merges as git does", async () => {

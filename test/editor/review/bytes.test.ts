@@ -1,5 +1,5 @@
+import { World } from "#review";
 import { ALL, eventually, first, onEachNeovim } from "#test";
-import { World } from "../../review/state/world";
 
 const TEXT = Array.from({ length: 12 }, (_, i) => `line ${i + 1}\n`).join("");
 const CHANGED = TEXT.replace("line 5", "LINE 5");

@@ -1,10 +1,10 @@
 import { appendFileSync, readFileSync, statSync } from "node:fs";
+import { World } from "#review";
 import { eventually, nightly, onEachNeovim, oneLine } from "#test";
 import { journalPath } from "../../../src/review/journal/append";
 import { noteIncomplete } from "../../../src/review/journal/folder";
 import { compareInTurns, requestComparison } from "../../../src/review/record/comparison-request";
 import { Recorder } from "../../../src/review/record/recorder";
-import { World } from "../../review/state/world";
 
 const TEN = Array.from({ length: 10 }, (_, i) => `line ${i + 1}\n`).join("");
 

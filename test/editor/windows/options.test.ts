@@ -1,5 +1,5 @@
+import { World } from "#review";
 import { BOTH_NEOVIMS } from "#test";
-import { World } from "../../review/state/world";
 import { configure, ECHO, startNeovim } from "../../terminal/workbench";
 
 /** Lua of each; the current buffer is a file without changes. */
