@@ -298,12 +298,6 @@ export class Attached implements AsyncDisposable {
     );
   }
 
-  /** As nvim.plays, with how diffs have ended: `ended 1 accepted, 2 rejected`. */
-  plays(script: string): Promise<void> {
-    const ended = () => this.ended.map(({ id, outcome }) => `${id} ${outcome}`).join(", ");
-    return this.nvim.plays(script, { words: { ended } });
-  }
-
   async #seen(word: string): Promise<string> {
     const seen = await this.nvim.lua<Record<string, string>>("return require('port').seen(...)", [
       word,
