@@ -663,14 +663,13 @@ onEachNeovim((session) => {
 
   test("old lines stand where the text does, also when the signs have moved it", async () => {
     edited("a", TEN, five);
-    await lua("vim.o.number = true");
-    await review(1);
-    await eventually("old lines", async () => {
+    await plays(":set number | Claude review  list 1  old line 5");
+    await eventually("the margin", async () => {
       const [[margin = ""] = []] = (await marks()).lines;
       const text = "return vim.fn.getwininfo(vim.fn.win_getid())[1].textoff";
       return margin !== "" && Bun.stringWidth(margin) === (await lua<number>(text));
     });
-    await lua("vim.o.number = false");
+    await nvim().command("set nonumber");
   });
 
   describe("the bar", () => {
@@ -934,15 +933,15 @@ onEachNeovim((session) => {
 
   test("the keys of a diff stay when a review ends beside it", async () => {
     edited("a", TEN, five);
-    await review(1);
+    await plays(":Claude review  list 1");
     await nvim().command("new");
     await lua(`
       local key = { keys = "q", desc = "reject", run = function() end }
       require("claude-code.editor.changes.keys").map({ 0 }, "diff", { key })`);
-    await nvim().command("split");
-    await nvim().command("Claude review close");
-    expect(await mapped("q")).toBe(true);
-    await nvim().command("only");
+    await plays(`
+      :split | Claude review close   {maparg('q', 'n', 0, 1)->get('buffer')} 1
+      :only
+    `);
   });
 
   test("says where a line is from, also one that is kept, and one that is not Claude's", async () => {
@@ -975,15 +974,11 @@ onEachNeovim((session) => {
   });
 
   test("of several sessions each change has its own, and one may be chosen", async () => {
-    const here = `S${tests}`;
     await lua(
-      `
-      ROWS = require("port").session_rows
-      for n, fields in ipairs({ { id = "of-another" }, { id = ..., name = "docs" } }) do
-        fields.n = n
-        ROWS.add(fields)
-      end`,
-      here,
+      `ROWS = require("port").session_rows
+      ROWS.add({ n = 1, id = "of-another" })
+      ROWS.add({ n = 2, id = ..., name = "docs" })`,
+      `S${tests}`,
     );
     await claude({ a: TEN.replace("line 8", "eight") });
     await claude({ b: "" }, { session: "of-another" });
@@ -1036,13 +1031,8 @@ onEachNeovim((session) => {
     write("open", "1\n2\n3\n");
     await nvim().command(`edit ${at("open")}`);
     const recorder = new Recorder(world.root);
-    const call = {
-      session: `S${tests}`,
-      prompt: "p",
-      tool: "Bash",
-      use: `u${tests}`,
-      command: "x",
-    };
+    const session = `S${tests}`;
+    const call = { session, prompt: "p", tool: "Bash", use: `u${tests}`, command: "x" };
     const compare = () => {
       requestComparison(world.folder);
       compareInTurns(world.root);
@@ -1069,11 +1059,11 @@ onEachNeovim((session) => {
     await changed();
     await counts(5);
     await endTurn();
-    await eventually("a message", async () => {
-      expect(await said()).toEqual(["5 changes in 4 files to review: :Claude review"]);
-    });
+    await plays("<Ignore>  says 5 changes in 4 files to review: :Claude review");
     await endTurn();
-    expect(await said()).toHaveLength(1);
+    expect(
+      (await lua<string>("return vim.fn.execute('messages')")).match(/to review/g),
+    ).toHaveLength(1);
   });
 
   // At the end: what they record is in the journal of each test behind them.
@@ -1084,18 +1074,13 @@ onEachNeovim((session) => {
       const names = Array.from({ length: 300 }, (_, i) => `f${String(i).padStart(3, "0")}`);
       for (const name of names) write(name, text.join(""));
       claude(Object.fromEntries(names.map((name) => [name, changed])));
-      await nvim().command("Claude review!");
-      const items = await listed(71 * 7 + 229);
-      expect(items.at(-1)).toMatchObject({ name: at("f299"), lnum: 4 });
-      expect(items.at(-1)?.text).toStartWith("changed, 7 hunks");
-      await nvim().command("clast");
-      await eventually("the bar", async () => (await bar()).includes("hunk 1/7"));
-      await nvim().type("]c");
-      await eventually("the next hunk", async () => expect(await cursor()).toEqual([8, 0]));
-      await nvim().type("ga");
-      await eventually("kept", async () =>
-        expect((await list()).at(-1)?.text).toContain("6 hunks"),
-      );
+      const last = "{getqflist()[-1].text}";
+      await plays(`
+        :Claude review!   list ${71 * 7 + 229}   ${last} /^changed, 7 hunks/
+        :clast            f299:4   bar hunk 1/7
+        ]c                :8:1
+        ga                ${last} /6 hunks/
+      `);
     });
 
     nightly.test(
@@ -1104,19 +1089,14 @@ onEachNeovim((session) => {
         const names = Array.from({ length: 2_001 }, (_, i) => `many/f${i}`);
         claude(Object.fromEntries(names.map((name) => [name, "new\n"])), { tool: "Bash" });
         claude({ "z/edited": "new\n" });
-        await nvim().command("Claude review!");
+        const title = "{getqflist({'title': 0}).title}";
         // A tool made the last one, which has room before what a command made.
-        expect((await listed(2_000)).at(-1)?.name).toBe(at("z/edited"));
-        const title = () => lua<string>("return vim.fn.getqflist({ title = 0 }).title");
-        expect(await title()).toBe(
-          "Claude's changes (2 more files follow once these are decided, or name a folder)",
-        );
-        const message =
-          "only 2000 of 2002 files are listed: decide about some of them, or name a folder (:Claude review src/)";
-        expect((await said()).join("\n")).toContain(message);
-        await nvim().command(`Claude review! ${at("z")}`);
-        await listed(1);
-        expect(await title()).toBe("Claude's changes");
+        await plays(`
+          :Claude review!              list 2000   {getqflist()[-1].bufnr->bufname()} ${at("z/edited")}
+                                       ${title} Claude's changes (2 more files follow once these are decided, or name a folder)
+                                       says only 2000 of 2002 files are listed: decide about some of them, or name a folder (:Claude review src/)
+          :Claude review! ${at("z")}   list 1   ${title} Claude's changes
+        `);
       },
     );
   });
