@@ -83,12 +83,12 @@ function M.status()
   return require("claude-code.status").get()
 end
 
---- The Claude sessions of this Neovim, which have a number `n`, and those that run elsewhere in its
---- workspace: a list of tables with `n`, `id`, `name`, `cwd`, `worktree`, `branch`, `where` ("here",
---- "background", "outside", "neovim", or the word of a |claude-code-terminal-provider|), `pid`, `buf`,
---- `state` ("idle", "working", "blocked", "done", "error"; nil if it is not known), `kind`
---- ("permission", "question", "auth") of what a blocked one asks, `msg`, `since` in ms since 1970,
---- and `source` of the state. See |ClaudeCodeSessionChanged|.
+--- The Claude sessions of this Neovim, which have a number `n`, and, while the server runs, those
+--- elsewhere in its workspace: a list of tables with `n`, `id`, `name`, `cwd`, `worktree`, `branch`,
+--- `where` ("here", "background", "outside", "neovim", or the word of a
+--- |claude-code-terminal-provider|), `pid`, `buf`, `state` ("idle", "working", "blocked", "done",
+--- "error"; nil if it is not known), `kind` ("permission", "question", "auth") of what a blocked one
+--- asks, `msg`, `since` in ms since 1970, and `source` of the state. See |ClaudeCodeSessionChanged|.
 ---@return claude-code.SessionRow[]
 function M.sessions()
   return require("claude-code.sessions").all()
