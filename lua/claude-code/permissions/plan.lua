@@ -1,5 +1,5 @@
---- A plan of Claude's as a Markdown document in the user's window: they edit it, comment on lines, and approve what
---- stands there then, or send the comments. Claude's terminal asks as well; whoever answers first decides.
+--- A plan of Claude's as a Markdown document in the user's window. The user edits it, comments on lines, and approves
+--- it as it is then, or sends the comments. Claude's terminal asks as well; the first answer decides.
 local api = vim.api
 local borrowing = require("claude-code.editor.windows.borrowed")
 local buffers = require("claude-code.editor.diff.buffers")
@@ -117,7 +117,7 @@ local function answer_of(plan)
   return #parts > 0 and table.concat(parts, "\n") or nil
 end
 
---- Claude receives the comments and the edits, or else a reason, and goes on planning.
+--- Claude receives the comments and the edits, or else a reason, and continues to plan.
 local function reject(plan)
   local answer = answer_of(plan)
   if answer then
@@ -167,7 +167,7 @@ local function fill(plan)
   plan.hidden = require("claude-code.editor.changes.hidden").show(plan.buf, { whole })
 end
 
---- The user has left it: the file is there again where its window is closed, and nothing else is decided.
+--- The user has left it, which decides nothing. If they closed its window, the file takes its place.
 local function on_left(plan)
   local left = plan.window
   plan.window, plan.origin = nil, nil
@@ -241,10 +241,8 @@ local function show_bar(plan)
     require("claude-code.sessions.label").of({ n = plan.request.session, pid = plan.request.pid })
   local parts = { { " " .. name .. " has a plan", "ClaudeCodeBarFile" } }
   if plan.hidden then
-    table.insert(
-      parts,
-      { ("  hidden characters, line %d"):format(plan.hidden), "ClaudeCodeWarning" }
-    )
+    local words = ("  hidden characters, line %d"):format(plan.hidden)
+    table.insert(parts, { words, "ClaudeCodeWarning" })
   end
   local hints = {
     { keys = { "gC" }, words = "comment" },

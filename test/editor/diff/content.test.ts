@@ -1,4 +1,4 @@
-import { existsSync, truncateSync, writeFileSync } from "node:fs";
+import { truncateSync, writeFileSync } from "node:fs";
 import { BOTH_NEOVIMS, claims, eventually, NEOVIMS, outcomeOf } from "#test";
 import { MAX_MS, watchComputing } from "../../support/computing";
 import { Attached } from "../attached";
@@ -101,23 +101,17 @@ describe.each(NEOVIMS)("$name", (version) => {
 
   test(":w other.txt and :saveas write and decide nothing, and say so; an aborted :w neither", async () => {
     await using a = await Attached.attached({ version, ui: UI });
-    const path = a.file("main.txt", "one\n");
-    const id = await a.propose(path, "two\nthree\n");
+    await a.propose(a.file("main.txt", "one\n"), "two\nthree\n");
     for (const command of [":w other.txt", ":w! other.txt", ":saveas other.txt"]) {
-      await a.nvim.command("messages clear");
-      await a.nvim.type(`${command}<CR>`);
-      await a.says("other.txt was not written: the proposal is written by");
-      expect(await a.messages()).not.toContain("stack traceback");
-      await a.nvim.until("its name", "return vim.fn.bufname():find('^claude%-code://') ~= nil");
+      await a.plays(`
+        ${command}<CR>   says other.txt was not written: the proposal is written by   says ! traceback
+                         {bufname()} /^claude-code:/
+      `);
     }
-    await a.nvim.type(":w<Esc>:1w!<CR>:wfoo<CR>");
-    await Bun.sleep(50);
-    expect(await a.mode()).toBe("n");
-    expect(a.ended).toEqual([]);
-    expect(existsSync(a.path("other.txt"))).toBe(false);
-    await a.nvim.type(":w<CR>");
-    expect(await a.outcome(id)).toEqual({ id, outcome: "accepted" });
-    await a.cleared();
+    await a.plays(`
+      :w<Esc>:1w!<CR>:wfoo<CR>   mode n   ended =   disk other.txt = absent
+      :w<CR>                     ended = accepted   text as proposed   diffs gone
+    `);
   });
 
   test.each(ACCEPTED)("gives on accepting, to the byte: %s", async (...sample) => {
@@ -163,18 +157,12 @@ describe.each(NEOVIMS)("$name", (version) => {
 
   test("recording a macro uses q", async () => {
     await using a = await Attached.attached({ version, ui: UI });
-    const path = a.file("main.txt", "one\n");
-    const id = await a.propose(path, "two\n");
-    await a.nvim.command("normal! gg");
-    await a.nvim.lua('vim.api.nvim_feedkeys("qa", "n", false)');
-    await a.nvim.type("xq");
-    await Bun.sleep(50);
-    expect(a.ended).toEqual([]);
-    expect(await a.nvim.lua('return { vim.fn.reg_recording(), vim.fn.getreg("a") }')).toEqual([
-      "",
-      "x",
-    ]);
-    await a.rejects(id, "ZQ");
+    await a.propose(a.file("main.txt", "one\n"), "two\n");
+    await a.nvim.lua('vim.api.nvim_feedkeys("ggqa", "n", false)');
+    await a.plays(`
+      xq   {reg_recording()} ${""}   {@a} x   ended =
+      ZQ   ended = rejected
+    `);
   });
 });
 

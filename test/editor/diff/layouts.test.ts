@@ -178,21 +178,18 @@ describe.each(NEOVIMS)("$name", (version) => {
       a.file("other.txt", OLD);
       if (keys.includes("tabclose")) await a.nvim.command("tab split");
       const id = await a.propose(a.main, NEW);
-      await a.nvim.type(keys);
-      await a.waits();
+      await a.plays(`${keys}  diffs wait 1`);
       await a.reject(id);
-      const { windows } = await a.picture();
-      expect(windows).toMatchObject([{ options: { winbar: "", foldenable: true } }]);
-      expect(await a.nvim.lua("return vim.v.errmsg")).toBe("");
+      await a.nvim.plays(
+        `<Ignore>  {winnr('$')} 1  {&l:winbar} ${""}  {&foldenable} 1  {v:errmsg} ${""}`,
+      );
     },
   );
 
   test("inline: a :q that comes to nothing leaves no window behind", async () => {
     await using a = await inline(OLD);
     const id = await a.propose(a.main, NEW);
-    const windows = () => a.nvim.lua<number>("return #vim.api.nvim_list_wins()");
-    await a.nvim.command("doautocmd QuitPre");
-    await eventually("one window", async () => (await windows()) === 1);
+    await a.nvim.plays(":doautocmd QuitPre  {winnr('$')} 1");
     await a.accepts(id);
   });
 

@@ -19,17 +19,15 @@ describe.each(NEOVIMS)("in $name", (version) => {
     await using a = await start("waits");
     const before = await a.picture();
     const id = await a.propose(a.main, NEW);
-    await a.waits();
-    expect(await a.picture()).toEqual(before);
     await a.says("]f or :Claude diff shows a change of main.txt");
+    expect(await a.picture()).toEqual(before);
     expect(await a.nvim.lua('return require("claude-code").statusline()')).toContain(
       "1 edit waits",
     );
     expect(await signs(a)).toEqual([[3, "◇"]]);
     await a.nvim.command("edit");
     expect(await signs(a)).toEqual([[3, "◇"]]);
-    await a.nvim.type("]f");
-    await a.shown();
+    await a.plays("]f  diffs shown 1");
     await a.accepts(id);
     expect(await signs(a)).toEqual([]);
   });

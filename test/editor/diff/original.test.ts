@@ -40,7 +40,7 @@ const shownFloat = (a: Attached) =>
     return ""`);
 
 const hovers = (a: Attached, keys: string, line: number) =>
-  a.nvim.plays(keys + "  float line " + line + " of the file", {
+  a.nvim.plays(`${keys}  float line ${line} of the file`, {
     words: { float: () => shownFloat(a) },
   });
 

@@ -168,19 +168,12 @@ describe.each(NEOVIMS)("$name", (version) => {
     const text = all.with(17, `eighteen\n${added}`).with(31, "").with(32, "").with(70, "end\n");
     await a.propose(a.main, text.join(""));
     await a.shown();
-    const seen = (first: string, last: string) =>
-      eventually(`${first} to ${last}`, async () => {
-        const rows = (await a.screen()).map((row) => row.trim());
-        expect(rows).toContain(first);
-        expect(rows).toContain(last);
-      });
-    await seen("- line 18", "line 21");
-    await a.nvim.type("]c");
-    await seen("- line 32", "line 36");
-    await a.nvim.type("]c");
-    await seen("- line 71", "line 74");
-    await a.nvim.type("[c[c");
-    await seen("- line 18", "line 21");
+    await a.nvim.plays(`
+      <Ignore>   screen |- line 18 |   screen | line 21 |
+      ]c         screen |- line 32 |   screen | line 36 |
+      ]c         screen |- line 71 |   screen | line 74 |
+      [c[c       screen |- line 18 |   screen | line 21 |
+    `);
   });
 
   test.each([

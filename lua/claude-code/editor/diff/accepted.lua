@@ -1,8 +1,6 @@
---- Which hunks of a proposal were accepted by themselves: extmarks over their lines, which move and
---- grow with edits, so that what was accepted stays accepted. The other hunks have marks as well from
---- then on, so that an edit which joins one of them to an accepted one is noticed.
----
---- Once a hunk is accepted by itself, accepting the diff takes the accepted hunks only.
+--- Hunks of a proposal that were accepted one by one; accepting the diff then takes only these. Extmarks over their
+--- lines move and grow with edits. The other hunks have marks, too: they show whether an edit joined one of them to an
+--- accepted one.
 local api = vim.api
 local hunks = require("claude-code.editor.changes.hunks")
 local notify = require("claude-code.messages.notify")
@@ -25,16 +23,16 @@ local LABELS = api.nvim_create_namespace("claude-code.diff.accepted.labels")
 
 local M = {}
 
----@return vim.api.keyset.get_extmark_item[] marks that touch it. Between two hunks is at least one line, so that
---- before any edit a mark touches its own hunk only
+---@return vim.api.keyset.get_extmark_item[] marks that touch it: before any edit its own, as at least one line is
+--- between two hunks
 local function marks_at(buf, hunk, namespace)
   local first, last = hunks.rows(hunk)
-  -- One that ends where the hunk begins touches it; one at the beginning of the line above does not.
+  -- A mark that ends where the hunk begins touches it; one at the beginning of the line above does not.
   local from = first > 0 and { first - 1, 1 } or { 0, 0 }
   return api.nvim_buf_get_extmarks(buf, namespace, from, { last, -1 }, { overlap = true })
 end
 
----Sets the marks of all hunks again. Marks whose hunk is gone stay: it may come back, by undo.
+---Sets the marks of all hunks again. Marks without a hunk stay: undo may bring that back.
 ---@param list claude-code.Hunk[]
 ---@param states table<integer, claude-code.HunkState>
 local function mark(buf, list, states)
@@ -56,7 +54,7 @@ local function mark(buf, list, states)
 end
 
 ---@param proposal claude-code.Proposal
----@return claude-code.HunkStates? states nil if no hunk was accepted by itself, so that all count
+---@return claude-code.HunkStates? states nil if no hunk was accepted, so that all count
 function M.states(proposal)
   local buf = proposal.new_buf --[[@as integer]]
   local any = #api.nvim_buf_get_extmarks(buf, ACCEPTED, 0, -1, { limit = 1 }) > 0
@@ -76,7 +74,7 @@ function M.states(proposal)
   return found
 end
 
----Accepts a hunk by itself, or no longer if it was.
+---Accepts a hunk, or takes that back.
 ---@param proposal claude-code.Proposal
 ---@param index integer
 ---@return boolean accepted
@@ -106,7 +104,7 @@ function M.show_labels(proposal)
   end
 end
 
----Accepting now may not be what the user means, as their edits changed the accepted hunks: asks them once.
+---Asks once if accepting now may not be what the user means, as their edits changed the accepted hunks.
 ---@param proposal claude-code.Proposal
 ---@return boolean asked
 function M.ask_after_edits(proposal)
@@ -124,7 +122,7 @@ function M.ask_after_edits(proposal)
   return false
 end
 
----Puts the old lines back in place of the hunks that are not accepted, if any is by itself.
+---Puts the old lines back in place of the hunks that are not accepted, if any is.
 ---@param proposal claude-code.Proposal
 function M.drop_others(proposal)
   local known, lines, old = M.states(proposal), proposal:lines(), proposal.old.lines

@@ -8,11 +8,11 @@ local path = require("claude-code.editor.documents.path")
 local timer = require("claude-code.lib.timer")
 local windows = require("claude-code.editor.windows")
 
----In bytes of a line; what is further to the right has no colours by 'syntax'. Neovim looks for patterns in
----all that is left of it, in each line on screen: in 3,000 bytes, as by default, for up to 700 ms.
+---In bytes of a line: text further to the right has no colours by 'syntax'. Neovim looks for patterns in all that is
+---left of it, in each line on screen; in 3,000 bytes, the default, for up to 700 ms.
 local COLOURED_PART = 200
 
----What an edit of the proposal needs from the file's own buffer, as no ftplugin runs.
+---Edits of the proposal need these from the file's own buffer, as no ftplugin runs.
 local EDITING_OPTIONS = {
   "comments",
   "commentstring",
@@ -26,8 +26,8 @@ local EDITING_OPTIONS = {
 
 ---A buffer beyond this size, in bytes, gets no syntax highlighting: parsing would freeze the editor.
 local HIGHLIGHT_LIMIT = 512 * 1024
----A bigger one has colours by 'syntax', which looks at the lines on screen: tree-sitter finds injected
----languages at once. Before Neovim 0.11 it also parses all at once, and reads its queries for each buffer.
+---A bigger one has colours by 'syntax', which looks only at the lines on screen: tree-sitter finds injected languages
+---at once. Before Neovim 0.11 it also parses all at once, and reads its queries for each buffer.
 local TREE_SITTER_LIMIT = vim.fn.has("nvim-0.11") == 1 and 64 * 1024 or -1
 
 ---In bytes. Patterns for a line of 64 KB take up to 90 ms, and fail (E363) where they take too much memory.
@@ -72,8 +72,8 @@ local function has_long_line(lines)
   end)
 end
 
----Tree-sitter reads the queries of a language at once, of C for 30 to 60 ms: so it gives the colours only
----where it does so in the user's own buffers, or where there are no others.
+---Tree-sitter reads the queries of a language at once, those of C in 30 to 60 ms. It gives the colours only if it does
+---so in the user's own buffers, or if there are no others.
 ---@param like? integer the file's own buffer
 local function is_for_tree_sitter(language, like)
   local active = require("vim.treesitter.highlighter").active
@@ -107,7 +107,7 @@ local function colour(buf, like)
   end
 end
 
----Adds them at once. Big ones among Neovim's own syntax files, as those of CSS and Markdown, take 20 ms.
+---Adds colours at once. Big syntax files of Neovim, such as those of CSS and Markdown, take 20 ms.
 ---@param buf integer
 ---@param like? integer the file's own buffer
 function M.colour(buf, like)
@@ -134,9 +134,9 @@ function M.delete(buf)
   end
 end
 
----Keeps the user's version of a text that nobody has received: in a buffer without a name, and modified, so that
+---Keeps the user's version of a text that no one has received: in a buffer without a name, and modified, so that
 ---Neovim does not end without a question.
----@param title string of what it is a version
+---@param title string
 ---@param lines string[]
 ---@param filetype string
 ---@param what string what happened
@@ -152,7 +152,7 @@ function M.keep(title, lines, filetype, what)
   notify.warn(message:format(what, title, buf, buf))
 end
 
----Keeps a text that the user has accepted and edited, and that could not be written.
+---Keeps a text that the user edited and accepted, and that could not be written.
 ---@param params { path: string, text: string, problem: string }
 function M.unwritten(params)
   local lines = file_lines.parse(params.text).lines

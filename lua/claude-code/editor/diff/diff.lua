@@ -7,7 +7,7 @@
 ---   ended      `accept`, `reject`, or `close` by the executable, which has answered itself. The answer is sent first,
 ---              once, and then the windows close
 ---
---- What the change is, and what the user makes of it, is in proposal.lua.
+--- The change, and what the user makes of it, is in proposal.lua.
 local channel = require("claude-code.server.channel")
 local events = require("claude-code.lib.events")
 local hunk_cursor = require("claude-code.editor.diff.hunk_cursor")

@@ -8,7 +8,7 @@ local notify = require("claude-code.messages.notify")
 
 local TOPIC = "diff.original"
 
----What a key asks, by the name that it has in vim.lsp.buf.
+---The names of the keys' questions in vim.lsp.buf.
 ---@type table<string, string>
 local QUESTIONS = { K = "hover", gd = "definition" }
 
@@ -34,7 +34,7 @@ end
 
 ---@alias claude-code.LspResults table<integer, { result?: any }> by client
 
----Shows where a server led to: what is in the file itself, in the buffer on screen.
+---Leads to the places that servers named; those in the file itself are shown in the buffer on screen.
 ---@param results claude-code.LspResults
 ---@param target integer the file's buffer
 local function show_places(results, target)
@@ -125,7 +125,7 @@ local function is_users(key)
   end)
 end
 
----Closes what a server showed, with the diff: its windows close without the events for which Neovim would do so.
+---The diff's windows close without the events at which Neovim would close a server's float.
 local function close_preview(buf)
   local win = api.nvim_buf_is_valid(buf) and vim.b[buf].lsp_floating_preview
   if win and api.nvim_win_is_valid(win) and win ~= api.nvim_get_current_win() then
@@ -133,8 +133,7 @@ local function close_preview(buf)
   end
 end
 
----Maps the keys that a client of the file's buffer has an answer for, unless the user, or the diff itself, has
----others there.
+---Maps the keys that a client of the file's buffer can answer, unless the user or the diff has mapped them.
 ---@param proposal claude-code.Proposal on screen
 ---@return fun() unmap
 function M.map(proposal)

@@ -17,7 +17,7 @@ local api, fn = vim.api, vim.fn
 
 local M = {}
 
----@return integer lines there are for windows: the tab line comes and goes with tab pages
+---@return integer lines for windows, which the tab line takes and gives back with tab pages
 local function lines_for_windows()
   local tabline = vim.o.showtabline
   local has_tabline = tabline == 2 or (tabline == 1 and #api.nvim_list_tabpages() > 1)
