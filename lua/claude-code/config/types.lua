@@ -67,6 +67,7 @@
 ---@field next_diff string|string[]|false
 ---@field previous_diff string|string[]|false
 ---@field merge string|string[]|false
+---@field help string|string[]|false
 
 ---@class claude-code.LanguageToolsConfig
 ---@field rename boolean Whether Claude may rename symbols through your language servers.

@@ -86,6 +86,28 @@ describe.each(BOTH_NEOVIMS)("$name", (version) => {
     }
   });
 
+  test("`.` repeats gr, a count takes more hunks, and g? shows the keys", async () => {
+    await using a = await Attached.attached({ version, ui: UI });
+    const old = "a\nb\nc\nd\ne\nf\ng\nh\ni\n";
+    await a.proposeAndShow(
+      a.file("a.txt", old),
+      old.replace(/[aceg]/g, (letter) => letter.toUpperCase()),
+    );
+    const text = () =>
+      a.nvim.lua<string>("return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false))");
+    await a.nvim.type("gr.");
+    await eventually("two are dropped", async () => expect(await text()).toBe("abcdEfGhi"));
+    await a.nvim.type("u");
+    await eventually("one comes back", async () => expect(await text()).toBe("abCdEfGhi"));
+    await a.nvim.type("3gr");
+    await eventually("all are dropped", async () => expect(await text()).toBe("abcdefghi"));
+    await a.nvim.type("g?");
+    await eventually("the keys", async () =>
+      expect(await text()).toMatch(/<CR> ZZ +accepts the proposal/),
+    );
+    await a.nvim.type("q");
+  });
+
   test("gr does not wait for a longer mapping", async () => {
     await using a = await Attached.asNew({ version, ui: UI });
     await a.nvim.lua("vim.o.timeoutlen = 60000; vim.keymap.set('n', 'grx', 'x')");

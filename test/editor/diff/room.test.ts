@@ -187,7 +187,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     const id = await a.propose(a.file("a.txt", OLD), NEW);
     const { sizes } = await a.nvim.lua<Shown>(DIFF);
     expect([sizes.length, await a.nvim.lua("return vim.wo.diff")]).toEqual([sides, sides === 2]);
-    await a.barShows("q reject  <CR> accept");
+    await a.barShows("<CR> accept");
     await a.accepts(id);
   });
 });

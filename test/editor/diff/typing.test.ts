@@ -159,7 +159,7 @@ describe.each(NEOVIMS)("$name: keys typed for something else decide nothing", (v
     const me = new User(a);
     const id = await a.propose(a.file("a.txt", OLD), NEW);
     expect(await a.nvim.lua(`return vim.fn.maparg("<CR>", "n", false, true).desc`)).toBe(
-      "Accept Claude's proposal",
+      "Claude: accepts the proposal, with your changes to it",
     );
     await me.type("x");
     expect(await me.proposal()).toBe(NEW.replace("LINE 10", "INE 10"));

@@ -604,36 +604,31 @@ onEachNeovim((session) => {
     await plays("gr  disk a ! LINE 2|");
   });
 
-  test("a longer mapping than a key of the review is not cut short, as Neovim's grn by gr", async () => {
-    const longer = ["grx", "gry"];
-    await lua(
-      `
-      _G.called = {}
-      for _, keys in ipairs(...) do
-        vim.keymap.set("n", keys, function() table.insert(_G.called, keys) end)
-      end
-      vim.o.timeoutlen = 5000`,
-      longer,
-    );
+  test("gr acts at once beside longer mappings, and puts away those of the buffer until the review ends", async () => {
     await changed();
-    await review(5, 2);
-    for (const keys of longer) {
-      for (const key of keys) {
-        await nvim().type(key);
-        await Bun.sleep(15);
-      }
-    }
-    expect(await lua("return _G.called")).toEqual(longer);
-    expect(read("a")).toContain("LINE 2");
-    // In the list they would have no meaning.
-    await nvim().command("copen");
-    expect(await lua(`return vim.fn.maparg("gr", "n", false, true).nowait`)).toBe(1);
-    await nvim().command("wincmd p");
-    expect(await lua(`return vim.fn.maparg("gr", "n", false, true).nowait`)).toBe(0);
-    await lua("vim.o.timeoutlen = 50");
-    await nvim().type("gr");
-    await eventually("the hunk undone", () => !read("a")?.includes("LINE 2"));
-    await lua("for _, keys in ipairs(...) do vim.keymap.del('n', keys) end", longer);
+    await nvim().command(`edit ${at("a")}`);
+    await lua(`
+      vim.o.timeoutlen = 60000
+      vim.keymap.set("n", "grx", "ix<Esc>")
+      vim.keymap.set("n", "gry", "iy<Esc>", { buffer = true })
+      vim.keymap.set("n", "gr", "ir<Esc>", { buffer = true })`);
+    await plays(":Claude review  a:2  list 5");
+    await plays("gr  disk a ! LINE 2|");
+    await plays(`:Claude review close  {maparg('gry', 'n')} iy<Esc>  {maparg('gr', 'n')} ir<Esc>`);
+    await lua("vim.o.timeoutlen = 50 vim.keymap.del('n', 'grx')");
+  });
+
+  test("`.` repeats gr and ga with their count, also in the list, and does nothing in another buffer", async () => {
+    await changed();
+    await plays(":Claude review  a:2  list 5");
+    await plays("gr  list 4  disk a ! LINE 2|");
+    await plays(".  list 3");
+    await plays("<C-w>b2ga  list 1");
+    await nvim().command("tabnew | setlocal buftype=nofile | call setline(1, 'mine')");
+    await nvim().type(".");
+    expect(await lua("return vim.fn.getline(1)")).toBe("mine");
+    await nvim().command("tabclose");
+    await plays("<Ignore>  list 1");
   });
 
   test("old lines above the first line are in sight", async () => {
@@ -721,10 +716,10 @@ onEachNeovim((session) => {
         return (await bars())[0]?.trim().replaceAll(/ +/g, " ");
       };
       const left = `${at("a")} hunk 1/1 +1 −1`;
-      expect(await shown(76)).toBe(`${left} ]c next ]f file gC comment gr undo ga keep`);
-      expect(await shown(46)).toBe(`${left} gr undo ga keep`);
-      expect(await shown(36)).toBe(`${left} ga keep`);
-      expect(await shown(20)).toEndWith("hunk 1/1 +1 −1");
+      expect(await shown(78)).toBe(`${left} g? ]c next ]f file gC comment gr undo ga keep`);
+      expect(await shown(60)).toBe(`${left} g? ]c ]f gC gr undo ga keep`);
+      expect(await shown(36)).toBe(`${left} g? gr ga`);
+      expect(await shown(20)).toEndWith("+1 −1 g?");
       await nvim().command("only");
     });
   });
@@ -922,11 +917,11 @@ onEachNeovim((session) => {
     await changed();
     await nvim().command(`edit ${at("a")}`);
     await own("ga");
-    await plays(`:Claude review  ${mapping("ga", "desc")} /Keep/`);
+    await plays(`:Claude review  ${mapping("ga", "desc")} /keeps/`);
     await own("gr");
     await plays(`
       :lua vim.api.nvim_exec_autocmds("LspAttach", { buffer = 0, data = { client_id = 0 } })
-                             ${mapping("gr", "desc")} /Undo/
+                             ${mapping("gr", "desc")} /undoes/
       :Claude review close   ${mapping("ga", "rhs")} /let g:own/   ${mapping("gr", "rhs")} /let g:own/
     `);
   });

@@ -115,7 +115,7 @@ onEachNeovim((session) => {
       gR      disk ${name} = ${oneLine(OLD)}
       gB      disk ${name} = ${oneLine(CLAUDE)}   list ${HUNKS * FILES}
       ggVgA   list ${HUNKS * (FILES - 1)}
-      g?      lines /\\|gA +Keep all of this file\\|/
+      g?      lines /\\|gA +keeps all of the file, /
       q
       gQ
     `);

@@ -64,6 +64,7 @@ return {
         "gm",
         "merges your unsaved edits into the proposal, or, outside of a diff, with the file that changed on disk",
       },
+      { "help", "g?", "shows these keys" },
     },
   },
 }

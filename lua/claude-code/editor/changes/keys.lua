@@ -1,6 +1,6 @@
---- Keys of a buffer for as long as its hunks wait for a decision. In a file of the user's, `gr` leaves `grn`, `grr`
---- and the like to Neovim and to other plugins: Neovim waits 'timeoutlen' for the rest. Nothing here remembers
---- which buffers have them: Neovim is asked, since it clears a buffer's mappings by itself (`:bdelete`).
+--- Keys of a buffer for as long as its hunks wait for a decision. They act at once: longer mappings of the buffer that
+--- begin with one (`grr`) are put away for that time. Nothing here remembers which buffers have them: Neovim is asked,
+--- since it clears a buffer's mappings on its own (`:bdelete`).
 local api, fn = vim.api, vim.fn
 
 local M = {}
@@ -9,7 +9,7 @@ local M = {}
 ---@field keys string|string[]|false as the option for it says
 ---@field desc string
 ---@field modes? string[] normal mode if left out
----@field nowait? boolean a longer mapping that begins with it has no meaning in this buffer; nor has it in a list
+---@field is_repeated? boolean `.` does it again
 ---@field run fun(mode: string, key: string)
 
 ---@alias claude-code.KeyOwner
@@ -19,7 +19,8 @@ local M = {}
 
 ---@class claude-code.Mapped
 ---@field owner claude-code.KeyOwner
----@field before table the buffer's own mapping, as of maparg(); empty if it had none
+---@field entry claude-code.Key
+---@field before table[] the buffer's own mappings, as of maparg()
 
 ---By the functions that our mappings call. It forgets those of mappings that Neovim cleared.
 local mapped = setmetatable({}, { __mode = "k" }) ---@type table<function, claude-code.Mapped>
@@ -30,20 +31,95 @@ function M.of(option)
   return type(option) == "string" and { option } or option or {}
 end
 
+---@class claude-code.KeyAction
+---@field run fun(mode: string, key: string)
+---@field modes? string[]
+---@field is_repeated? boolean
+
+---@param section "diff"|"review" whose option `keys` names and describes them
+---@param actions table<string, claude-code.KeyAction>
+---@return claude-code.Key[] in the order of the help
+function M.entries(section, actions)
+  local entries, names = {}, require("claude-code.config").get()[section].keys
+  for _, option in ipairs(require("claude-code.config.options." .. section)) do
+    for _, field in ipairs(option.key == section .. ".keys" and option.fields or {}) do
+      local name, words = field[1], field[3]
+      if actions[name] then
+        local entry = { keys = M.of(names[name]), desc = "Claude: " .. words }
+        entries[#entries + 1] = vim.tbl_extend("error", entry, actions[name])
+      end
+    end
+  end
+  return entries
+end
+
+---Shows keys in a floating window.
+---@param title string
+---@param entries claude-code.Key[]
+function M.show(title, entries)
+  local lines = {}
+  for _, entry in ipairs(entries) do
+    local keys = table.concat(M.of(entry.keys), " ")
+    local words = entry.desc:gsub("^Claude: ", "")
+    lines[#lines + 1] = keys ~= "" and ("%-8s %s"):format(keys, words) or nil
+  end
+  require("claude-code.messages.float").open(title, lines)
+end
+
+local function guarded(entry, mode, key)
+  require("claude-code.messages.notify").guard(entry.run, mode, key)
+end
+
+local repeated ---@type { key: string, cursor?: [integer, integer] } what `.` does again; the cursor at the first time
+
+---Called by `g@`, the only operator that `.` repeats for others: in another buffer that has these keys, too.
+function M.operator()
+  local ours = mapped[fn.maparg(repeated.key, "n", false, true).callback]
+  if repeated.cursor then
+    -- The operator goes to the beginning of a closed fold.
+    api.nvim_win_set_cursor(0, repeated.cursor)
+    repeated.cursor = nil
+  end
+  if ours then
+    guarded(ours.entry, "n", repeated.key)
+  end
+end
+
+---@param entry claude-code.Key
+local function run(entry, mode, key)
+  if mode ~= "n" or not entry.is_repeated then
+    return guarded(entry, mode, key)
+  end
+  repeated = { key = key, cursor = api.nvim_win_get_cursor(0) }
+  vim.go.operatorfunc = "v:lua.require'claude-code.editor.changes.keys'.operator"
+  local count = vim.v.count > 0 and vim.v.count or ""
+  api.nvim_feedkeys(count .. "g@l", "ni", false)
+end
+
 local function map(buf, owner, mode, key, entry)
-  local before = api.nvim_buf_call(buf, function()
-    local found = fn.maparg(key, mode, false, true)
-    return found.buffer == 1 and found or {}
-  end)
-  if mapped[before.callback] then
-    return
+  local own = vim.tbl_filter(function(mapping)
+    return vim.startswith(mapping.lhsraw, vim.keycode(key))
+  end, api.nvim_buf_get_keymap(buf, mode))
+  local ours ---@type claude-code.Mapped?
+  for _, mapping in ipairs(own) do
+    ours = ours or mapping.lhsraw == vim.keycode(key) and mapped[mapping.callback] or nil
   end
-  local function run()
-    require("claude-code.messages.notify").guard(entry.run, mode, key)
+  if not ours then
+    ours = { owner = owner, entry = entry, before = {} }
+    local function callback()
+      run(entry, mode, key)
+    end
+    mapped[callback] = ours
+    vim.keymap.set(mode, key, callback, { buffer = buf, desc = entry.desc, nowait = true })
   end
-  mapped[run] = { owner = owner, before = before }
-  local nowait = entry.nowait or vim.bo[buf].buftype == "quickfix"
-  vim.keymap.set(mode, key, run, { buffer = buf, desc = entry.desc, nowait = nowait })
+  for _, mapping in ipairs(ours.owner == owner and own or {}) do
+    if not mapped[mapping.callback] then
+      table.insert(ours.before, mapping)
+      if mapping.lhsraw ~= vim.keycode(key) then
+        api.nvim_buf_del_keymap(buf, mode, mapping.lhs)
+      end
+    end
+  end
 end
 
 ---Removes them, by whatever name the options have for them now. One that the user has set since then stays.
@@ -55,11 +131,11 @@ function M.unmap(buf, owner)
       local ours = mapped[mapping.callback]
       if ours and ours.owner == owner then
         api.nvim_buf_del_keymap(buf, mode, mapping.lhs)
-        if next(ours.before) then
-          api.nvim_buf_call(buf, function()
-            fn.mapset(mode, false, ours.before)
-          end)
-        end
+        api.nvim_buf_call(buf, function()
+          for _, before in ipairs(ours.before) do
+            fn.mapset(mode, false, before)
+          end
+        end)
       end
     end
   end

@@ -76,37 +76,31 @@ local function hunk_words(view)
   return ("hunk %d/%d"):format(math.max(nearest, 1), #list)
 end
 
----What the keys do just now, as many of them as there is room for.
----@param room integer in cells
----@return claude-code.BarPart[]
-local function action_hints(view, is_wide, room)
+---@return claude-code.BarHint[] what the keys do just now
+local function action_hints(view)
   local proposal, hints = view.proposal, {} ---@type any, claude-code.BarHint[]
   ---@param action string
   ---@param other? string
   local function add(words, action, other)
-    hints[#hints + 1] = {
-      keys = { keys.of(action)[1], other and keys.of(other)[1] },
-      words = (is_wide or not other) and words or nil,
-      is_brief = true,
-      is_needed = action == "accept",
-    }
+    local pair = { keys.of(action)[1], other and keys.of(other)[1] }
+    local is_needed = action == "accept" or action == "help"
+    hints[#hints + 1] = { keys = pair, words = words, is_needed = is_needed }
   end
   local count, accepted = #view.found.hunks.list, view.found.accepted
+  add("help", "help")
   if view.diff.series.total > 1 then
     add("other diff", "next_diff", "previous_diff")
   end
-  if count > 1 and is_wide then
-    add("move", "next_hunk", "previous_hunk")
-  end
   if count > 1 then
+    add("move", "next_hunk", "previous_hunk")
     add("accept/drop hunk", "accept_hunk", "drop_hunk")
   end
+  add(view.found.edited and "put aside" or "reject", "reject")
   if proposal.unsaved and not proposal.merged then
     add("merge your edits", "merge")
   end
-  add(view.found.edited and "put aside" or "reject", "reject")
   add(accepted and ("accept %d of %d hunks"):format(accepted, count) or "accept", "accept")
-  return winbar.hints(hints, room)
+  return hints
 end
 
 ---@return claude-code.BarPart[]
@@ -141,25 +135,27 @@ local function of_new(view, cells)
   )
   local note = { is_new and " (new file)" or " (proposed)", "ClaudeCodeNote" }
   local hunk = { ("  %s "):format(hunk_words(view)), "ClaudeCodeBarCount" }
-  local least = winbar.width({ hunk }) + winbar.width(action_hints(view, is_wide, 0))
-  local rest = cells - winbar.width(parts) - least
-  if is_wide or is_new and winbar.width({ note }) <= rest then
+  local hints = action_hints(view)
+  local rest = cells - winbar.width(parts) - winbar.width({ hunk })
+  local needed = winbar.width(winbar.hints(hints, 0))
+  if is_wide or is_new and winbar.width({ note }) <= rest - needed then
     table.insert(parts, note)
   end
   table.insert(parts, hunk)
-  -- In the narrowest window the file's name gives way to the key that accepts.
-  table.insert(parts, rest < 0 and (remote and 3 or 2) or #parts + 1, "%<")
-  local hints = action_hints(view, is_wide, cells - winbar.width(parts))
+  -- In the narrowest window the file's name gives way to the keys.
+  table.insert(parts, rest < needed and (remote and 3 or 2) or #parts + 1, "%<")
   local counts = {
     { (" +%d"):format(found.hunks.added), "ClaudeCodeAddSign" },
     { (" −%d "):format(found.hunks.removed), "ClaudeCodeDeleteSign" },
   }
-  if winbar.width(parts) + winbar.width(counts) + winbar.width(hints) <= cells then
+  -- They give way to keys, not to words.
+  local room = cells - winbar.width(parts) - winbar.width(counts)
+  if winbar.width(winbar.hints(hints, room)) <= room then
     vim.list_extend(parts, counts)
   end
   vim.list_extend(parts, #view.layout.windows == 1 and warnings(view) or {})
   table.insert(parts, "%=")
-  return vim.list_extend(parts, hints)
+  return vim.list_extend(parts, winbar.hints(hints, cells - winbar.width(parts)))
 end
 
 ---Brings the bars up to date with the cursor, and with the windows' sizes. Of the proposal they

@@ -72,33 +72,40 @@ local function index_to_decide(view)
   return index
 end
 
----Puts the old lines back in place of the hunk.
+---Puts the old lines back in place of the hunk, and of those that follow, as many as the count says.
 ---@param view claude-code.View
 function M.drop(view)
-  local index, proposal = index_to_decide(view), view.proposal
-  local hunk = index and proposal:hunks().list[index]
-  if not hunk then
-    return
-  end
+  local proposal = view.proposal
   local buf = proposal.new_buf --[[@as integer]]
-  local lines = vim.list_slice(proposal.old.lines, hunk.old, hunk.old + hunk.old_count - 1)
-  local first, last = hunks.rows(hunk)
-  if hunk.new_count == 0 and hunk.new == 0 and api.nvim_buf_line_count(buf) == 1 then
-    -- A proposal without any text has a line in its buffer all the same.
-    last = api.nvim_buf_get_lines(buf, 0, 1, false)[1] == "" and 1 or last
-  end
   require("claude-code.editor.documents.patch").break_undo(buf)
-  api.nvim_buf_set_lines(buf, first, last, false, lines)
-  if proposal:hunks().list[index] then
+  for _ = 1, vim.v.count1 do
+    local index = index_to_decide(view)
+    local hunk = index and proposal:hunks().list[index]
+    if not hunk then
+      return
+    end
+    local lines = vim.list_slice(proposal.old.lines, hunk.old, hunk.old + hunk.old_count - 1)
+    local first, last = hunks.rows(hunk)
+    if hunk.new_count == 0 and hunk.new == 0 and api.nvim_buf_line_count(buf) == 1 then
+      -- A proposal without any text has a line in its buffer all the same.
+      last = api.nvim_buf_get_lines(buf, 0, 1, false)[1] == "" and 1 or last
+    end
+    api.nvim_buf_set_lines(buf, first, last, false, lines)
+    if not proposal:hunks().list[index] then
+      return
+    end
     go_to(view, index)
   end
 end
 
----Accepts the hunk, or no longer if it was.
+---Accepts the hunk, or no longer if it was; and those that follow, as many as the count says.
 ---@param view claude-code.View
 function M.accept(view)
-  local index, proposal = index_to_decide(view), view.proposal
-  if index and accepted.toggle(proposal, index) and proposal:hunks().list[index + 1] then
+  for _ = 1, vim.v.count1 do
+    local index, proposal = index_to_decide(view), view.proposal
+    if not (index and accepted.toggle(proposal, index) and proposal:hunks().list[index + 1]) then
+      return
+    end
     go_to(view, index + 1)
   end
 end

@@ -3,20 +3,6 @@ local hunk_keys = require("claude-code.editor.changes.keys")
 
 local M = {}
 
----@type table<string, string>
-local DESCRIPTIONS = {
-  accept = "Accept Claude's proposal",
-  reject = "Reject Claude's proposal",
-  reject_with_reason = "Reject Claude's proposal with a reason",
-  next_hunk = "Next hunk of the proposal",
-  previous_hunk = "Previous hunk of the proposal",
-  accept_hunk = "Accept this hunk",
-  drop_hunk = "Drop this hunk",
-  next_diff = "Next waiting proposal",
-  previous_diff = "Previous waiting proposal",
-  merge = "Merge your unsaved edits into the proposal",
-}
-
 ---What ends a diff: not in the first moments after it has got the focus.
 local DECIDING = { accept = true, reject = true, reject_with_reason = true }
 
@@ -36,16 +22,17 @@ end
 ---@param diff claude-code.Diff on screen
 ---@return fun() unmap
 function M.map(diff)
-  local entries = {} ---@type claude-code.Key[]
-  for action, description in pairs(DESCRIPTIONS) do
-    entries[#entries + 1] = {
-      keys = M.of(action),
-      desc = description,
-      nowait = true,
+  local actions, entries = {}, nil ---@type table<string, claude-code.KeyAction>, claude-code.Key[]
+  for action in pairs(require("claude-code.config").get().diff.keys) do
+    local is_repeated = action == "accept_hunk" or action == "drop_hunk"
+    actions[action] = {
+      is_repeated = is_repeated,
       run = function(_, key)
         local function act()
           if action == "reject" then
             diff:leave(key == "ZQ")
+          elseif action == "help" then
+            hunk_keys.show("Keys of a diff", entries)
           else
             diff:act(action)
           end
@@ -60,6 +47,7 @@ function M.map(diff)
       end,
     }
   end
+  entries = hunk_keys.entries("diff", actions)
   return hunk_keys.map(diff.proposal:buffers(), "diff", entries)
 end
 

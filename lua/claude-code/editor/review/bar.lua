@@ -77,7 +77,8 @@ local function with_keys(parts, width)
   local options = require("claude-code.config").get().review.keys
   local hints = {}
   for _, hint in ipairs(HINTS) do
-    hints[#hints + 1] = { keys = { hunk_keys.of(options[hint[1]])[1] }, words = hint[2] }
+    local key, is_needed = hunk_keys.of(options[hint[1]])[1], hint[1] == "help"
+    hints[#hints + 1] = { keys = { key }, words = hint[2], is_needed = is_needed }
   end
   local room = width - winbar.width(parts) - 1
   table.insert(parts, "%=")

@@ -69,11 +69,6 @@ function M.why()
   end)
 end
 
----@class claude-code.ReviewAction
----@field desc string
----@field is_visual? boolean visual mode has it as well, for the lines that are selected
----@field run fun(target: claude-code.ReviewTarget)
-
 ---@param method "hunk"|"file"
 local function moves(method, step)
   return function()
@@ -110,49 +105,41 @@ local function back()
   end
 end
 
----@type table<string, claude-code.ReviewAction> by the names of `review.keys`
-local ACTIONS = {
-  keep = { desc = "Keep this change of Claude's", is_visual = true, run = decides("keep") },
-  undo = { desc = "Undo this change of Claude's", is_visual = true, run = decides("undo") },
-  next_hunk = { desc = "Next change", run = moves("hunk", 1) },
-  previous_hunk = { desc = "Previous change", run = moves("hunk", -1) },
-  next_file = { desc = "Next file", run = moves("file", 1) },
-  previous_file = { desc = "Previous file", run = moves("file", -1) },
-  keep_file = { desc = "Keep all of this file", is_visual = true, run = decides("keep", true) },
-  undo_file = { desc = "Undo all of this file", is_visual = true, run = decides("undo", true) },
-  back = { desc = "Take the last decision back", run = back },
-  why = { desc = "Show why this changed", run = M.why },
-  done = { desc = "Keep all that is left, and end the review", run = decide.done },
-  comment = { desc = "Comment on these lines for Claude", is_visual = true, run = comment },
-}
+local BOTH = { "n", "x" }
 
----Shows the keys in a floating window.
-local function help()
-  local lines = {}
-  local options = require("claude-code.config").get().review.keys
-  for name, action in pairs(ACTIONS) do
-    local names = table.concat(hunk_keys.of(options[name]), " ")
-    lines[#lines + 1] = names ~= "" and ("%-6s %s"):format(names, action.desc) or nil
-  end
-  table.sort(lines)
-  require("claude-code.messages.float").open("Keys of a review", lines)
-end
-ACTIONS.help = { desc = "Show these keys", run = help }
+---@type table<string, { run: fun(target: claude-code.ReviewTarget), modes?: string[], is_repeated?: boolean }>
+local ACTIONS = {
+  keep = { run = decides("keep"), modes = BOTH, is_repeated = true },
+  undo = { run = decides("undo"), modes = BOTH, is_repeated = true },
+  next_hunk = { run = moves("hunk", 1) },
+  previous_hunk = { run = moves("hunk", -1) },
+  next_file = { run = moves("file", 1) },
+  previous_file = { run = moves("file", -1) },
+  keep_file = { run = decides("keep", true), modes = BOTH },
+  undo_file = { run = decides("undo", true), modes = BOTH },
+  back = { run = back },
+  why = { run = M.why },
+  done = { run = decide.done },
+  comment = { run = comment, modes = BOTH },
+  help = {
+    run = function()
+      hunk_keys.show("Keys of a review", M.all())
+    end,
+  },
+}
 
 ---@return claude-code.Key[]
 function M.all()
-  local options, keys = require("claude-code.config").get().review.keys, {}
-  for name, action in pairs(ACTIONS) do
-    keys[#keys + 1] = {
-      keys = options[name],
-      desc = action.desc,
-      modes = action.is_visual and { "n", "x" },
-      run = function(mode)
+  return hunk_keys.entries(
+    "review",
+    vim.tbl_map(function(action)
+      local key = vim.tbl_extend("force", action, {})
+      function key.run(mode)
         action.run(target(mode))
-      end,
-    }
-  end
-  return keys
+      end
+      return key
+    end, ACTIONS)
+  )
 end
 
 return M

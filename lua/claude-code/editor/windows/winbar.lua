@@ -13,9 +13,8 @@ local M = {}
 
 ---@class claude-code.BarHint
 ---@field keys (string?)[] those of one action, or of two that belong together
----@field words? string
+---@field words string
 ---@field is_needed? boolean it is there without room, too
----@field is_brief? boolean where the words have no room, the keys stand alone
 
 ---Restored when ours is hidden. A window that is split off has our bar, but no copy of this.
 local REPLACED = "claude_code_winbar"
@@ -71,23 +70,31 @@ function M.shortened(text, cells, keep)
   return short
 end
 
----As many keys as there is room for. A hint whose action has no key is left out.
+---@param hint claude-code.BarHint
+---@return string of its keys; "" if its action has none
+local function names_of(hint)
+  return table.concat(vim.tbl_values(hint.keys), " ")
+end
+
+---Keys and what they do: words are dropped before keys, and what is needed never.
 ---@param hints claude-code.BarHint[] the most important last
 ---@param room integer in cells
 ---@return claude-code.BarPart[]
 function M.hints(hints, room)
-  local parts = {} ---@type claude-code.BarPart[]
-  for index = #hints, 1, -1 do
-    local hint, left = hints[index], room - M.width(parts)
-    local names = table.concat(vim.tbl_values(hint.keys), " ")
-    local key = names ~= "" and { "  " .. names, "ClaudeCodeBarKey" }
-    local full = M.parts(key, key and hint.words and { " " .. hint.words, "ClaudeCodeNote" })
-    local brief = M.parts(hint.is_brief and key)
-    if hint.is_needed or M.width(full) <= left then
-      parts = vim.list_extend(full, parts)
-    elseif hint.is_brief and M.width(brief) <= left then
-      parts = vim.list_extend(brief, parts)
-    else
+  hints = vim.tbl_filter(function(hint)
+    return names_of(hint) ~= ""
+  end, hints)
+  local parts ---@type claude-code.BarPart[]
+  -- Drops the words of one more hint each time, then one more hint.
+  for dropped = 0, 2 * #hints do
+    parts = {}
+    for i, hint in ipairs(hints) do
+      if hint.is_needed or i > dropped - #hints then
+        parts[#parts + 1] = { "  " .. names_of(hint), "ClaudeCodeBarKey" }
+        parts[#parts + 1] = i > dropped and { " " .. hint.words, "ClaudeCodeNote" } or nil
+      end
+    end
+    if M.width(parts) <= room then
       break
     end
   end
