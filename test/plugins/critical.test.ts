@@ -76,8 +76,8 @@ for (const name of first(1, ["which-key", "mini.clue, mini.notify"])) {
     const popup = await eventually("a popup", () =>
       editor.neovim.lua<string>("return POPUP or false"),
     );
-    expect(popup).toContain("Accept this hunk");
-    expect(popup).toContain("Drop this hunk");
+    expect(popup).toContain("accepts the hunk");
+    expect(popup).toContain("restores the old lines");
     await editor.neovim.type("q");
     expect(await rejected).toBe("DIFF_REJECTED");
   });
