@@ -198,6 +198,34 @@ onEachNeovim((session) => {
     });
   });
 
+  describe("the mouse selects", () => {
+    const mouse = (action: string, [row, column]: [row: number, column: number]) =>
+      session.neovim.request("nvim_input_mouse", ["left", action, "", 0, row - 1, column - 1]);
+    /** Presses at the first place and drags over the others, each once the cursor is there, as a hand does. */
+    async function drag(...places: [row: number, column: number][]) {
+      for (const [i, place] of places.entries()) {
+        await mouse(i === 0 ? "press" : "drag", place);
+        await plays(`<Ignore>  :${place.join(":")}`);
+      }
+      await mouse("release", places.at(-1) as [number, number]);
+    }
+
+    test("what it is dragged over", async () => {
+      await drag([1, 5], [1, 8], [2, 8], [2, 9]);
+      await plays("<Ignore>  sent = two three|four five  from = 1:5");
+      expect((await settled())?.selection.end).toEqual({ line: 1, character: 9 });
+    });
+
+    test("and clicks into a terminal split", async () => {
+      await session.neovim.command("botright split | terminal");
+      await session.neovim.command("wincmd t");
+      await drag([2, 1], [2, 4]);
+      await mouse("press", [25, 10]);
+      await plays("<Ignore>  {&buftype} terminal  sent = four");
+      expect((await settled())?.text).toBe("four");
+    });
+  });
+
   describe("never replaced by", () => {
     const ELSEWHERE: Record<string, string> = {
       "a terminal": "terminal",
