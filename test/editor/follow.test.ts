@@ -48,7 +48,7 @@ onEachNeovim(
     afterAll(() => rmSync(path, { force: true }));
     beforeEach(() => lua("vim.cmd('stopinsert | wincmd t | only!') vim.cmd.edit('b.txt')"));
 
-    test("the trail of a turn and of all; private files are only counted", async () => {
+    test("lists the trail of a turn, and only counts private files", async () => {
       append(prompt("one"), read("1", "a.txt", 3, 4), result("1", "x"));
       append(prompt("two"), read("2", "b.txt", 1, 1), read("3", ".env", 1, 1));
       append(calls("4", "Grep", { pattern: "x y" }));
@@ -63,7 +63,7 @@ onEachNeovim(
       `);
     });
 
-    test("how full the context is: status line, one message, the list of sessions", async () => {
+    test("says how full the context is", async () => {
       const full = (input_tokens: number) => ({
         type: "assistant",
         message: { model: "claude-sonnet-4-5", content: [], usage: { input_tokens } },
@@ -102,7 +102,7 @@ onEachNeovim(
         await plays(":Claude follow  windows 1");
       });
 
-      test("a file that it opens first has its events, its filetype, and a text that is known", async () => {
+      test("opens a file with its events, its filetype, and a text that is known", async () => {
         session.write("first.lua", "return 1\n");
         const path = session.path("first.lua");
         await lua(`
@@ -125,7 +125,7 @@ onEachNeovim(
         await session.neovim.command("only!");
       });
 
-      test("what Claude names cannot harm: numbers that are no lines, files too big to open", async () => {
+      test("survives numbers that are no lines, and files too big to open", async () => {
         const big = session.write("big.txt", "");
         truncateSync(big, 200_000_000);
         await session.neovim.command("Claude follow");

@@ -59,7 +59,7 @@ onEachNeovim(
         end`),
     );
 
-    test(":wq sends it as one paste, and no draft stays", async () => {
+    test("sends one paste by :wq, and leaves no draft", async () => {
       await open(["# all", "of it"]);
       await plays(`
         <Ignore>         {&filetype} markdown   windows 3
@@ -68,7 +68,7 @@ onEachNeovim(
       `);
     });
 
-    test("an empty one is in insert mode; after lines in visual mode it is about them", () =>
+    test("begins in insert mode, and is about the lines that were selected", () =>
       plays(`
         :Claude prompt<CR>                   mode i
         half<Esc>:q<CR>                      says your prompt is kept
@@ -87,7 +87,7 @@ onEachNeovim(
       `);
     });
 
-    test("a draft outlives Neovim, by a crash, too", async () => {
+    test("keeps a draft beyond a crash of Neovim", async () => {
       await open(["not yet"]);
       await lua("vim.api.nvim_exec_autocmds('TextChanged', { buffer = 0 })");
       const folder = drafts();
@@ -151,7 +151,7 @@ onEachNeovim(
       expect(received().split("once")).toHaveLength(2);
     });
 
-    test("shown in two windows, one of them closed, it is still written in the other", async () => {
+    test("is still written in the other one of two windows", async () => {
       await open(["half of"]);
       await plays(`
         :split
@@ -159,7 +159,7 @@ onEachNeovim(
       `);
     });
 
-    test("a draft that cannot be kept says so, and the one before stays", async () => {
+    test("says that a draft cannot be kept, and keeps the one before", async () => {
       await open(["before"]);
       await session.neovim.command("write");
       const [file = ""] = readdirSync(drafts()).map((one) => join(drafts(), one));
@@ -175,7 +175,7 @@ onEachNeovim(
       rmSync(file);
     });
 
-    test("a draft of a Neovim that has ended is this one's; one of another that runs is not", async () => {
+    test("takes over a draft of a Neovim that has ended, and of no other", async () => {
       const folder = drafts();
       const hash = await lua<string>(
         "return vim.fn.sha256(require('port').workspace.tab_folder(0)):sub(1, 16)",
@@ -189,7 +189,7 @@ onEachNeovim(
       rmSync(join(folder, `${hash}-1-${process.pid}.md`));
     });
 
-    test("it leaves neither a client nor an autocommand behind, and no number of a session that is none", async () => {
+    test("leaves neither a client nor an autocommand behind, and knows each session's number", async () => {
       await open();
       await plays(`
         :quit<CR>              {v:lua.vim.lsp.get_clients()} []   {getcompletion('claude-code.prompt', 'augroup')} []
@@ -200,7 +200,7 @@ onEachNeovim(
       `);
     });
 
-    test("without a Claude the text stays", async () => {
+    test("keeps the text without a Claude", async () => {
       await lua("require('port').terminal.close_all()");
       await open(["for later"]);
       await plays(`
@@ -209,7 +209,7 @@ onEachNeovim(
       `);
     });
 
-    test("a prompt for a session that ends meanwhile is sent to no other one", async () => {
+    test("sends a prompt to no other session than its own", async () => {
       await open(["for that one"]);
       await lua("require('port').terminal.close_all()");
       await plays(`
@@ -248,7 +248,7 @@ onEachNeovim(
           row,
         );
 
-      test("files after @, commands and skills after / in the first line, placeholders after {", async () => {
+      test("offers files after @, commands and skills after / in the first line, placeholders after {", async () => {
         session.write("src/deep/parser.ts", "");
         session.write("src/two words.ts", "");
         session.write(".env", "");

@@ -12,7 +12,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     return Object.assign({}, ...a.pushed.splice(0), answer);
   };
 
-  test("attach gives all, sync what changed since", async () => {
+  test("gives all by attach, and by sync what changed since", async () => {
     await using a = await start();
     const path = a.file("main.lua", "one\ntwo\n");
     const buf = await a.edit(path);
@@ -41,7 +41,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     expect(after.current).not.toBe(buf);
   });
 
-  test("a hidden buffer that a plugin edits, unlists or renames is noticed", async () => {
+  test("notices a hidden buffer that a plugin edits, unlists or renames", async () => {
     await using a = await start();
     const buf = await a.edit(a.file("main.lua", "one\n"));
     await a.nvim.command("enew");
@@ -59,7 +59,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     );
   });
 
-  test("pushes are merged, and none comes when nothing is new", async () => {
+  test("merges pushes, and sends none when nothing is new", async () => {
     await using a = await start();
     await a.edit(a.file("main.lua", "one\n"));
     await a.attach();
@@ -75,7 +75,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     expect(a.pushed).toEqual([]);
   });
 
-  test("nothing runs before attach, and nothing after detach", async () => {
+  test("runs nothing before attach, and nothing after detach", async () => {
     await using a = await start();
     expect(await a.nvim.lua("return not require('port').is_loaded('dispatcher')")).toBe(true);
     await a.attach();
@@ -92,7 +92,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     expect((await a.answer("sync")).error?.message).toBe("not attached");
   });
 
-  test("diagnostics of a file that is not loaded: columns by its text on disk", async () => {
+  test("counts columns by the text on disk if a file is not loaded", async () => {
     await using a = await start();
     const path = a.file("far.lua", "ää x\r\n");
     await a.attach();
@@ -103,7 +103,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     expect((await sync(a)).diagnostics).toMatchObject([{ path, items: [{ col: 3, end_col: 4 }] }]);
   });
 
-  test("a file written owes a report until its language server has spoken", async () => {
+  test("waits for a report on a written file until its language server has spoken", async () => {
     await using a = await start();
     const path = a.file("main.lua", "one\n");
     const buf = await a.edit(path);

@@ -25,7 +25,7 @@ onEachNeovim(
     beforeEach(() => session.reset());
     afterAll(() => rmSync(folder(), { recursive: true, force: true }));
 
-    test("Markdown at its end, that nobody can change, with results folded away", async () => {
+    test("shows the end of read-only Markdown, with results folded away", async () => {
       await open(
         prompt("first"),
         calls("1", "Read", { file_path: "/p/a.ts" }),
@@ -39,7 +39,7 @@ onEachNeovim(
       `);
     });
 
-    test("what comes is there, and who reads stays", async () => {
+    test("adds what comes, and leaves the cursor", async () => {
       await open(prompt("first"), calls("1", "Bash", { command: "sleep 3" }));
       append(answer("more"));
       await plays(`
@@ -53,7 +53,7 @@ onEachNeovim(
       `);
     });
 
-    test("a long one begins with its end; the rest is there a moment later, and the cursor stays", async () => {
+    test("shows the end of a long one first, and keeps the cursor when the rest comes", async () => {
       const turns = Array.from({ length: 500 }, (_, i) => [
         prompt(`ask ${i}`),
         answer("x".repeat(500)),
@@ -66,7 +66,7 @@ onEachNeovim(
       expect((await lines()).filter((one) => one.startsWith("❯"))).toHaveLength(500);
     });
 
-    test("]] and [[ go from prompt to prompt, with a count", async () => {
+    test("goes from prompt to prompt by ]] and [[, with a count", async () => {
       await open(prompt("a"), answer("1"), prompt("b\nb"), answer("# 2"), prompt("c"), answer("3"));
       await plays(`
         gg]]   :5
@@ -94,7 +94,7 @@ onEachNeovim(
         await plays(`${typed}  a.txt:${row}  windows 2`);
       });
 
-      test("a file that is gone, and a line without one, say so", async () => {
+      test("says that a file is gone, or that a line names none", async () => {
         const call = calls("1", "Read", { file_path: session.path("gone") });
         await open(prompt("x"), call, answer("y"));
         await plays(`
@@ -103,7 +103,7 @@ onEachNeovim(
         `);
       });
 
-      test("a subagent's conversation is shown", async () => {
+      test("shows a subagent's conversation", async () => {
         mkdirSync(join(folder(), ID, "subagents"), { recursive: true });
         writeFileSync(join(folder(), ID, "subagents/agent-a1.jsonl"), line(prompt("look")));
         await open(
@@ -114,12 +114,12 @@ onEachNeovim(
       });
     });
 
-    test("a session that is not written yet, and one that never was, say so", async () => {
+    test("says that a session is not written yet", async () => {
       await lua("require('port').transcript.open('0-0')");
       await plays("<Ignore>  says with its first answer");
     });
 
-    test("opened twice at once, and after :edit, it is there once", async () => {
+    test("shows it once if it is opened twice at once, and after :edit", async () => {
       mkdirSync(folder(), { recursive: true });
       writeFileSync(path(), [prompt("a"), answer("b")].map(line).join(""));
       await lua("local open = require('port').transcript.open open(...) open(...)", ID);
@@ -131,7 +131,7 @@ onEachNeovim(
       await plays("<Ignore>  lines |❯ c|");
     });
 
-    test("after the executable was killed it goes on", async () => {
+    test("goes on after the executable was killed", async () => {
       await open(prompt("a"));
       const before = await session.neovim.ready();
       process.kill(before, "SIGKILL");
@@ -140,7 +140,7 @@ onEachNeovim(
       await plays("<Ignore>  lines |b|");
     });
 
-    test("a long result has a window of its own, and what is no place its fold", async () => {
+    test("opens a fold where a line names no place", async () => {
       await open(calls("1", "Bash", { command: "x" }), result("1", "y"), answer("[a](b.txt)"));
       const file = session.write("b.txt", "1\n");
       await plays(`
@@ -163,7 +163,7 @@ onEachNeovim(
       },
     );
 
-    test("a session file holds neither it nor a prompt", async () => {
+    test("keeps it and prompts out of a session file", async () => {
       await open(prompt("a"));
       await session.neovim.command("Claude prompt");
       const file = session.path("Session.vim");

@@ -41,14 +41,14 @@ onEachNeovim((session, version) => {
     await plays(`:Claude review  list a:2 a:8  ${BOTH}`);
   }
 
-  test("a file in UTF-16 whose first bytes have neither NUL nor mark shows its hunk, and does not crash Neovim", async () => {
+  test("shows the hunk of a file in UTF-16 whose first bytes have neither NUL nor mark", async () => {
     const utf16 = (text: string) => Buffer.from(text, "utf16le").toString("latin1");
     const far = "\u4e2d".repeat(4100);
     world.edited("a", utf16(`${far}\n\u4ed8\u4ed8`), utf16(`${far}\n\u4e2d\u4ed8`));
     await plays(":edit ++enc=utf-16le a | Claude review  shows of 1  {&fileencoding} utf-16le");
   });
 
-  test("a change beside a NUL far down in a text is shown, and the NUL in the base text", async () => {
+  test("shows a change beside a NUL far down, and the NUL in the base text", async () => {
     const far = `${"a long line of text\n".repeat(500)}`;
     world.edited("a", `${far}one\0\nkept\0\n`, `${far}ONE\0\nkept\0\n`);
     await plays(":edit a | Claude review  list 1  shows = 501 of 1, keys  bar hunk 1/1");
@@ -89,7 +89,7 @@ onEachNeovim((session, version) => {
     },
   );
 
-  test(":edit! of what Claude has written in between, and of the user's own edits", async () => {
+  test("shows the text that :edit! loads", async () => {
     await reviewed();
     await plays(`
       :1delete | edit!              ${BOTH}
@@ -112,7 +112,7 @@ onEachNeovim((session, version) => {
     },
   );
 
-  test("a buffer that gets the name of a file under review shows its hunks", async () => {
+  test("shows the hunks of a buffer that gets the name of a file under review", async () => {
     await reviewed();
     await plays(`
       :bwipeout a | edit new | call setline(1, readfile('a')) | file a | call cursor(2, 1)   ${BOTH}
@@ -120,7 +120,7 @@ onEachNeovim((session, version) => {
     `);
   });
 
-  test("a session file that was written during a review brings back no bar", async () => {
+  test("keeps the bar out of a session file", async () => {
     await reviewed();
     await nvim().command("set noswapfile sessionoptions+=localoptions");
     await nvim().command("vsplit | mksession! s.vim | only");
@@ -134,7 +134,7 @@ onEachNeovim((session, version) => {
     await other.plays(`:set noswapfile | source s.vim  a:*  ${bars} =`);
   });
 
-  test("gr in a text that goes on changing says that it does nothing", async () => {
+  test("says that gr does nothing in a text that goes on changing", async () => {
     await reviewed();
     await lua(`
       local client = require("claude-code.server.requests")

@@ -254,7 +254,7 @@ onEachNeovim((session) => {
     },
   );
 
-  test("where line ends would change, unsaved changes are in the way of an undo", async () => {
+  test("refuses an undo that would change line ends beside unsaved changes", async () => {
     world.write(name, TEXT);
     await session.neovim.command(`edit ${name}`);
     await write(() => world.claude({ [name]: CRLF }));

@@ -45,7 +45,7 @@ describe.each(NEOVIMS)("comments in $name", (version) => {
   /** What the program in Claude's terminal received. */
   const pasted = async () => (await terminalText(neovim)).replaceAll("\n", "");
 
-  test("made, edited, deleted; the range, the cursor's line, <Plug>, and a question for the text", async () => {
+  test("makes, edits and deletes comments", async () => {
     await neovim.lua(`
       vim.ui.input = function(options, done)
         ASKED = options
@@ -70,7 +70,7 @@ describe.each(NEOVIMS)("comments in $name", (version) => {
     `);
   });
 
-  test("it follows its lines, is found again in the next Neovim, and is outdated without them", async () => {
+  test("follows its lines, into the next Neovim, too, and says that they are gone", async () => {
     await plays(`
       :4Claude comment here                      drawn = 4: here
       :call append(0, ['zero', 'zero']) | write  drawn = 6: here
@@ -91,7 +91,7 @@ describe.each(NEOVIMS)("comments in $name", (version) => {
     await draws([]);
   });
 
-  test("all that wait are pasted into Claude's terminal and submitted, once", async () => {
+  test("pastes all comments into Claude's terminal once, and submits them", async () => {
     write("b.ts", ["x", "y"]);
     await plays(`
       :2,3Claude comment better names   drawn = 3: better names
@@ -151,7 +151,7 @@ describe.each(NEOVIMS)("comments in $name", (version) => {
     `);
   });
 
-  test("while no Claude runs they wait; one elsewhere gets a mention, and reads them when that is submitted", async () => {
+  test("keeps comments until a Claude runs, and mentions them to one that runs elsewhere", async () => {
     await plays(
       `:1Claude comment! look  said no Claude runs, so your comments wait  drawn = 1: look`,
     );
@@ -183,7 +183,7 @@ describe.each(NEOVIMS)("comments in $name", (version) => {
     expect(await read()).toMatchObject({ contents: [{ text: none }] });
   });
 
-  test("all are listed, two of one line as well, with what became of their lines, and deleted there", async () => {
+  test("lists comments with the fate of their lines, and deletes them there", async () => {
     const lists = (texts: string) =>
       eventually("the list", () =>
         plays(
@@ -215,7 +215,7 @@ describe.each(NEOVIMS)("comments in $name", (version) => {
     await lists("a.ts sent, untouched below', 'b.ts sent, changed other");
   });
 
-  test("lines that are empty, very long, or no text; the last one; a file without a line end", async () => {
+  test("takes lines that are empty, very long, the last one, or no text", async () => {
     const path = join(neovim.cwd, "odd");
     writeFileSync(path, Buffer.from(`\xff\xfe\0\n\n${"long ".repeat(10_000)}\n\xe9nd`, "latin1"));
     await neovim.command("edit ++enc=utf-8 odd");
@@ -235,7 +235,7 @@ describe.each(NEOVIMS)("comments in $name", (version) => {
     expect((await drawn()).length).toBeGreaterThan(0);
   });
 
-  test("no comment on what is no file, or private; none is lost without the executable", async () => {
+  test("refuses private files and buffers without a file, and loses no comment without the executable", async () => {
     write(".env", ["KEY=1"]);
     await plays(`
       :enew

@@ -39,7 +39,7 @@ onEachNeovim((session, version) => {
 
   const open = (command = "Claude commit") => plays(`:${command}  {&filetype} gitcommit`);
 
-  test("!, :wq: what is kept is committed with the prompts; the rest is as it was", async () => {
+  test("commits what is kept with the prompts, and leaves the rest", async () => {
     await open("Claude commit!");
     await plays(`
       <Ignore>    {getline(1, 3)} ['say one in Roman', '', 'as Caesar did']
@@ -84,7 +84,7 @@ onEachNeovim((session, version) => {
     chmodSync(path, 0o755);
     await lua("require('claude-code').setup({ terminal = { command = (...) } })", path);
   };
-  test("Claude's message comes above what is typed meanwhile; what goes wrong is said", async () => {
+  test("puts Claude's message above what is typed meanwhile, and says what goes wrong", async () => {
     await plays(":Claude commit message  says this is no message of a commit");
     await open();
     await program("echo no such model >&2; exit 1");
@@ -103,7 +103,7 @@ onEachNeovim((session, version) => {
     `);
   });
 
-  test("Claude is ended with the message's window", async () => {
+  test("ends Claude with the message's window", async () => {
     await program("sh -c 'echo $$ > pid; exec sleep 1000'; :");
     await open();
     await session.neovim.type("gm");

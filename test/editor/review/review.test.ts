@@ -223,7 +223,7 @@ onEachNeovim((session) => {
       await lua(ignore, []);
     });
 
-    test("of nothing while a command of Claude's runs, says that it works", async () => {
+    test("says that Claude works while a command runs and nothing has changed", async () => {
       const session = `S${tests}`;
       const prompt = world.prompt(session);
       world.record({ type: "begin", session, prompt, tool: "Bash", use: "runs" });
@@ -237,13 +237,13 @@ onEachNeovim((session) => {
       await works(false);
     });
 
-    test("of nothing, where hooks are off, names the setting", async () => {
+    test("names the setting that turns hooks off", async () => {
       world.write(".claude/settings.json", '{ "disableAllHooks": true }');
       await plays(":Claude review!  says for its hooks are off: disableAllHooks is true in");
       world.write(".claude/settings.json", "{}");
     });
 
-    test("of nothing says so, names what is not there, and maps nothing", async () => {
+    test("says that there is nothing, names what is missing, and maps no key", async () => {
       const nothing = "says Claude changed nothing";
       const free = "{maparg('ga', 'n')} = ";
       await plays(`
@@ -316,7 +316,7 @@ onEachNeovim((session) => {
   });
 
   describe("in a file", () => {
-    test("! goes to the first hunk; ga keeps it, gr removes a new file, and both move on", async () => {
+    test("goes to the first hunk; ga keeps it, gr removes a new file, and both move on", async () => {
       await changed();
       await plays(`
         :Claude review   a:2   bar hunk 1/2   bar file 1/4   list 5
@@ -330,7 +330,7 @@ onEachNeovim((session) => {
       `);
     });
 
-    test("! leaves a terminal's window alone: the entry opens beside it", async () => {
+    test("opens an entry beside a terminal's window", async () => {
       await changed();
       await plays(`
         :edit ${at("b")} | vsplit | terminal cat   windows terminal b
@@ -338,7 +338,7 @@ onEachNeovim((session) => {
       `);
     });
 
-    test("ga on a line without a change says so, and leads on", async () => {
+    test("says that ga finds no change in a line, and moves on", async () => {
       await changed();
       await plays(`
         :Claude review   a:2     list 5
@@ -348,7 +348,7 @@ onEachNeovim((session) => {
       `);
     });
 
-    test("gB goes back to what it reopens, from another file and in the list", async () => {
+    test("goes back by gB to what it reopens, from another file and in the list", async () => {
       await changed();
       await plays(`
         :Claude review    a:2     list 5
@@ -362,7 +362,7 @@ onEachNeovim((session) => {
       `);
     });
 
-    test("a count takes so many hunks of the file, moves so often, and is refused for whole files", async () => {
+    test("counts hunks of the file, and refuses a count for whole files", async () => {
       const text = TEN.replace("line 2\n", "2\n")
         .replace("line 5\n", "5\n")
         .replace("line 8\n", "");
@@ -379,7 +379,7 @@ onEachNeovim((session) => {
       `);
     });
 
-    test("gr brings the old lines back, writes the clean buffer, and u takes that back", async () => {
+    test("brings the old lines back by gr, writes the clean buffer, and follows u", async () => {
       await changed();
       const undone = TEN.replace("line 8\n", "LINE 8\nand more\n");
       await plays(`
@@ -391,7 +391,7 @@ onEachNeovim((session) => {
       `);
     });
 
-    test("u in the file to which gr led on says that it took Claude's change out, and the end that it waits", async () => {
+    test("says that u took Claude's change out of the buffer, and at the end that it waits", async () => {
       for (const name of ["a", "b", "c"]) write(name, TEN);
       await lua("require('claude-code.editor.documents.load').of_file(...)", world.path(at("c")));
       await nvim().command(`edit ${at("b")}`);
@@ -416,7 +416,7 @@ onEachNeovim((session) => {
       await counts(1);
     });
 
-    test("u after the last undo of a file brings it back to the review once it is written", async () => {
+    test("brings a file back to the review once u is written", async () => {
       for (const name of ["a", "b"]) write(name, TEN);
       claude({ a: five, b: five });
       await plays(`
@@ -427,7 +427,7 @@ onEachNeovim((session) => {
       `);
     });
 
-    test("what a running command changed in a file that is saved then is listed, without the user's", async () => {
+    test("lists a running command's changes of a file without those that the user saves then", async () => {
       const session = `S${tests}`;
       const news = (field: string) =>
         lua<unknown>(`return require("claude-code.editor.review").summary().${field}`);
@@ -446,7 +446,7 @@ onEachNeovim((session) => {
       await eventually("the end", async () => (await news("runs")) === false);
     });
 
-    test("an undo leaves a buffer with unsaved changes unwritten, and says so", async () => {
+    test("leaves a buffer with unsaved changes unwritten after an undo, and says so", async () => {
       await changed();
       await plays(`
         :edit ${at("a")} | call append('$', 'mine')
@@ -455,7 +455,7 @@ onEachNeovim((session) => {
       `);
     });
 
-    test("the user's edits inside of a hunk stay, those beside it are not shown", async () => {
+    test("keeps the user's edits inside a hunk, and does not show those beside it", async () => {
       edited("a", TEN, TEN.replace("line 5\n", "five\nmore\n"));
       await plays(`
         :edit ${at("a")} | call append(5, 'mine') | call setline(1, 'top') | silent write
@@ -464,7 +464,7 @@ onEachNeovim((session) => {
       `);
     });
 
-    test("a conflict is shown with its texts; gr there undoes it and keeps the user's line", async () => {
+    test("shows a conflict with its texts; gr there undoes it and keeps the user's line", async () => {
       edited("a", TEN, TEN.replace("line 5\n", "five\nand more\n"));
       const texts = [
         "Now| five| and mine|As Claude wrote it| five| and more|Undone, with your lines| line 5| and mine||",
@@ -488,7 +488,7 @@ onEachNeovim((session) => {
       await eventually("nothing left", async () => (await world.list()).files.length === 0);
     });
 
-    test("an old line that is wider than the window is broken where the window wraps", async () => {
+    test("breaks an old line where the window wraps", async () => {
       const long = "0123456789".repeat(30);
       edited("a", TEN.replace("line 5", long), TEN.replace("line 5", `${long}+`));
       await review(1);
@@ -506,7 +506,7 @@ onEachNeovim((session) => {
       await nvim().command("setlocal wrap<");
     });
 
-    test("a buffer with unsaved edits of the same line: its file is listed, and decided on disk", async () => {
+    test("decides on disk about a file whose buffer has unsaved edits of the same line", async () => {
       write("a", TEN);
       await nvim().command(`edit ${at("a")} | call setline(5, 'mine')`);
       claude({ a: five });
@@ -529,7 +529,7 @@ onEachNeovim((session) => {
       `);
     });
 
-    test("an edit that was merged beside unsaved ones is undone beside them", async () => {
+    test("undoes an edit that was merged beside unsaved ones", async () => {
       write("a", TEN);
       await nvim().command(`edit ${at("a")} | call setline(1, 'mine')`);
       claude({ a: five });
@@ -541,7 +541,7 @@ onEachNeovim((session) => {
       `);
     });
 
-    test("line ends that .editorconfig changes stay until the user writes the file", async () => {
+    test("keeps line ends that .editorconfig changes until the user writes the file", async () => {
       const text = TEN.replaceAll("\n", "\r\n");
       write(".editorconfig", "root = true\n[*]\nend_of_line = lf\n");
       edited("a", text, text.replace("line 5", "five").replace("line 8", "eight"));
@@ -554,7 +554,7 @@ onEachNeovim((session) => {
     });
   });
 
-  test("what git's index still holds of Claude's is said, with the command that takes it out", async () => {
+  test("names the command that takes Claude's changes out of git's index", async () => {
     const files = [{ path: world.path(at("a")), staged: true }];
     await lua('require("claude-code.editor.review.outcome").run(...)', { files });
     expect(await said()).toEqual([
@@ -562,7 +562,7 @@ onEachNeovim((session) => {
     ]);
   });
 
-  test("deleted lines, colours and signs are drawn, and go with the review", async () => {
+  test("draws deleted lines and signs until the review ends", async () => {
     await changed();
     await plays(`
       :edit ${at("a")}        signs = 2 8 9   old =
@@ -572,7 +572,7 @@ onEachNeovim((session) => {
     `);
   });
 
-  test("options: no signs, other keys or none, no message", async () => {
+  test("follows the options for signs, keys and the message", async () => {
     const option = (code: string) =>
       lua(`local review = require("claude-code.config").get().review ${code}`);
     await option(`review.signs, review.message = "never", false`);
@@ -591,7 +591,7 @@ onEachNeovim((session) => {
     await option(`review.signs, review.message, review.keys = "always", true, BEFORE`);
   });
 
-  test(":bdelete takes the keys with it, and they come back with the file: by ]f and from the list", async () => {
+  test("maps the keys again after :bdelete, by ]f and from the list", async () => {
     await changed();
     await plays(":Claude review  a:2  list 5");
     for (const back of ["[f", "<C-w>b1G<CR>"]) {
@@ -631,7 +631,7 @@ onEachNeovim((session) => {
     await plays("<Ignore>  list 1");
   });
 
-  test("old lines above the first line are in sight", async () => {
+  test("shows old lines above the first line", async () => {
     edited("a", TEN, TEN.replace("line 1\nline 2\n", "one\n"));
     await plays(`
       :Claude review   list 1   {winsaveview().topfill} 2
@@ -639,7 +639,7 @@ onEachNeovim((session) => {
     `);
   });
 
-  test("a change far to the right is in sight, in each file and hunk after hunk", async () => {
+  test("scrolls to a change far to the right", async () => {
     const far = (word: string) => `${"x".repeat(300)} ${word}\n`;
     const text = (word: string) => `${far(word)}${TEN}${far(word)}`;
     for (const name of ["a", "b"]) write(name, text("old"));
@@ -656,7 +656,7 @@ onEachNeovim((session) => {
     `);
   });
 
-  test("old lines stand where the text does, also when the signs have moved it", async () => {
+  test("draws old lines in the column of the text, also after signs have moved it", async () => {
     edited("a", TEN, five);
     await plays(":set number | Claude review  list 1  old line 5");
     await eventually("the margin", async () => {
@@ -673,7 +673,7 @@ onEachNeovim((session) => {
         return vim.api.nvim_eval_statusline(vim.wo[win].winbar, { winid = win, use_winbar = true }).str
       end, vim.api.nvim_list_wins())`);
 
-    test("is never the quickfix window's, and goes with the review from split windows and files", async () => {
+    test("leaves the quickfix window alone, and goes with the review from all windows", async () => {
       await changed();
       await plays(`
         :Claude review                  bar hunk 1/2
@@ -706,7 +706,7 @@ onEachNeovim((session) => {
       await plays(":Claude review  list 1  texts ! [");
     });
 
-    test("has as many keys as there is room for, and the end of a long path", async () => {
+    test("shows as many keys as fit, and the end of a long path", async () => {
       edited("a", TEN, five);
       await review(1);
       await eventually("the bar", async () => (await bar()).includes("hunk 1/1"));
@@ -724,7 +724,7 @@ onEachNeovim((session) => {
     });
   });
 
-  test("the window's own bar comes back, also one that was set in the meantime; a global one stays global", async () => {
+  test("gives the window its own bar back, also one that was set in the meantime", async () => {
     await changed();
     await nvim().command(`setglobal winbar=global | edit ${at("a")}`);
     for (const [mine, later, both] of [
@@ -744,7 +744,7 @@ onEachNeovim((session) => {
   });
 
   describe("in the quickfix window", () => {
-    test("the cursor stays at its entry when others come", async () => {
+    test("keeps the cursor at its entry when others come", async () => {
       for (const name of ["a", "b", "c"]) write(name, TEN);
       claude({ b: five, c: five });
       await plays(`
@@ -758,7 +758,7 @@ onEachNeovim((session) => {
       `);
     });
 
-    test("the last decision closes it, and the cursor is in the user's file, not in a deleted one's text or a terminal", async () => {
+    test("closes after the last decision, and puts the cursor into the user's file", async () => {
       edited("d", TEN, undefined);
       await plays(`
         :edit ${at("mine")} | botright 8new | terminal
@@ -769,7 +769,7 @@ onEachNeovim((session) => {
       `);
     });
 
-    test("keys act on entries; a range on several", async () => {
+    test("decides about an entry, or all of a range", async () => {
       await changed();
       await plays(`
         :Claude review!   list 5   {&buftype} quickfix
@@ -778,7 +778,7 @@ onEachNeovim((session) => {
       `);
     });
 
-    test("]c and ]f show the next entry beside it, gC comments on the lines of one", async () => {
+    test("shows the next entry beside it by ]c and ]f, and comments on its lines by gC", async () => {
       await changed();
       const beside = "bufname(winbufnr(1))->fnamemodify(':t') .. ':' .. line('.', win_getid(1))";
       await lua(`vim.ui.input = function(_, done) done("because") end`);
@@ -805,7 +805,7 @@ onEachNeovim((session) => {
       ]);
     });
 
-    test("]c opens the fold that holds the next entry", async () => {
+    test("opens the fold that holds the next entry", async () => {
       await changed();
       const closed = (row: number) => `win_execute(win_getid(1), 'echon foldclosed(${row})')`;
       await plays(`
@@ -816,7 +816,7 @@ onEachNeovim((session) => {
       `);
     });
 
-    test("keys and counts act in a list that :Cfilter has filtered, and in the whole one behind it", async () => {
+    test("decides in a list that :Cfilter has filtered, and in the whole one behind it", async () => {
       for (const name of ["a", "b", "c"]) write(name, TEN);
       const two = five.replace("line 9\n", "nine\n");
       claude({ a: two, b: two, c: two });
@@ -833,7 +833,7 @@ onEachNeovim((session) => {
       `);
     });
 
-    test("a changed mode is an entry beside the hunks, undone and taken back by itself", async () => {
+    test("lists a changed mode beside the hunks, and undoes it alone", async () => {
       edited("a", TEN, five);
       world.claudeChmod(at("a"), 0o644, 0o755, `S${tests}`);
       const mode = () => statSync(world.path(at("a"))).mode & 0o777;
@@ -849,7 +849,7 @@ onEachNeovim((session) => {
       expect(mode()).toBe(0o755);
     });
 
-    test("<CR> shows each entry in the same window, also from a deleted file's", async () => {
+    test("shows each entry in the same window by <CR>, also from a deleted file's", async () => {
       for (const name of ["d", "e"]) write(name, TEN);
       claude({ d: undefined, e: undefined, f: "new\n" }, { tool: "Bash" });
       await inList(3);
@@ -867,7 +867,7 @@ onEachNeovim((session) => {
       `);
     });
 
-    test("a deleted file whose buffer keeps its text is shown as it was, and comes back", async () => {
+    test("shows a deleted file as it was, and brings it back", async () => {
       write("d", TEN);
       await nvim().command(`edit ${at("d")}`);
       claude({ d: undefined }, { tool: "Bash" });
@@ -879,7 +879,7 @@ onEachNeovim((session) => {
       await plays(`gr  disk d = ${oneLine(TEN)}`);
     });
 
-    test("draws of a renamed file only what was edited since, and takes it back", async () => {
+    test("draws the edits of a renamed file, and undoes the rename", async () => {
       write("d", TEN);
       claude({ d: undefined, e: TEN }, { tool: "Bash", from: { [at("e")]: at("d") } });
       const renamed = `texts /^renamed from ${at("d")}/`;
@@ -894,7 +894,7 @@ onEachNeovim((session) => {
       `);
     });
 
-    test("a binary file has its size on screen, not its bytes, and the keys decide it", async () => {
+    test("shows the size of a binary file, not its bytes, and decides about it", async () => {
       write("old.png", "\0one");
       const bytes = `\0${"\x01".repeat(2_999)}`;
       claude({ "new.png": bytes, "old.png": bytes });
@@ -909,7 +909,7 @@ onEachNeovim((session) => {
     });
   });
 
-  test("the user's own mappings come back, also one that is set when a language server attaches", async () => {
+  test("gives the user's mappings back, also one that is set when a language server attaches", async () => {
     const own = (key: string) =>
       lua(`vim.keymap.set("n", ..., "<Cmd>let g:own = 1<CR>", { buffer = true })`, key);
     const mapping = (key: string, part: string) =>
@@ -926,7 +926,7 @@ onEachNeovim((session) => {
     `);
   });
 
-  test("the keys of a diff stay when a review ends beside it", async () => {
+  test("leaves the keys of a diff when a review ends beside it", async () => {
     edited("a", TEN, five);
     await plays(":Claude review  list 1");
     await nvim().command("new");
@@ -939,7 +939,7 @@ onEachNeovim((session) => {
     `);
   });
 
-  test("says where a line is from, also one that is kept, and one that is not Claude's", async () => {
+  test("says where a line comes from, also one that is kept, and one that is not Claude's", async () => {
     await changed();
     // In the list it is the entry under the cursor, which is another file's.
     await plays(`
@@ -957,7 +957,7 @@ onEachNeovim((session) => {
     `);
   });
 
-  test("what nobody sees in a prompt, a tool or a name is shown as codes", async () => {
+  test("shows invisible characters of a prompt, a tool or a name as codes", async () => {
     const name = "a\u202ecod.txt";
     claude({ [name]: "x\n" }, { prompt: world.prompt(`S${tests}`, "do\0it"), tool: "a\u001bb" });
     world.stop(`S${tests}`);
@@ -968,7 +968,7 @@ onEachNeovim((session) => {
     `);
   });
 
-  test("of several sessions each change has its own, and one may be chosen", async () => {
+  test("names the session of each change, and chooses one", async () => {
     await lua(
       `ROWS = require("port").session_rows
       ROWS.add({ n = 1, id = "of-another" })
@@ -993,7 +993,7 @@ onEachNeovim((session) => {
     await lua("for n = 1, 2 do ROWS.remove(n) end");
   });
 
-  test("lines of the journal that could not be read are told once", async () => {
+  test("says once that lines of the journal could not be read", async () => {
     await changed();
     appendFileSync(journalPath(world.folder), "damaged\n");
     await plays(`
@@ -1003,7 +1003,7 @@ onEachNeovim((session) => {
     `);
   });
 
-  test("a change that could not be recorded is on the status line until the rest is kept", async () => {
+  test("shows on the status line that a change could not be recorded, until the rest is kept", async () => {
     const status = "{v:lua.require('claude-code').statusline()}";
     await changed();
     await plays(`<Ignore>  ${status} /, 5 to review$/`);
@@ -1022,7 +1022,7 @@ onEachNeovim((session) => {
     `);
   });
 
-  test("outside of git, what a command changed in a file that is open is listed", async () => {
+  test("lists a command's change of an open file outside of git", async () => {
     write("open", "1\n2\n3\n");
     await nvim().command(`edit ${at("open")}`);
     const recorder = new Recorder(world.root);
@@ -1046,7 +1046,7 @@ onEachNeovim((session) => {
     await plays(":1Claude undo!  disk open = 1|2|3|");
   });
 
-  test("a turn that ends with changes says so, once", async () => {
+  test("says once that a turn ended with changes", async () => {
     await nvim().until(
       "the executable's first report",
       `return require("claude-code.editor.review").summary() ~= nil`,
@@ -1063,7 +1063,7 @@ onEachNeovim((session) => {
 
   // At the end: what they record is in the journal of each test behind them.
   describe("a long list", () => {
-    nightly.test("of 2,100 hunks has one entry for most files", async () => {
+    nightly.test("has one entry for most files of 2,100 hunks", async () => {
       const text = Array.from({ length: 30 }, (_, i) => `line ${i}\n`);
       const changed = text.map((line, i) => (i % 4 === 3 ? line.toUpperCase() : line)).join("");
       const names = Array.from({ length: 300 }, (_, i) => `f${String(i).padStart(3, "0")}`);
@@ -1079,7 +1079,7 @@ onEachNeovim((session) => {
     });
 
     nightly.test(
-      "of 2,002 files says in its title, and in a message, that two have no room",
+      "says in its title, and in a message, that two of 2,002 files have no room",
       async () => {
         const names = Array.from({ length: 2_001 }, (_, i) => `many/f${i}`);
         claude(Object.fromEntries(names.map((name) => [name, "new\n"])), { tool: "Bash" });

@@ -93,7 +93,7 @@ onEachNeovim((session) => {
       await plays("<Ignore>  says e.ln is a symlink  says ! no change");
     });
 
-    test(":g in a file, with a line of the user's from then: it stays", async () => {
+    test("keeps the user's line that is written between :g and its way back", async () => {
       const name = names()[0] as string;
       const withMine = CLAUDE.replace('  print("line 8")\n', 'mine\n  print("line 8")\n');
       await plays(`
@@ -108,7 +108,7 @@ onEachNeovim((session) => {
     });
   });
 
-  test("gR gB gA in the list: the whole file undone, taken back, kept; g? shows the keys, gQ ends", async () => {
+  test("undoes a whole file by gR, takes that back by gB, keeps it by gA, shows the keys, ends", async () => {
     await review("Claude review!");
     const name = names()[0] as string;
     await plays(`
@@ -123,7 +123,7 @@ onEachNeovim((session) => {
     expect(texts()).toEqual(names().map(() => CLAUDE));
   });
 
-  nightly.test("a step that a buffer cannot take is taken back later", async () => {
+  nightly.test("takes back later what a buffer cannot take now", async () => {
     const name = names()[0] as string;
     await plays(`
       :edit ${name} | 5
@@ -173,7 +173,7 @@ onEachNeovim((session) => {
         nth,
       );
 
-    test("a key while the decision runs that the one before has led on to", async () => {
+    test("decides by a key while the decision before it runs", async () => {
       await review("Claude review");
       await holdAnswer(2);
       // The second one is the last of its file.
@@ -186,7 +186,7 @@ onEachNeovim((session) => {
       await waits(HUNKS * FILES - 3);
     });
 
-    test("a key decides nothing if the user leaves the file before its turn", async () => {
+    test("decides nothing if the user leaves the file before its turn", async () => {
       await review("Claude review");
       await holdAnswer(1);
       await nvim().type("gaga");
@@ -238,7 +238,7 @@ onEachNeovim((session) => {
       await plays("<Ignore>  says ! /no change|since it was shown|nothing to review/");
     });
 
-    test("a decision in the list shows the next entry", async () => {
+    test("shows the next entry after a decision in the list", async () => {
       await review("Claude review!");
       const shown = `{line('.', bufwinid('${names()[0]}'))}`;
       await plays(`

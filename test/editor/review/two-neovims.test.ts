@@ -41,7 +41,7 @@ onEachNeovim((session, version) => {
       }
     });
 
-  test("both undo the same hunk at once: one text, and no question (W12)", async () => {
+  test("undoes the same hunk in both at once, without a question (W12)", async () => {
     world.claude({ a: "1\nII\n3\n" });
     await waits(1);
     await settled("1\nII\n3\n");
@@ -50,7 +50,7 @@ onEachNeovim((session, version) => {
     await waits(0);
   });
 
-  test("a file that the other one has open comes without a question about its swap file, read-only", async () => {
+  test("opens a file that the other one has open read-only, without a question about its swap file", async () => {
     world.write("b", "1\n2\n3\n");
     for (const neovim of both()) {
       await neovim.lua("vim.o.directory = vim.fn.getcwd() .. '//' vim.o.updatecount = 1");
