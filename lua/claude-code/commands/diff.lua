@@ -9,12 +9,10 @@ local function on_screen(run)
     local diffs = require("claude-code.editor.diff")
     local shown = diffs.current()
     if shown then
-      run(shown, args)
-    elseif diffs.count() > 0 then
-      notify.warn("the diff is not on screen: :Claude diff shows it")
-    else
-      notify.warn("no diff is waiting for an answer")
+      return run(shown, args)
     end
+    local waits = diffs.count() > 0
+    notify.warn(waits and "the diff is not on screen: :Claude diff shows it" or diffs.NO_DIFF)
   end
 end
 
@@ -29,12 +27,7 @@ return {
   --- Shows the proposed edit that waits, or the next of several. The one on screen waits again.
   diff = {
     run = function()
-      local diffs = require("claude-code.editor.diff")
-      if diffs.count() > 0 then
-        diffs.switch(1)
-      else
-        notify.warn("no diff is waiting for an answer")
-      end
+      require("claude-code.editor.diff").switch(1)
     end,
   },
 
@@ -61,8 +54,9 @@ return {
   --- Rejects all proposed edits that wait.
   ["diff reject-all"] = {
     run = function()
-      if require("claude-code.editor.diff").reject_all() == 0 then
-        notify.warn("no diff is waiting for an answer")
+      local diffs = require("claude-code.editor.diff")
+      if diffs.reject_all() == 0 then
+        notify.warn(diffs.NO_DIFF)
       end
     end,
   },

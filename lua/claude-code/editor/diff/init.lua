@@ -22,7 +22,7 @@ local TOPIC = "diff"
 ---@field series { total: integer }
 local queue = { waiting = {}, series = { total = 0 } }
 
-local M = {}
+local M = { NO_DIFF = "no diff is waiting for an answer" }
 
 ---@class claude-code.DiffParams
 ---@field id integer
@@ -319,7 +319,7 @@ function M.switch(step)
   if shown and is_open and #queue.waiting == 0 and not shown.view:is_inside() then
     return shown.view:enter(true)
   elseif #queue.waiting == 0 then
-    return notify.info("there is no other proposal", TOPIC)
+    return notify.info(is_open and "there is no other proposal" or M.NO_DIFF, TOPIC)
   elseif shown and not (is_open and shown.view:hide()) then
     return
   elseif shown then
