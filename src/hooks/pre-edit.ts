@@ -22,7 +22,7 @@ const ToolInput = v.union([
 
 /**
  * Claude is about to edit a file: once in a turn it waits for the user's unsaved edits of it, if they would
- * conflict, and has to read the file again once they are written. Whoever is away, or wants none of that, holds
+ * conflict, and has to read the file again once they are written. A user who is away, or wants none of that, holds
  * nothing.
  */
 export async function preEdit(call: HookCall): Promise<object | undefined> {

@@ -36,7 +36,7 @@ function wasBlocked({ input }: HookCall, { blocked, retries }: Summary): boolean
   return input.prompt_id ? blocked >= retries : input.stop_hook_active === true;
 }
 
-/** Claude may stop. Where no one knows whether its edits are right, the user reads that. */
+/** Claude may stop. If no one knows whether its edits are right, the user reads that. */
 async function allow(call: HookCall, params: { waited?: true } = {}): Promise<StopDecision> {
   const unknown = (await call.ask("session_allowed", params))?.unknown;
   if (unknown) call.log.warn(`Claude ended its turn with ${unknown}`);

@@ -98,7 +98,7 @@ export class Log {
   }
 }
 
-/** A log of our own in the state folder; it is kept short. Where that is another user's, lines go to stderr. */
+/** A log of our own in the state folder; it is kept short. If that is another user's, lines go to stderr. */
 export function stateLog(name: string): Log {
   const folder = stateFolder();
   try {

@@ -120,7 +120,7 @@ export class NeovimRpc {
 
 /**
  * Neovim's strings are bytes: a file's name, a linter's message or a binary buffer need not be
- * UTF-8. What is none becomes U+FFFD. A byte order mark is text like any other.
+ * UTF-8. Other bytes become U+FFFD. A byte order mark is text like any other.
  */
 const UTF8 = new TextDecoder("utf-8", { ignoreBOM: true });
 
@@ -138,7 +138,7 @@ const OPTIONS = {
 /**
  * The msgpack messages that come in on a socket. Their strings are decoded here, since the package
  * decodes short ones without a look at their end: after an é in Latin-1 it takes the next two
- * characters, or the next field, for the rest of one. So are keys: those of a language server's edit are
+ * characters, or the next field, for the rest of one. Keys are decoded here, too: those of a language server's edit are
  * its own, and the package takes none called `__proto__`.
  */
 async function* messages(stream: AsyncIterable<Uint8Array>): AsyncGenerator<unknown, void> {

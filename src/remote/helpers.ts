@@ -69,7 +69,7 @@ const PLAIN_OF_ANSWER = ["type", "originalFile", "original_file"];
 
 /**
  * A hook of a CLI in the remote, or its MCP server nvim-lsp: our own program does its work here, for this
- * Neovim, with the paths of here. What cannot be mapped is not done, and the channel closes.
+ * Neovim, with the paths of here. A path that cannot be mapped closes the channel, and nothing is done.
  */
 export async function runHelper(channel: Channel, d: string, remote: Remote): Promise<void> {
   if (remote.running >= MAX_RUNNING) return channel.close();

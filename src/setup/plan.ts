@@ -215,7 +215,7 @@ function addRun(plan: Plan, root: string, claude: Lookup, args: readonly string[
 }
 
 /**
- * Makes the stable path lead to the executable that runs, where it leads nowhere yet. What a download
+ * Makes the stable path lead to the executable that runs, where it leads nowhere yet. The file that a download
  * has put there stays. Throws the system's error.
  */
 function ensureStablePath(): void {

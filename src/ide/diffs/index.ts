@@ -153,7 +153,7 @@ interface Reasons {
 }
 
 /**
- * Why the user rejected proposals. Of its answer to openDiff the CLI reads DIFF_REJECTED alone
+ * Why the user rejected proposals. The CLI reads DIFF_REJECTED alone of the answer to openDiff
  * (2.1.330), then its turn ends. So Neovim submits the reason as the user's next prompt. A CLI outside
  * of Neovim gets a mention of it in its prompt, for the user to submit (`UserText`).
  */

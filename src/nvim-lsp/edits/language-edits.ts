@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { isProtected } from "../../claude/protected";
-import { Failure, message } from "../../lib/errors";
+import { failureCode, message } from "../../lib/errors";
 import type { Log } from "../../lib/log";
 import { realPath, shownPath } from "../../lib/paths";
 import { counted, cutText } from "../../lib/visible";
@@ -64,7 +64,7 @@ export class LanguageEdits {
   }
 
   /**
-   * Throws Failure; then no file is changed. Where Neovim does not answer that is not known: the review has then
+   * Throws Failure; then no file is changed. If Neovim does not answer, that is not known: the review has then
    * what the hooks find in the work tree.
    */
   async apply(edit: LanguageEdit): Promise<Applied> {
@@ -74,7 +74,8 @@ export class LanguageEdits {
     const { ticks = {} } = answer;
     const params = { operations, ticks, preview, ...(renamed && { renamed }) };
     const done = await this.neovim.runTask("edits_apply", params, TASK_MS).catch((error) => {
-      throw error instanceof Failure && error.code !== "busy" ? unchanged(error.message) : error;
+      const isUnknown = ["busy", "gone"].includes(failureCode(error) ?? "gone");
+      throw isUnknown ? error : unchanged(message(error));
     });
     const { changes, ...rest } = done as Made;
     const made = changes.map(

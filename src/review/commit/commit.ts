@@ -176,7 +176,7 @@ function draftOf(prompts: readonly string[]): string {
   return [subject, rest.join("\n").trim(), ...others].filter(Boolean).join("\n\n");
 }
 
-/** Some 25,000 tokens. What is cut off is still in the list of files. */
+/** Some 25,000 tokens. The list of files still has what is cut off. */
 const MAX_DIFF_BYTES = 100_000;
 const MAX_FILES = 1_000;
 const MAX_MESSAGE = 10_000;

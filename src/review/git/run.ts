@@ -5,7 +5,7 @@ import { onPath } from "../../lib/programs";
 /**
  * A repository's own configuration may name programs, and a folder from the internet may bring such a
  * configuration: none of them is run. Hooks of the hooks folder, fsmonitor and submodules are off here,
- * what has a name of its own by `withoutNamed`, and nothing is fetched. Where those cannot be turned off,
+ * what has a name of its own by `withoutNamed`, and nothing is fetched. If those cannot be turned off,
  * git is not run.
  */
 const OFF = ["core.fsmonitor=false", "core.hooksPath=/dev/null"];

@@ -15,7 +15,7 @@ export function journalPath(reviewFolder: string): string {
  * Appends one record; returns it with its version, time and id. Throws the system's error (ENOSPC, …).
  *
  * No lock: one write with O_APPEND stays in one piece. It begins with a line end, so that a line that
- * was cut off by a full disk spoils itself alone. Who rewrites the journal (./rewrite.ts) puts a new
+ * was cut off by a full disk spoils itself alone. Rewriting the journal (./rewrite.ts) puts a new
  * file in its place: a record that went to the old one is written again; readers know it by its id.
  */
 export function append(reviewFolder: string, record: NewRecord): JournalRecord {

@@ -205,7 +205,7 @@ const TURNS = new Set<unknown>(["prompt", "stop", "end"]);
 /**
  * Takes out of the journal what says nothing of what waits (times in ms since the epoch): of a file that
  * was kept as a whole before `before` all but the last text and that decision, and what calls and turns
- * left that changed no file before `ended`. What is listed, and what can be undone, stays as it is;
+ * left that changed no file before `ended`. The list, and the decisions that can be undone, stay as they are;
  * decisions before `before` can no longer be taken back.
  */
 export function compaction(before: number, ended = before): Plan {

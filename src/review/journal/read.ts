@@ -32,7 +32,7 @@ const COMPARED_BYTES = 200;
 export class JournalReader {
   #offset = 0;
   /**
-   * The place of the last record that was read, and how it begins. Whoever rewrites the journal makes it
+   * The place of the last record that was read, and how it begins. Rewriting the journal makes it
    * shorter, so all before it is as it was while that is there. An inode says less: the system gives
    * that of the journal before the last one to the next one.
    */

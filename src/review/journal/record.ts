@@ -72,7 +72,7 @@ const Prompt = v.object({
   head: Head,
 });
 
-/** Bash or an MCP tool begins. What it has changed follows as a `change` of the same `use`. */
+/** Bash or an MCP tool begins. Its changes follow as a `change` of the same `use`. */
 const Begin = v.object({
   ...common,
   ...call,

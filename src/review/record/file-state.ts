@@ -24,7 +24,7 @@ const ABSENT: FileState = { content: { absent: true }, ...NONE };
 
 /**
  * Reads a path below the root, and keeps what it holds; `known` stands for a file that still has its
- * stamp. Where a folder is, the file is absent. Undefined for what is neither: a socket. Throws the
+ * stamp. A folder counts as an absent file. Undefined for anything else, such as a socket. Throws the
  * system's error (EACCES, ENOSPC, …).
  */
 export function readState(

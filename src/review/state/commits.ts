@@ -48,7 +48,7 @@ export class Commits {
   }
 
   /**
-   * Keeps what was committed or staged since; `entries` is all that waits for the user. Where another
+   * Keeps what was committed or staged since; `entries` is all that waits for the user. If another
    * decision comes while git runs, nothing is kept: the next check does it.
    */
   async check(entries: readonly Entry[]): Promise<void> {

@@ -48,7 +48,7 @@ export type OnDisk =
   | { problem: string; stamp: string };
 
 /**
- * Reads `path` below the root without following a symlink: a link's text is its target. What is `known`
+ * Reads `path` below the root without following a symlink: a link's text is its target. Content that is `known`
  * already, and has not changed since, is not read again.
  */
 export function readOnDisk(root: string, path: string, known?: OnDisk): OnDisk {

@@ -15,7 +15,7 @@ export type Selection =
     };
 
 /**
- * The selected marks count as kept, by the decision of that id. What was undone before and is there
+ * The selected marks count as kept, by the decision of that id. Text that was undone before and is there
  * again, is undone no more.
  */
 export function kept(weave: Weave, id: string, what: Selection, scope: Scope): Weave {

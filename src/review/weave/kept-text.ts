@@ -100,7 +100,7 @@ function distanceOf(one: Lines, other: Lines): number {
 
 /**
  * Between two rows that HEAD has too: its own lines, which the review has never seen (`h`), rows that it lacks and
- * which may have replaced them (`o`), Claude's among these (`r`), and those to insert (`i`). Where the first two
+ * which may have replaced them (`o`), Claude's among these (`r`), and those to insert (`i`). If the first two
  * are not on one side of what is inserted, their order is open.
  */
 function isOpen(gap: string): boolean {
