@@ -1,4 +1,5 @@
-import { rm } from "node:fs/promises";
+import { afterAll, beforeAll } from "bun:test";
+import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { NeovimVersion } from "#test";
 import { Claude } from "../support/claude";
@@ -7,53 +8,88 @@ import { Model } from "../support/model";
 import { type LockFile, lockFiles } from "./lock-file";
 import { Neovim } from "./neovim";
 
-/** A project, a home, and the three who meet there: the model's stand-in, Neovim, the CLI. */
-export interface Bench {
-  project: string;
-  home: string;
-  model: Model;
-  neovim: Neovim;
-  claude: Claude;
-  lock: LockFile;
-  /** Starts the CLI again, after `claude.close()`. */
-  startClaude(): Promise<void>;
-  dispose(): Promise<void>;
+interface Options {
+  version: NeovimVersion;
+  /** Texts by name, in the project; Neovim shows those of `shown`, or all, side by side. */
+  files: Record<string, string>;
+  shown?: string[];
+  columns?: number;
+  /** Arguments of the CLI. */
+  args?: string[];
 }
 
 /** Both sides of a diff fit in the window of either of two files. */
 const COLUMNS = 190;
 
-/** Opens `files` side by side in Neovim, waits for its lock file and starts the CLI with its port. */
-export async function startBench(
-  version: NeovimVersion,
-  files: Record<string, string>,
-): Promise<Bench> {
-  const undo: (() => unknown)[] = [];
-  const dispose = async () => {
-    for (const step of undo.reverse()) await step();
-  };
-  try {
-    const { root, home, project } = await newUser(files);
-    undo.push(() => rm(root, { recursive: true, force: true, maxRetries: 5 }));
-    const paths = Object.keys(files).map((name) => join(project, name));
-    const model = new Model();
-    undo.push(() => model.stop());
-    const neovim = await Neovim.start({ version, project, home, files: paths, columns: COLUMNS });
-    undo.push(() => neovim.close());
-    const lock = await neovim.eventually(
-      "the lock file",
-      async () => (await lockFiles(home))[0] ?? false,
-    );
-    const start = () => Claude.start({ project, model, port: lock.port, home });
-    const bench = { project, home, model, neovim, claude: await start(), lock, dispose };
-    undo.push(() => bench.claude.close());
-    await bench.claude.waitForEditor();
-    const startClaude = async () => {
-      bench.claude = await start();
-    };
-    return Object.assign(bench, { startClaude });
-  } catch (error) {
-    await dispose();
-    throw error;
+/** A project, and the three who meet there: the model's stand-in, Neovim, the CLI with Neovim's port. */
+export class Bench {
+  readonly model = new Model();
+  neovim!: Neovim;
+  claude!: Claude;
+  lock!: LockFile;
+  #root!: string;
+
+  protected constructor(private readonly options: Options) {
+    beforeAll(() => this.#open());
+    afterAll(async () => {
+      await this.claude?.close();
+      await this.neovim?.close();
+      this.model.stop();
+      await rm(this.#root, { recursive: true, force: true, maxRetries: 5 });
+    });
+  }
+
+  async #open(): Promise<void> {
+    const { files, shown = Object.keys(files) } = this.options;
+    this.#root = (await newUser(files)).root;
+    await this.prepare();
+    await this.startNeovim(shown);
+    this.claude = await this.startClaude();
+    await this.claude.waitForEditor();
+  }
+
+  /** Before Neovim starts. */
+  protected async prepare(): Promise<void> {}
+
+  get project(): string {
+    return join(this.#root, "project");
+  }
+
+  get home(): string {
+    return join(this.#root, "home");
+  }
+
+  path(name: string): string {
+    return join(this.project, name);
+  }
+
+  onDisk(name: string): Promise<string> {
+    return readFile(this.path(name), "utf8");
+  }
+
+  press(key: string): Promise<void> {
+    return this.neovim.terminal.press(key);
+  }
+
+  async startNeovim(names: string[]): Promise<void> {
+    const { project, home } = this;
+    const { version, columns = COLUMNS } = this.options;
+    const files = names.map((name) => this.path(name));
+    this.neovim = await Neovim.start({ version, project, home, files, columns });
+    const lock = async () => (await lockFiles(home))[0] ?? false;
+    this.lock = await this.neovim.eventually("the lock file", lock);
+  }
+
+  /** `further`: beside the first one, by the name of its log. */
+  startClaude(args = this.options.args ?? [], further?: string): Promise<Claude> {
+    const { project, home, model, lock } = this;
+    return Claude.start({
+      project,
+      home,
+      model,
+      port: lock.port,
+      args,
+      ...(further && { further }),
+    });
   }
 }

@@ -1,6 +1,5 @@
 import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { claims, NEOVIMS, nightly } from "#test";
 import { newsText, toolResults } from "../support/model-request";
 import { requireNamespace } from "../support/namespace";
@@ -11,11 +10,11 @@ import { lockFiles } from "./lock-file";
 
 requireNamespace();
 describe.each(NEOVIMS)("$name", (version) => {
-  const light = FirstLight.inBlock(version);
+  const light = new FirstLight(version);
 
   test("connects by the lock file", async () => {
     claims("Only you can read the token");
-    const { lock, model, claude, neovim, project, home } = light.bench;
+    const { lock, model, claude, neovim, project, home } = light;
     expect(lock.content).toMatchObject({
       pid: await neovim.pid(),
       ideName: "Neovim",
@@ -37,7 +36,7 @@ describe.each(NEOVIMS)("$name", (version) => {
 
   test("writes what is accepted with <CR>, and updates the buffer", async () => {
     const proposal = await light.propose('"zero"', '"one"');
-    expect(await light.onDisk()).not.toBe(proposal);
+    expect(await light.onDisk("main.lua")).not.toBe(proposal);
     await light.press("Enter");
     const said = newsText(await light.received(UPDATED));
     expect(said).not.toContain(MODIFIED);
@@ -46,43 +45,43 @@ describe.each(NEOVIMS)("$name", (version) => {
 
   test("writes what the user has changed, and accepted with :w", async () => {
     const proposal = await light.propose('"one"', '"two"');
-    await light.bench.neovim.terminal.type("GA -- mine");
+    await light.neovim.terminal.type("GA -- mine");
     await light.press("Escape");
-    await light.bench.neovim.terminal.type(":w");
+    await light.neovim.terminal.type(":w");
     await light.press("Enter");
     expect(newsText(await light.received("updated successfully"))).toContain(MODIFIED);
     await light.expectWritten(proposal.replace("return M\n", "return M -- mine\n"));
   });
 
   test("changes nothing by q, and tells the model", async () => {
-    const text = await light.onDisk();
+    const text = await light.onDisk("main.lua");
     await light.propose('"two"', '"rejected"');
     await light.press("q");
-    await light.bench.claude.waitForIdle();
+    await light.claude.waitForIdle();
     await light.expectWritten(text);
     await light.expectModelToReceive(REJECTED);
   });
 
   nightly.test("closes the diff, and writes, by Yes in the terminal", async () => {
     const proposal = await light.propose('"two"', '"three"');
-    await light.bench.claude.answer("Yes");
+    await light.claude.answer("Yes");
     expect(newsText(await light.received(UPDATED))).not.toContain(MODIFIED);
     await light.expectWritten(proposal);
   });
 
   nightly.test("closes the diff, and changes nothing, by No in the terminal", async () => {
-    const text = await light.onDisk();
+    const text = await light.onDisk("main.lua");
     await light.propose('"three"', '"refused"');
-    await light.bench.claude.answer("No");
-    await eventually(() => light.bench.neovim.diff(), null);
-    await light.bench.claude.waitForIdle();
+    await light.claude.answer("No");
+    await eventually(() => light.neovim.diff(), null);
+    await light.claude.waitForIdle();
     await light.expectWritten(text);
     await light.expectModelToReceive(REJECTED);
   });
 
   // The last one: it breaks the file.
   test("sends with an edit's result what it broke", async () => {
-    await light.bench.neovim.startServer("main.lua", light.bench.home);
+    await light.neovim.startServer("main.lua", light.home);
     await light.propose("return M", "return WRONG");
     await light.press("Enter");
     const said = newsText(await light.received(UPDATED));
@@ -92,11 +91,11 @@ describe.each(NEOVIMS)("$name", (version) => {
 });
 
 nightly.describe.each(NEOVIMS)("further edits in $name", (version) => {
-  const light = FirstLight.inBlock(version);
+  const light = new FirstLight(version);
 
   test("mentions the reason of a rejection in the prompt of a CLI elsewhere", async () => {
-    const { neovim, claude, model } = light.bench;
-    const text = await light.onDisk();
+    const { neovim, claude, model } = light;
+    const text = await light.onDisk("main.lua");
     await light.propose('"zero"', '"rejected"');
     await neovim.terminal.type(":Claude diff reject names come from the table");
     await neovim.terminal.press("Enter");
@@ -111,20 +110,20 @@ nightly.describe.each(NEOVIMS)("further edits in $name", (version) => {
   });
 
   test("makes a new file in a folder that does not exist", async () => {
-    const file = join(light.bench.project, "deep/er/new.lua");
+    const file = light.path("deep/er/new.lua");
     const content = 'return "grüße 🦊"\n';
     const write = { tool: "Write", input: { file_path: file, content } };
     light.model.script([[write], [{ text: "Done." }]]);
-    await light.bench.claude.prompt("Write a new file");
+    await light.claude.prompt("Write a new file");
     await light.shown(content, 1);
-    expect(existsSync(join(light.bench.project, "deep"))).toBe(false);
+    expect(existsSync(light.path("deep"))).toBe(false);
     await light.press("Enter");
     expect(newsText(await light.received("File created successfully at:"))).not.toContain(MODIFIED);
-    expect(await light.onDisk(file)).toBe(content);
+    expect(await light.onDisk("deep/er/new.lua")).toBe(content);
   });
 
   test("shows two edits of one turn after each other", async () => {
-    const text = await light.onDisk();
+    const text = await light.onDisk("main.lua");
     const first = text.replace('"zero"', '"one"');
     const second = first.replace("local M = {}", "local M = { 1 }");
     const edits = [
@@ -132,7 +131,7 @@ nightly.describe.each(NEOVIMS)("further edits in $name", (version) => {
       ...edit(light.main, "local M = {}", "local M = { 1 }"),
     ];
     light.model.script([read(light.main), edits, [{ text: "Done." }]]);
-    await light.bench.claude.prompt("Change both");
+    await light.claude.prompt("Change both");
     for (const proposal of [first, second]) {
       await light.shown(proposal);
       await light.press("Enter");
@@ -144,16 +143,16 @@ nightly.describe.each(NEOVIMS)("further edits in $name", (version) => {
   });
 
   test("writes the rest, to the byte, where a hunk was dropped", async () => {
-    const text = await light.onDisk();
+    const text = await light.onDisk("main.lua");
     const wanted = text.replace("-- line 5\n", "-- LINE 5\n");
     const content = wanted.replace("-- line 60\n", "-- LINE 60\n");
     const write = { tool: "Write", input: { file_path: light.main, content } };
     light.model.script([read(light.main), [write], [{ text: "Done." }]]);
-    await light.bench.claude.prompt("Change two lines");
+    await light.claude.prompt("Change two lines");
     await light.shown(content);
-    await light.bench.neovim.terminal.type("]cgr");
+    await light.neovim.terminal.type("]cgr");
     await eventually(
-      async () => (await light.bench.neovim.diff())?.proposed.lines.join("\n"),
+      async () => (await light.neovim.diff())?.proposed.lines.join("\n"),
       wanted.trimEnd(),
     );
     await light.press("Enter");
@@ -163,15 +162,15 @@ nightly.describe.each(NEOVIMS)("further edits in $name", (version) => {
   });
 
   test("asks twice for a file that was saved while its diff waited", async () => {
-    const saved = (await light.onDisk()).replace("-- line 80", "-- saved by hand");
+    const saved = (await light.onDisk("main.lua")).replace("-- line 80", "-- saved by hand");
     await light.propose('"one"', '"two"');
     await writeFile(light.main, saved);
-    await light.bench.neovim.terminal.waitFor("was written since");
+    await light.neovim.terminal.waitFor("was written since");
     await light.press("Enter");
-    await light.bench.neovim.terminal.waitFor("then accept again");
+    await light.neovim.terminal.waitFor("then accept again");
     await light.press("Enter");
     await light.received("File content has changed since it was last read");
-    await light.bench.claude.waitForIdle();
+    await light.claude.waitForIdle();
     await light.expectWritten(saved);
   });
 });

@@ -1,11 +1,8 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect } from "bun:test";
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { afterEach, beforeAll, beforeEach, expect } from "bun:test";
 import type { NeovimVersion } from "#test";
-import type { Model } from "../support/model";
 import { type ModelRequest, newsText } from "../support/model-request";
 import { edit, read } from "../support/turns";
-import { type Bench, startBench } from "./bench";
+import { Bench } from "./bench";
 import { eventually } from "./eventually";
 import type { Layout } from "./neovim";
 
@@ -18,75 +15,53 @@ const FILLER = Array.from({ length: 80 }, (_, line) => `-- line ${line + 3}`).jo
 const MAIN = `local M = {}\nM.name = "zero"\n${FILLER}\nreturn M\n`;
 
 /** The genuine CLI beside a Neovim with windows of uneven sizes, which every case leaves as they were. */
-export class FirstLight {
-  bench!: Bench;
-  main!: string;
-
-  private constructor() {}
-
-  static inBlock(version: NeovimVersion): FirstLight {
-    const light = new FirstLight();
+export class FirstLight extends Bench {
+  constructor(version: NeovimVersion) {
+    super({ version, files: { "main.lua": MAIN, "other.lua": "return {}\n" } });
     let before: Layout;
 
     beforeAll(async () => {
-      const files = { "main.lua": MAIN, "other.lua": "return {}\n" };
-      light.bench = await startBench(version, files);
-      light.main = join(light.bench.project, "main.lua");
-      const { neovim } = light.bench;
       // A layout with something to lose: uneven windows, a scrolled view, a cursor in the middle.
-      await neovim.terminal.type(":botright split | resize 7\r:wincmd t\r40Gzt5l");
+      await this.neovim.terminal.type(":botright split | resize 7\r:wincmd t\r40Gzt5l");
       const place = () =>
-        neovim.lua("return { vim.fn.winnr('$'), vim.fn.line('.'), vim.fn.col('.') }");
+        this.neovim.lua("return { vim.fn.winnr('$'), vim.fn.line('.'), vim.fn.col('.') }");
       await eventually(place, [3, 40, 6]);
     });
 
-    afterAll(() => light.bench?.dispose());
-
     beforeEach(async () => {
-      await light.bench.claude.recover();
-      await eventually(() => light.bench.neovim.diff(), null);
-      before = await light.bench.neovim.layout();
+      await this.claude.recover();
+      await eventually(() => this.neovim.diff(), null);
+      before = await this.neovim.layout();
     });
 
     afterEach(async () => {
-      const { neovim } = light.bench;
-      await eventually(() => neovim.layout(), before);
-      expect(await neovim.terminal.screen()).not.toMatch(/Press ENTER|W1[0-9]:|E\d+:/);
+      await eventually(() => this.neovim.layout(), before);
+      expect(await this.neovim.terminal.screen()).not.toMatch(/Press ENTER|W1[0-9]:|E\d+:/);
     });
-
-    return light;
   }
 
-  get model(): Model {
-    return this.bench.model;
-  }
-
-  onDisk(file = this.main): Promise<string> {
-    return readFile(file, "utf8");
-  }
-
-  press(key: string): Promise<void> {
-    return this.bench.neovim.terminal.press(key);
+  get main(): string {
+    return this.path("main.lua");
   }
 
   /** The CLI writes after the answer, and Neovim shows it after that. */
   async expectWritten(text: string): Promise<void> {
-    await eventually(() => this.onDisk(), text);
-    await eventually(() => this.bench.neovim.buffer(this.main), { text, modified: false });
+    await eventually(() => this.onDisk("main.lua"), text);
+    await eventually(() => this.neovim.buffer(this.main), { text, modified: false });
   }
 
   /** Claude edits the main file; returns the proposal once Neovim shows it. */
   async propose(from: string, to: string): Promise<string> {
     this.model.script([read(this.main), edit(this.main, from, to), [{ text: "Done." }]]);
-    const proposal = (await this.onDisk()).replace(from, to);
-    await this.bench.claude.prompt("Change the name");
+    const proposal = (await this.onDisk("main.lua")).replace(from, to);
+    await this.claude.prompt("Change the name");
     await this.shown(proposal);
     return proposal;
   }
 
   /** Waits until Neovim shows the diff, and puts the cursor on the proposed side. */
   async shown(proposal: string, windows = 2): Promise<void> {
-    const { neovim, claude } = this.bench;
+    const { neovim, claude } = this;
     const diff = await neovim.waitForDiff(proposal).catch(async (error: Error) => {
       throw new Error(`${error.message}\n${await claude.editorLog()}`);
     });
@@ -101,8 +76,8 @@ export class FirstLight {
   /** After a rejection the turn ends without a request; the next prompt carries the news. */
   async expectModelToReceive(words: string): Promise<void> {
     this.model.script([[{ text: "Understood." }]]);
-    await this.bench.claude.prompt("Go on");
+    await this.claude.prompt("Go on");
     expect(newsText(await this.model.nextRequest())).toContain(words);
-    await this.bench.claude.waitForIdle();
+    await this.claude.waitForIdle();
   }
 }

@@ -3,16 +3,15 @@ import { chmod, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { EXECUTABLE, NEOVIMS, type NeovimVersion, nightly } from "#test";
 import { cliArguments } from "../../src/claude/cli-arguments";
-import { Claude } from "../support/claude";
-import { isolatedEnv, newUser } from "../support/claude-home";
-import { Model } from "../support/model";
+import type { Claude } from "../support/claude";
+import { isolatedEnv } from "../support/claude-home";
 import type { Block } from "../support/model-answer";
 import { type ModelRequest, newsText } from "../support/model-request";
 import { requireNamespace } from "../support/namespace";
 import { bash, edit, read, say } from "../support/turns";
+import { Bench } from "./bench";
 import { eventually } from "./eventually";
 import { lockFiles } from "./lock-file";
-import { Neovim } from "./neovim";
 
 /** A dozen calls of tools, each with its hooks, on a busy machine. */
 const TURN_MS = 60_000;
@@ -32,49 +31,15 @@ const write = (path: string, content: string): Block[] => [
 ];
 
 /** A repository in which the genuine CLI changes files, and a Neovim in which the user reviews that. */
-class Review {
-  neovim!: Neovim;
-  claude!: Claude;
-  readonly model = new Model();
-  #root!: string;
-
-  private constructor(private readonly version: NeovimVersion) {}
-
-  static inBlock(version: NeovimVersion): Review {
-    const review = new Review(version);
-    beforeAll(() => review.open());
-    afterAll(async () => {
-      await review.claude?.close();
-      await review.neovim?.close();
-      review.model.stop();
-      await rm(review.#root, { recursive: true, force: true, maxRetries: 5 });
-    });
-    return review;
+class Review extends Bench {
+  constructor(version: NeovimVersion) {
+    const args = ["--permission-mode", "acceptEdits", "--allowedTools=Bash", SETTINGS];
+    super({ version, files: FILES, shown: ["main.lua"], columns: 160, args });
   }
 
-  private async open(): Promise<void> {
-    this.#root = (await newUser(FILES)).root;
+  protected override async prepare(): Promise<void> {
     for (const name of ["gone.txt", "old.txt"]) await chmod(this.path(name), 0o755);
     this.git("init -q .", "add -A", "commit -qm first");
-    await this.startNeovim(["main.lua"]);
-    this.claude = await this.startClaude("acceptEdits", undefined, SETTINGS);
-    await this.claude.waitForEditor();
-  }
-
-  private get project(): string {
-    return join(this.#root, "project");
-  }
-
-  get home(): string {
-    return join(this.#root, "home");
-  }
-
-  path(name: string): string {
-    return join(this.project, name);
-  }
-
-  text(name: string): Promise<string> {
-    return Bun.file(this.path(name)).text();
   }
 
   git(...commands: string[]): void {
@@ -85,22 +50,15 @@ class Review {
     }
   }
 
-  async startNeovim(names: string[]): Promise<void> {
-    const { version, project, home } = this;
-    const files = names.map((name) => this.path(name));
-    this.neovim = await Neovim.start({ version, project, home, files });
+  override async startNeovim(names: string[]): Promise<void> {
+    await super.startNeovim(names);
     // Neovim waits so long for the rest of `grn` and the like.
     await this.neovim.lua("vim.o.timeoutlen = 50 return true");
-    await eventually(async () => (await lockFiles(home)).length, 1, 20_000);
   }
 
-  /** `further`: beside the first one, by the name of its log. */
-  async startClaude(mode: string, further?: string, ...settings: string[]): Promise<Claude> {
-    const { project, home, model } = this;
-    const [lock] = await lockFiles(home);
+  another(mode: string, ...settings: string[]): Promise<Claude> {
     const args = ["--permission-mode", mode, "--allowedTools=Bash", ...settings];
-    const port = lock?.port ?? 0;
-    return Claude.start({ project, home, model, port, args, ...(further && { further }) });
+    return this.startClaude(args, "second.log");
   }
 
   command(line: string): Promise<boolean> {
@@ -136,7 +94,7 @@ class Review {
 /* The steps follow each other. */
 requireNamespace();
 describe.each(NEOVIMS)("$name", (version) => {
-  const review = Review.inBlock(version);
+  const review = new Review(version);
 
   test("lists everything that the CLI changes by its tools, and its shell", async () => {
     await review.command(
@@ -179,14 +137,14 @@ describe.each(NEOVIMS)("$name", (version) => {
       await eventually(async () => (await review.list()).length, left - 1);
     }
     for (const name of ["crlf.txt", "gone.txt", "old.txt", "main.lua"]) {
-      expect(await review.text(name)).toBe(FILES[name] as string);
+      expect(await review.onDisk(name)).toBe(FILES[name] as string);
     }
     expect(["gone.txt", "old.txt"].map((name) => statSync(review.path(name)).mode & 0o777)).toEqual(
       [0o755, 0o755],
     );
     expect(["moved.txt", "here.txt"].filter((name) => existsSync(review.path(name)))).toEqual([]);
     expect((await review.neovim.buffer(review.path("main.lua")))?.text).toBe(MAIN);
-    expect(await review.text("mine.txt")).toBe("A of mine\nb\nC\n");
+    expect(await review.onDisk("mine.txt")).toBe("A of mine\nb\nC\n");
 
     await review.select("g0.txt");
     await review.neovim.terminal.type("Vjga");
@@ -228,7 +186,7 @@ describe.each(NEOVIMS)("$name", (version) => {
         local line = require("claude-code").statusline()
         return { line:find("review incomplete") ~= nil, what:match(".* run") or what }`);
     expect(await state()).toEqual([false, ""]);
-    await using second = await review.startClaude("acceptEdits", "second.log");
+    await using second = await review.another("acceptEdits");
     await second.waitForEditor();
     review.model.script([say("Hello.")]);
     await second.prompt("chat");
@@ -252,7 +210,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     await review.neovim.terminal.waitFor(/Claude's hooks have not run/);
     await review.select("main.lua");
     await review.neovim.terminal.type("gr");
-    await eventually(() => review.text("main.lua"), MAIN);
+    await eventually(() => review.onDisk("main.lua"), MAIN);
     await review.command("Claude review done");
     await eventually(state, [false, ""]);
   });
@@ -263,7 +221,7 @@ describe.each(NEOVIMS)("$name", (version) => {
  * follow each other.
  */
 nightly.describe.each(NEOVIMS)("$name", (version) => {
-  const review = Review.inBlock(version);
+  const review = new Review(version);
 
   /** The agent runs beside the session that has started it (2.1.330): who asks first is not known. */
   const bySubagent = (request: ModelRequest): Block[] => {
@@ -301,7 +259,7 @@ nightly.describe.each(NEOVIMS)("$name", (version) => {
   test("lists at once what a command had changed when the user pressed Esc", async () => {
     review.model.script([bash("echo half >> mine.txt; sleep 30"), say("never")]);
     await review.claude.prompt("be slow");
-    await eventually(() => review.text("mine.txt"), `${FILES["mine.txt"]}half\n`);
+    await eventually(() => review.onDisk("mine.txt"), `${FILES["mine.txt"]}half\n`);
     await review.claude.terminal.press("Escape");
     await eventually(review.count, 1);
     await review.command("Claude review!");
@@ -331,7 +289,7 @@ nightly.describe.each(NEOVIMS)("$name", (version) => {
     await review.claude.terminal.press("Enter");
     await review.claude.terminal.waitFor(/3\. Restore code/);
     await review.claude.terminal.press("3");
-    await eventually(() => review.text("main.lua"), mine);
+    await eventually(() => review.onDisk("main.lua"), mine);
     await eventually(review.list, ["mine.txt:4 +1 -0  half  turn 2  ‹be slow›  Bash"]);
     expect(existsSync(review.path("rewound.txt"))).toBe(false);
     await eventually(async () => (await review.neovim.buffer(main))?.text, mine);
@@ -342,7 +300,7 @@ nightly.describe.each(NEOVIMS)("$name", (version) => {
   });
 
   test("tells apart a second session, in auto mode; follows commit and checkout", async () => {
-    await using second = await review.startClaude("auto", "second.log", SETTINGS);
+    await using second = await review.another("auto", SETTINGS);
     await second.waitForEditor();
     review.model.script([
       read(review.path("main.lua")),
@@ -375,7 +333,7 @@ nightly.describe.each(NEOVIMS)("$name", (version) => {
     await eventually(review.list, ["mine.txt:4 +1 -0  half  turn 2  ‹be slow›  Bash"]);
     await review.neovim.terminal.waitFor(/hunk 1\/1/);
     await review.neovim.terminal.type("gr");
-    await eventually(() => review.text("mine.txt"), FILES["mine.txt"] ?? "");
+    await eventually(() => review.onDisk("mine.txt"), FILES["mine.txt"] ?? "");
     await eventually(review.count, 0);
   });
 });
