@@ -15,6 +15,7 @@ import {
   NEOVIMS,
   NEWEST,
   nightly,
+  perBlock,
   TestClient,
   TestNeovim,
   temporaryFolder,
@@ -28,9 +29,8 @@ import { LATER, shows } from "../terminal/workbench";
 
 /* What Neovim itself does for the loop: arguments for a CLI, setting projects up, sending. */
 describe.each(NEOVIMS)("in $name", (version) => {
-  let project: Project;
+  const project = perBlock(() => Project.open(version));
   beforeAll(async () => {
-    project = await Project.open(version);
     await project.neovim.lua(`
       _G.said, _G.asked = {}, {}
       vim.notify = function(text) table.insert(_G.said, text) end
@@ -39,7 +39,6 @@ describe.each(NEOVIMS)("in $name", (version) => {
         return _G.answer
       end`);
   });
-  afterAll(() => project[Symbol.asyncDispose]());
   beforeEach(() => project.neovim.lua("_G.said, _G.asked, _G.answer = {}, {}, 1"));
 
   const said = () => project.neovim.lua<string[]>("return _G.said");

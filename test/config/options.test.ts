@@ -1,4 +1,4 @@
-import { NEOVIMS, rows, TestNeovim } from "#test";
+import { NEOVIMS, perBlock, rows, TestNeovim } from "#test";
 
 const PROBLEMS = rows(`
   { autostart = true } | autostart: unknown option; did you mean auto_start?
@@ -20,15 +20,13 @@ const PROBLEMS = rows(`
   "fast" | expected a table of options, got "fast"`);
 
 describe.each(NEOVIMS)("setup() in $name", (version) => {
-  let neovim: TestNeovim;
+  const neovim = perBlock(() => TestNeovim.start({ version, setup: false }));
   beforeAll(async () => {
-    neovim = await TestNeovim.start({ version, setup: false });
     await neovim.lua(`
       SAID = {}
       vim.notify = function(text) table.insert(SAID, text) end
       require("port").autostart.enable = function() end`);
   });
-  afterAll(() => neovim[Symbol.asyncDispose]());
 
   const setup = async (options: string): Promise<string[]> => {
     await neovim.lua(`SAID = {}; require("claude-code").setup(${options})`);

@@ -1,19 +1,15 @@
 import { rmSync, symlinkSync } from "node:fs";
-import { claims, eventually, first, NEOVIMS, NEWEST, nightly, rows } from "#test";
+import { claims, eventually, first, NEOVIMS, NEWEST, nightly, perBlock, rows } from "#test";
 import { counted } from "../../src/lib/visible";
 import { Project } from "./project";
 
 const GO = { continue: true } as const;
 
 describe.each(NEOVIMS)("the Stop hook with $name", (version) => {
-  let project: Project;
   let count = 0;
   let session: { session_id: string };
 
-  beforeAll(async () => {
-    project = await Project.open(version);
-  });
-  afterAll(() => project[Symbol.asyncDispose]());
+  const project = perBlock(() => Project.open(version));
   beforeEach(() => {
     session = { session_id: `session-${++count}` };
   });
@@ -203,12 +199,10 @@ describe.each(NEOVIMS)("the Stop hook with $name", (version) => {
 });
 
 describe("Claude is not held", () => {
-  let project: Project;
+  const project = perBlock(() => Project.open(NEWEST));
   beforeAll(async () => {
-    project = await Project.open(NEWEST);
     await project.edit("bad.txt", "ERROR\n");
   });
-  afterAll(() => project[Symbol.asyncDispose]());
 
   // test/fuzz has all other inputs.
   test.each(["{nonsense", '{"session_id":7}'])(

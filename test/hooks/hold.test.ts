@@ -1,4 +1,4 @@
-import { eventually, NEOVIMS } from "#test";
+import { eventually, NEOVIMS, perBlock } from "#test";
 import { Calls } from "./calls";
 import { Project } from "./project";
 
@@ -6,15 +6,13 @@ const EDIT = { file_path: "config.ts" };
 
 /* Claude is about to edit a file that has unsaved edits of the user's at the same place. */
 describe.each(NEOVIMS)("an edit in $name", (version) => {
-  let project: Project;
   /** The message is whole there. */
   const UI = { width: 80, height: 24 };
 
+  const project = perBlock(() => Project.open(version, "{}", undefined, UI));
   beforeAll(async () => {
-    project = await Project.open(version, "{}", undefined, UI);
     await project.hook("session-start", { source: "startup" });
   });
-  afterAll(() => project[Symbol.asyncDispose]());
 
   const lua = <T>(code: string) => project.neovim.lua<T>(code);
   const messages = () => lua<string>("return vim.fn.execute('messages')");

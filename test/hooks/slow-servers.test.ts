@@ -1,6 +1,15 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { eventually, first, isolatedEnv, NEOVIMS, NEWEST, nightly, temporaryFolder } from "#test";
+import {
+  eventually,
+  first,
+  isolatedEnv,
+  NEOVIMS,
+  NEWEST,
+  nightly,
+  perBlock,
+  temporaryFolder,
+} from "#test";
 import { call, connect } from "../nvim-lsp/client";
 import { later } from "../support/later";
 import { languageServer } from "../support/lsp-stdio";
@@ -39,18 +48,16 @@ const RESET = `
 const [DEADLINE_MS, BUSY_MS] = [20_000, 60_000];
 
 describe.each(NEOVIMS)("a slow language server with $name", (version) => {
-  let project: Project;
   let calls: Calls;
   let control: string;
   let count = 0;
   let name: string;
   let session: { session_id: string };
 
+  const project = perBlock(() => Project.open(version, "{ diagnostics = { after_edit = false } }"));
   beforeAll(async () => {
-    project = await Project.open(version, "{ diagnostics = { after_edit = false } }");
     calls = await Calls.count(project);
   });
-  afterAll(() => project?.[Symbol.asyncDispose]());
   beforeEach(async () => {
     control = temporaryFolder();
     await project.neovim.lua(RESET);

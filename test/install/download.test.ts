@@ -7,6 +7,7 @@ import {
   NEWEST,
   type NeovimVersion,
   OLDEST,
+  perBlock,
   type TestNeovim,
   temporaryFolder,
 } from "#test";
@@ -18,16 +19,10 @@ import { mayBuild, TestRelease } from "../support/release";
 import type { Behaviour } from "../support/release-server";
 
 mayBuild();
-
-/** An archive for this machine, from a server on 127.0.0.1 that does what it should not. */
-let published: Publication;
 let neovim: TestNeovim;
 let data: DataFolder;
 
-beforeAll(async () => {
-  published = await Publication.start(await TestRelease.standIn());
-});
-afterAll(() => published[Symbol.asyncDispose]());
+const published = perBlock(async () => Publication.start(await TestRelease.standIn()));
 
 function inNeovim(version: NeovimVersion): void {
   beforeAll(async () => {

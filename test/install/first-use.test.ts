@@ -9,6 +9,8 @@ import {
   type NeovimVersion,
   nightly,
   OLDEST,
+  perBlock,
+  perTest,
   run as runProgram,
   TestClient,
   TestNeovim,
@@ -19,21 +21,16 @@ import { mayBuild, TestRelease } from "../support/release";
 import { LATER, shows } from "../terminal/workbench";
 
 mayBuild();
-
-let published: Publication;
 let next: TestRelease;
-let data: DataFolder;
 
+const published = perBlock(async () => Publication.start(await TestRelease.standIn()));
 beforeAll(async () => {
-  published = await Publication.start(await TestRelease.standIn());
   next = await TestRelease.standIn({ version: "0.2.0", contract: CONTRACT + 1 });
 });
-afterAll(() => published[Symbol.asyncDispose]());
+const data = perTest(() => new DataFolder());
 beforeEach(() => {
-  data = new DataFolder();
   published.server.reset("good");
 });
-afterEach(() => data[Symbol.asyncDispose]());
 
 const watched = (version: NeovimVersion, setup = published.starting(), from = published) =>
   from.watched(version, setup, { XDG_DATA_HOME: data.xdg });
@@ -53,11 +50,7 @@ async function serves(neovim: TestNeovim): Promise<string[]> {
 }
 
 describe.each(NEOVIMS)("the first use in $name", (version) => {
-  let compiled: Publication;
-  beforeAll(async () => {
-    compiled = await Publication.start(await TestRelease.build());
-  });
-  afterAll(() => compiled[Symbol.asyncDispose]());
+  const compiled = perBlock(async () => Publication.start(await TestRelease.build()));
 
   test("fetches the executable, and serves a session with it", async () => {
     await using neovim = await watched(version, compiled.starting(), compiled);

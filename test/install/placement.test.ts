@@ -11,6 +11,8 @@ import {
   type NeovimVersion,
   nightly,
   OLDEST,
+  perBlock,
+  perTest,
   rows,
   TestNeovim,
   temporaryFolder,
@@ -21,18 +23,11 @@ import { mayBuild, NATIVE, TestRelease } from "../support/release";
 
 mayBuild();
 
-let published: Publication;
-let data: DataFolder;
-
-beforeAll(async () => {
-  published = await Publication.start(await TestRelease.standIn());
-});
-afterAll(() => published[Symbol.asyncDispose]());
+const published = perBlock(async () => Publication.start(await TestRelease.standIn()));
+const data = perTest(() => new DataFolder());
 beforeEach(() => {
-  data = new DataFolder();
   published.server.reset("good");
 });
-afterEach(() => data[Symbol.asyncDispose]());
 
 const start = (version: NeovimVersion) => published.neovim(version, { XDG_DATA_HOME: data.xdg });
 

@@ -10,6 +10,7 @@ import {
   NEOVIMS,
   nightly,
   OLDEST,
+  perBlock,
   ROOT,
   run as runProgram,
   TestNeovim,
@@ -24,18 +25,14 @@ import { platformSkip } from "../support/platform-skip";
 import { mayBuild, NATIVE, TestRelease } from "../support/release";
 
 mayBuild();
-
-/** An installation without a plugin manager. */
-let published: Publication;
 let unpacked: string;
 /** The folder of a user's data, and their home folder. */
 let data: string;
 
+const published = perBlock(async () => Publication.start(await TestRelease.build()));
 beforeAll(async () => {
-  published = await Publication.start(await TestRelease.build());
   unpacked = await published.release.unpacked();
 });
-afterAll(() => published[Symbol.asyncDispose]());
 beforeEach(() => {
   data = temporaryFolder();
   published.server.reset("good");
@@ -65,12 +62,7 @@ const leaves = () =>
 
 describe("install.sh", () => {
   const script = join(ROOT, "install.sh");
-  /** For what install.sh itself does, whatever is in the archive. */
-  let small: Publication;
-  beforeAll(async () => {
-    small = await Publication.start(await TestRelease.standIn());
-  });
-  afterAll(() => small[Symbol.asyncDispose]());
+  const small = perBlock(async () => Publication.start(await TestRelease.standIn()));
   beforeEach(() => small.server.reset("good"));
 
   const words = ({ server } = small) => [script, "--version", "0.1.0", "--mirror", server.url];

@@ -9,6 +9,7 @@ import {
   type NeovimVersion,
   nightly,
   OLDEST,
+  perTest,
 } from "#test";
 import { CERTIFICATE, KEY } from "../support/certificate";
 import { DataFolder, install, Publication, reaches } from "../support/installer";
@@ -18,7 +19,6 @@ mayBuild();
 
 let old: Publication;
 let next: Publication;
-let data: DataFolder;
 
 beforeAll(async () => {
   old = await Publication.start(await TestRelease.standIn());
@@ -28,12 +28,11 @@ afterAll(async () => {
   await old[Symbol.asyncDispose]();
   await next[Symbol.asyncDispose]();
 });
+const data = perTest(() => new DataFolder());
 beforeEach(() => {
-  data = new DataFolder();
   old.server.reset("good");
   next.server.reset("good");
 });
-afterEach(() => data[Symbol.asyncDispose]());
 
 /** A Neovim with the plugin of a release, and its user's data folder. */
 const start = (

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { eventually, NEOVIMS, ROOT, rows, setDefaultTimeout } from "#test";
+import { eventually, NEOVIMS, perBlock, ROOT, rows, setDefaultTimeout } from "#test";
 import { TSCONFIG, TYPESCRIPT } from "../support/typescript";
 import { LanguageProject } from "./world";
 
@@ -182,10 +182,8 @@ const RENAMES: [name: string, args: object, after: Record<string, string>][] = [
 ];
 
 describe.each(NEOVIMS)("real language servers with $name", (version) => {
-  let world: LanguageProject;
-
+  const world = perBlock(() => LanguageProject.open(version, FILES, { servers: () => SERVERS }));
   beforeAll(async () => {
-    world = await LanguageProject.open(version, FILES, { servers: () => SERVERS });
     const { project } = world;
     const commands = ["shape", "main"].map((name) => {
       const file = `src/${name}.cpp`;
@@ -204,7 +202,6 @@ describe.each(NEOVIMS)("real language servers with $name", (version) => {
     );
     await Promise.all(ready);
   });
-  afterAll(() => world?.[Symbol.asyncDispose]());
 
   test.each(ANSWERS)("%s", async (_name, asked = "", answer = "") => {
     const [tool = "", ...given] = asked.split(" ");

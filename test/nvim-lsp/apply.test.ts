@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
-import { claims, NEOVIMS, NEWEST, type NeovimVersion, outcomeOf, TestNeovim } from "#test";
+import { claims, NEOVIMS, NEWEST, type NeovimVersion, outcomeOf, perTest, TestNeovim } from "#test";
 import type { Encoding } from "../../src/editor/model";
 import { fileUri } from "../../src/lib/file-uri";
 import { Log } from "../../src/lib/log";
@@ -118,11 +118,7 @@ class Workspace implements AsyncDisposable {
 }
 
 describe.each(NEOVIMS)("edits of files with $name", (version) => {
-  let workspace: Workspace;
-  beforeEach(async () => {
-    workspace = await Workspace.open(version);
-  });
-  afterEach(() => workspace[Symbol.asyncDispose]());
+  const workspace = perTest(() => Workspace.open(version));
 
   async function refused(names: string[], problem: string): Promise<void> {
     const edit = workspace.rename(names, "old", "new");
@@ -347,11 +343,7 @@ describe.each(NEOVIMS)("edits of files with $name", (version) => {
 });
 
 describe("text edits", () => {
-  let workspace: Workspace;
-  beforeEach(async () => {
-    workspace = await Workspace.open(NEWEST);
-  });
-  afterEach(() => workspace[Symbol.asyncDispose]());
+  const workspace = perTest(() => Workspace.open(NEWEST));
 
   async function applied(text: string, edits: TextEdit[], encoding: Encoding = "utf-16") {
     workspace.write("a.txt", text);

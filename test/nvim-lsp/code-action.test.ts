@@ -1,4 +1,4 @@
-import { claims, NEOVIMS } from "#test";
+import { claims, NEOVIMS, perBlock } from "#test";
 import { fileUri } from "../../src/lib/file-uri";
 import { LanguageProject } from "../language/world";
 
@@ -10,7 +10,6 @@ const CAPABILITIES = {
 };
 
 describe.each(NEOVIMS)("code_action with $name", (version) => {
-  let edited: LanguageProject;
   const range = { start: { line: 0, character: 0 }, end: { line: 0, character: 3 } };
   const uri = () => fileUri(edited.project.path("a.txt"));
   const edit = (newText: string) => ({ changes: { [uri()]: [{ range, newText }] } });
@@ -19,12 +18,13 @@ describe.each(NEOVIMS)("code_action with $name", (version) => {
     answers({ "textDocument/codeAction": [{ title: "Do it", ...action }], ...more });
   const run = (action = "Do it") => edited.call("code_action", { path: "a.txt", line: 1, action });
 
+  const edited = perBlock(() =>
+    LanguageProject.open(version, { "a.txt": "old\n", "b.txt": "old\n" }),
+  );
   beforeAll(async () => {
-    edited = await LanguageProject.open(version, { "a.txt": "old\n", "b.txt": "old\n" });
     answers({});
     await edited.project.neovim.command(`edit ${edited.project.path("a.txt")}`);
   });
-  afterAll(() => edited?.[Symbol.asyncDispose]());
   const reset = () => edited.project.write("a.txt", "old\n");
 
   test("makes an edit that the server gives only when it is asked again", async () => {

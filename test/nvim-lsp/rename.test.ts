@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { eventually, NEOVIMS, setDefaultTimeout } from "#test";
+import { eventually, NEOVIMS, perBlock, setDefaultTimeout } from "#test";
 import { LanguageProject } from "../language/world";
 import { TSCONFIG, TYPESCRIPT } from "../support/typescript";
 
@@ -24,12 +24,13 @@ const FILES: Record<string, string> = {
 const NAMES = Object.keys(FILES);
 
 describe.each(NEOVIMS)("language servers change files with $name", (version) => {
-  let edited: LanguageProject;
-  beforeAll(async () => {
-    edited = await LanguageProject.open(version, FILES, {
+  const edited = perBlock(() =>
+    LanguageProject.open(version, FILES, {
       servers: () => ({ typescript: TYPESCRIPT }),
       session: "s1",
-    });
+    }),
+  );
+  beforeAll(async () => {
     const { neovim } = edited.project;
     await neovim.command(`edit ${edited.project.path("parser.ts")}`);
     await edited.project.hook("session-start", { session_id: "s1", source: "startup" });
@@ -48,7 +49,6 @@ describe.each(NEOVIMS)("language servers change files with $name", (version) => 
       100_000,
     );
   });
-  afterAll(() => edited?.[Symbol.asyncDispose]());
 
   function reset() {
     for (const [name, text] of Object.entries(FILES)) edited.project.write(name, text);

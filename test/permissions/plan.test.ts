@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { claims, eventually, NEOVIMS, temporaryFolder } from "#test";
+import { claims, eventually, NEOVIMS, perBlock, temporaryFolder } from "#test";
 import { Editor } from "./editor";
 
 /* A plan as a document, without a CLI; test/genuine/plan.test.ts has that. */
@@ -13,20 +13,17 @@ const ASKED = {
 beforeEach(() => writeFileSync(ASKED.tool_input.planFilePath, PLAN));
 
 describe.each([...NEOVIMS])("a plan in Neovim $name", (version) => {
-  let editor: Editor;
   const lua = <T>(code: string, ...args: unknown[]) => editor.neovim.lua<T>(code, ...args);
   const name = () => lua<string>("return vim.fs.dirname(vim.api.nvim_buf_get_name(0))");
   const isShown = () => eventually("the plan", async () => (await name()) === "claude-code://plan");
   const keys = (typed: string) =>
     lua("vim.api.nvim_feedkeys(vim.keycode((...)), 'mx', false)", typed);
 
+  const editor = perBlock(() => Editor.start(version, { isOn: false }));
   beforeAll(async () => {
-    // Answers to other questions are off.
-    editor = await Editor.start(version, { isOn: false });
     await lua(`INPUT_OF_NEOVIM = vim.ui.input
       vim.ui.input = function(_, callback) callback(INPUT) end`);
   });
-  afterAll(() => editor[Symbol.asyncDispose]());
   let n: number;
   let output: Promise<unknown>;
   let before: unknown;

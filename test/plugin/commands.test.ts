@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { NEOVIMS, TestNeovim } from "#test";
+import { NEOVIMS, perBlock, TestNeovim } from "#test";
 
 /** Each subcommand says what it was given instead of doing it. */
 const GIVEN = `
@@ -11,14 +11,11 @@ const GIVEN = `
   end`;
 
 describe.each(NEOVIMS)("the commands in $name", (version) => {
-  let neovim: TestNeovim;
-
+  const neovim = perBlock(() => TestNeovim.start({ version, setup: false, args: [] }));
   beforeAll(async () => {
-    neovim = await TestNeovim.start({ version, setup: false, args: [] });
     for (const name of ["a.txt", "some file.txt"]) writeFileSync(join(neovim.cwd, name), "");
     await neovim.lua(GIVEN);
   });
-  afterAll(() => neovim[Symbol.asyncDispose]());
 
   /** What the subcommand received of a command line. */
   const given = async (line: string) =>

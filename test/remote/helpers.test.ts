@@ -6,6 +6,7 @@ import {
   eventually,
   isolatedEnv,
   NEWEST,
+  perTest,
   run,
   TestNeovim,
   temporaryFolder,
@@ -14,12 +15,10 @@ import { LIMITS } from "../../src/remote/wire";
 import { remotesOption } from "../support/remote";
 import { type Frame, HELLO, STAND_IN, scriptedRelay, World } from "./world";
 
-let neovim: TestNeovim;
+const neovim = perTest(() => TestNeovim.start({ version: NEWEST }));
 beforeEach(async () => {
-  neovim = await TestNeovim.start({ version: NEWEST });
   await neovim.lock();
 });
-afterEach(() => neovim[Symbol.asyncDispose]());
 
 /** Neovim gets a relay that sends these frames; what that gets is read back. */
 async function withRelay(frames: object[]): Promise<() => Frame[]> {

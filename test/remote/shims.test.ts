@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { EXECUTABLE, eventually, isolatedEnv, NEWEST, TestClient, type TestNeovim } from "#test";
+import { EXECUTABLE, eventually, isolatedEnv, NEWEST, perBlock, TestClient } from "#test";
 import { said, shows, startNeovim } from "../terminal/workbench";
 import { type Lock, World } from "./world";
 
@@ -8,11 +8,10 @@ import { type Lock, World } from "./world";
 const GREETING = `it's "$(id)" \`id\` $HOME \\ ; & * é`;
 
 describe("Claude behind a program that changes what passes", () => {
-  let neovim: TestNeovim;
   let world: World;
   let inside: string;
+  const neovim = perBlock(() => startNeovim(NEWEST, "{}"));
   beforeAll(async () => {
-    neovim = await startNeovim(NEWEST, "{}");
     await neovim.lock();
     writeFileSync(join(neovim.cwd, "a.txt"), "one\n");
   });
@@ -29,7 +28,6 @@ describe("Claude behind a program that changes what passes", () => {
     await neovim.lua(`require("port").terminal.close_all()`);
     world[Symbol.dispose]();
   });
-  afterAll(() => neovim[Symbol.asyncDispose]());
 
   const write = (name: string, body: string) => {
     const path = join(inside, name);

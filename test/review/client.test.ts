@@ -1,4 +1,4 @@
-import { eventually, onEachNeovim } from "#test";
+import { eventually, onEachNeovim, perTest } from "#test";
 import type { Listed } from "../../src/review/service";
 import { World } from "./state/world";
 
@@ -13,11 +13,7 @@ const REQUEST = `
   return done`;
 
 onEachNeovim((session) => {
-  let world: World;
-  beforeEach(() => {
-    world = new World(session.neovim.cwd, session.neovim.home);
-  });
-  afterEach(() => world[Symbol.dispose]());
+  const world = perTest(() => new World(session.neovim.cwd, session.neovim.home));
 
   /** The executable that is ready, other than `unlike`. */
   const ready = (unlike?: number) =>

@@ -1,4 +1,5 @@
 import { statSync } from "node:fs";
+import { perTest } from "#test";
 import { journalPath } from "../../src/review/journal/append";
 import { compaction } from "../../src/review/journal/prune";
 import { recordsOf } from "../../src/review/journal/read";
@@ -6,11 +7,7 @@ import { rewriteJournal } from "../../src/review/journal/rewrite";
 import type { Listed } from "../../src/review/service";
 import { World } from "./state/world";
 
-let world: World;
-beforeEach(() => {
-  world = new World();
-});
-afterEach(() => world[Symbol.dispose]());
+const world = perTest(() => new World());
 
 const TEN = Array.from({ length: 10 }, (_, i) => `line ${i}\n`).join("");
 const size = () => statSync(journalPath(world.folder)).size;

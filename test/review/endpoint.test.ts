@@ -1,6 +1,6 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { eventually } from "#test";
+import { eventually, perTest } from "#test";
 import { answerRequests } from "../../src/commands/neovim-requests";
 import type { Payload } from "../../src/editor/methods";
 import { Emitter } from "../../src/lib/emitter";
@@ -9,11 +9,7 @@ import { ReviewEndpoint } from "../../src/review/endpoint";
 import type { ReviewSummary } from "../../src/review/summary";
 import { World } from "./state/world";
 
-let world: World;
-beforeEach(() => {
-  world = new World();
-});
-afterEach(() => world[Symbol.dispose]());
+const world = perTest(() => new World());
 
 test("answers and reports on after a report that Neovim does not take", async () => {
   const onRequest = new Emitter<Payload<"request">>();

@@ -1,13 +1,10 @@
-import { outcomeOf } from "#test";
+import { outcomeOf, perBlock } from "#test";
 import { World } from "./state/world";
 
-/** Neovim sends the bytes of a text once, and an answer that it has is not sent again. */
-let world: World;
+const world = perBlock(() => new World());
 beforeAll(() => {
-  world = new World();
   world.edited("a", "1\n2\none\n", "1\n2\ntwo\n");
 });
-afterAll(() => world[Symbol.dispose]());
 
 const base64 = (text: string) => Buffer.from(text).toString("base64");
 const rows = async (text: unknown) => (await world.file("a", { text }))?.hunks[0]?.new;

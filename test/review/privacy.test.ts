@@ -1,16 +1,21 @@
 import { existsSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { claims, eventually, isolatedEnv, NEWEST, ROOT, TestNeovim, temporaryFolder } from "#test";
+import {
+  claims,
+  eventually,
+  isolatedEnv,
+  NEWEST,
+  perBlock,
+  ROOT,
+  TestNeovim,
+  temporaryFolder,
+} from "#test";
 import { tryLock } from "../../src/lib/lock";
 import { messageFor } from "../../src/review/commit/commit";
 import { PRIVATE_BY_DEFAULT, Privacy } from "../../src/review/record/privacy";
 import { RecordedHere } from "./recorded";
 
-let neovim: TestNeovim;
-beforeAll(async () => {
-  neovim = await TestNeovim.start({ version: NEWEST });
-});
-afterAll(() => neovim[Symbol.asyncDispose]());
+const neovim = perBlock(() => TestNeovim.start({ version: NEWEST }));
 
 test("gives hooks Neovim's options, and each change of them", async () => {
   claims("A private file's text is not recorded");

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { BOTH_NEOVIMS, NEWEST, type NeovimVersion } from "#test";
+import { BOTH_NEOVIMS, NEWEST, type NeovimVersion, perBlock } from "#test";
 import { Attached } from "../editor/attached";
 import { Screen } from "../support/screen";
 
@@ -41,12 +41,11 @@ const NEW_CODE = CODE.replace("0 -- so far", "M.start()").replace("  end\n", "")
 for (const version of BOTH_NEOVIMS) describe(version.name, () => screens(version));
 
 function screens(version: NeovimVersion) {
-  let a: Attached;
   let screen: Screen;
   let minor: string;
 
+  const a = perBlock(() => Attached.asNew({ version }));
   beforeAll(async () => {
-    a = await Attached.asNew({ version });
     minor = await a.nvim.lua<string>("local v = vim.version() return v.major .. '.' .. v.minor");
     screen = await Screen.attach(a.nvim, 80, ROWS);
     await a.nvim.lua(
@@ -64,7 +63,6 @@ function screens(version: NeovimVersion) {
     await a.edit(a.path("main.txt"));
     await a.attach();
   });
-  afterAll(() => a?.[Symbol.asyncDispose]());
 
   interface Case {
     name: string;

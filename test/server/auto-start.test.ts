@@ -1,6 +1,14 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { eventually, isolatedEnv, NEOVIMS, ROOT, TestNeovim, temporaryFolder } from "#test";
+import {
+  eventually,
+  isolatedEnv,
+  NEOVIMS,
+  perBlock,
+  ROOT,
+  TestNeovim,
+  temporaryFolder,
+} from "#test";
 
 const FILES: [file: string, program: string][] = [
   [".git/COMMIT_EDITMSG", "git"],
@@ -31,11 +39,7 @@ interface Situation {
 }
 
 describe.each(NEOVIMS)("auto_start in $name", (version) => {
-  let plain: TestNeovim;
-  beforeAll(async () => {
-    plain = await TestNeovim.start({ version, setup: false });
-  });
-  afterAll(() => plain[Symbol.asyncDispose]());
+  const plain = perBlock(() => TestNeovim.start({ version, setup: false }));
 
   const situation = (neovim: TestNeovim) =>
     neovim.lua<Situation>(`return require("claude-code").status()`);

@@ -1,20 +1,20 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { claims, eventually, isolatedEnv, NEOVIMS, TestClient, TestNeovim } from "#test";
+import { claims, eventually, isolatedEnv, NEOVIMS, perBlock, TestClient, TestNeovim } from "#test";
 import { runHook } from "../support/hook";
 
 describe.each(NEOVIMS)("the status line in $name", (version) => {
-  let neovim: TestNeovim;
-  beforeAll(async () => {
-    neovim = await TestNeovim.start({
+  const neovim = perBlock(() =>
+    TestNeovim.start({
       version,
       setup: "{ auto_start = false }",
       ui: { width: 100, height: 20 },
-    });
+    }),
+  );
+  beforeAll(async () => {
     await neovim.command("set laststatus=2");
     await neovim.lua(`vim.o.statusline = "%{v:lua.require'claude-code'.statusline()}|"`);
   });
-  afterAll(() => neovim[Symbol.asyncDispose]());
 
   /** Waits until the screen itself says so: nothing else asks for a redraw. */
   const shows = (text: string) =>

@@ -3,6 +3,7 @@ export { setDefaultTimeout, setSystemTime, spyOn } from "bun:test";
 export * from "./claims";
 export * from "./client";
 export * from "./eventually";
+export * from "./lifetimes";
 export * from "./neovim";
 export * from "./outcome";
 export { oneLine } from "./plays";

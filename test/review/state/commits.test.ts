@@ -1,6 +1,6 @@
 import { realpathSync, rmSync, symlinkSync } from "node:fs";
 import { $ } from "bun";
-import { eventually, setSystemTime } from "#test";
+import { eventually, perTest, setSystemTime } from "#test";
 import { leftBehind } from "../../../src/claude/left-behind";
 import { isAlive } from "../../../src/lib/process";
 import { committedFiles } from "../../../src/review/git/committed";
@@ -15,14 +15,11 @@ const SEVEN = "1 2 3 4 5 6 7";
 const EDIT = "1 2 3 4 5 6 VII";
 const EDITS = "I 2 3 4 5 6 VII";
 const TEXT = textOf(SEVEN);
-
-let world: World;
+const world = perTest(() => new World());
 beforeEach(() => {
-  world = new World();
   world.write("a", TEXT);
   commitAll(world.root, { a: TEXT });
 });
-afterEach(() => world[Symbol.dispose]());
 
 const git = (...args: string[]) => run(world.root, ...args);
 const tell = (story: string) => play(world, story);

@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, rmSync, symlinkSync, truncateSync } from "node:fs";
-import { claims, outcomeOf } from "#test";
+import { claims, outcomeOf, perTest } from "#test";
 import { journalPath } from "../../../src/review/journal/append";
 import { ensureReviewFolder } from "../../../src/review/journal/folder";
 import { prune } from "../../../src/review/journal/prune";
@@ -7,14 +7,10 @@ import type { NewRecord } from "../../../src/review/journal/record";
 import type { Listed } from "../../../src/review/service";
 import { World } from "./world";
 
-/* A journal and texts that another program has changed, or that name what no file system has. */
-
-let world: World;
+const world = perTest(() => new World());
 beforeEach(() => {
-  world = new World();
   world.edited("good", "one\n", "two\n");
 });
-afterEach(() => world[Symbol.dispose]());
 
 function change(path: string): void {
   const texts = { before: world.content("a\n"), after: world.content("b\n") };

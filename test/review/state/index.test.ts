@@ -1,5 +1,6 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
+import { perTest } from "#test";
 import { git as run } from "../repository";
 import { play, stories, textOf } from "../story";
 import { World } from "./world";
@@ -9,13 +10,10 @@ import { World } from "./world";
 const SEVEN = "1 2 3 4 5 6 7";
 const EDITS = "I 2 3 4 5 6 VII";
 const TEXT = textOf(SEVEN);
-
-let world: World;
+const world = perTest(() => new World());
 beforeEach(async () => {
-  world = new World();
   await play(world, `repository a=${SEVEN}, other=${SEVEN}`);
 });
-afterEach(() => world[Symbol.dispose]());
 
 const git = (...args: string[]) => run(world.root, ...args);
 const status = () => git("status", "--porcelain", "--untracked-files=all");

@@ -1,14 +1,10 @@
 import { linkSync, statSync } from "node:fs";
-import { claims, outcomeOf } from "#test";
+import { claims, outcomeOf, perTest } from "#test";
 import type { ShownDecision } from "../../../src/review/shown";
 import { stories } from "../story";
 import { base64, World } from "./world";
 
-let world: World;
-beforeEach(() => {
-  world = new World();
-});
-afterEach(() => world[Symbol.dispose]());
+const world = perTest(() => new World());
 
 const at = (name: string, more: object = {}) => ({ path: world.path(name), ...more });
 

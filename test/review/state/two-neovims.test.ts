@@ -1,17 +1,13 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { eventually, nightly } from "#test";
+import { eventually, nightly, perTest } from "#test";
 import { keep } from "../../../src/review/decide/keep";
 import { JournalReader } from "../../../src/review/journal/read";
 import type { JournalRecord } from "../../../src/review/journal/record";
 import { ReviewedProject } from "../../../src/review/state/reviewed-project";
 import { base64, World } from "./world";
 
-let world: World;
-beforeEach(() => {
-  world = new World();
-});
-afterEach(() => world[Symbol.dispose]());
+const world = perTest(() => new World());
 
 const at = (name: string, more: object = {}) => ({ path: world.path(name), ...more });
 

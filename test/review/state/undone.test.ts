@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import { perTest } from "#test";
 import { fileVersion } from "../../../src/lib/paths";
 import { FUZZ_TIMEOUT_MS, tries } from "../../fuzz/effort";
 import { play, stories, textOf } from "../story";
@@ -9,13 +10,10 @@ const SIX = "1 2 3 4 5 6";
 const WITH = "1 2 3 C 4 5 6";
 const WITHOUT = "1 2 4 5 6";
 const TEXT = textOf(SIX);
-
-let world: World;
+const world = perTest(() => new World());
 beforeEach(() => {
-  world = new World();
   world.write("a", TEXT);
 });
-afterEach(() => world[Symbol.dispose]());
 
 const file = () => ({ path: world.path("a") });
 
