@@ -21,7 +21,7 @@ describe("the command line", () => {
     });
   });
 
-  test("a reader that is gone is no error", () => {
+  test("ends without an error when its reader is gone", () => {
     const script = '{ sleep 0.2; "$0" --help; echo "code $?" >&2; } | true';
     const { stderr } = Bun.spawnSync(["sh", "-c", script, EXECUTABLE]);
     expect(stderr.toString()).toBe("code 0\n");
@@ -52,7 +52,7 @@ describe("the command line", () => {
 });
 
 test.each(["valueOf", "__proto__", "hasOwnProperty", "constructor"])(
-  "the hook %s is none: nothing is printed",
+  "prints nothing for the unknown hook %s",
   (event) => {
     const { exitCode, stdout, stderr } = run(["hook", event], { stdin: '{"session_id":"s"}' });
     expect([exitCode, stdout]).toEqual([0, ""]);
@@ -74,7 +74,7 @@ describe("serve", () => {
       env: { NVIM: nvim },
     });
 
-  test("without $NVIM says who starts it", () => {
+  test("says without $NVIM who starts it", () => {
     const { exitCode, stderr } = run(["serve"]);
     expect(exitCode).toBe(2);
     expect(stderr).toContain("$NVIM");
@@ -99,7 +99,7 @@ describe("serve", () => {
   );
 });
 
-test("plugin and executable agree on version and contract", () => {
+test("has one version and contract in plugin and executable", () => {
   const lua = readFileSync(join(ROOT, "lua/claude-code/install/contract.lua"), "utf8");
   expect(Number(lua.match(/number\s*=\s*(\d+)/)?.[1])).toBe(CONTRACT);
   expect(lua.match(/version\s*=\s*"([^"]+)"/)?.[1]).toBe(VERSION);

@@ -51,7 +51,7 @@ onEachNeovim((session) => {
     expect(edited()).toBeUndefined();
   });
 
-  test("what is written for a Claude that has ended is a draft of the next one", async () => {
+  test("keeps the text for a Claude that has ended as a draft of the next one", async () => {
     const channels = () => lua<number>("return #vim.api.nvim_list_chans()");
     const before = await channels();
     const path = temporary(PROMPT, "begun");
@@ -66,7 +66,7 @@ onEachNeovim((session) => {
     await lua("vim.cmd('%delete') vim.cmd.quit()");
   });
 
-  test("the conversation as text is opened, and nobody waits", async () => {
+  test("opens the conversation as text, and waits for nothing", async () => {
     const program = run([temporary("cc-transcript-0af3.txt", "❯ hi\n")]);
     expect(await program.exited).toBe(0);
     expect(await name()).toBe("cc-transcript-0af3.txt");
@@ -105,7 +105,7 @@ onEachNeovim((session) => {
     await lua("vim.cmd('edit!')");
   });
 
-  describe("what is not the CLI's gets the user's own editor", () => {
+  describe("the user's own editor opens all that is not the CLI's", () => {
     const EDITOR = (file: string) => `-x\n${file}\n`;
 
     test.each<[string, (loop: string) => string]>([

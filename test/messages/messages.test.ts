@@ -107,7 +107,7 @@ describe.each(NEOVIMS)("messages in $name", (version) => {
       args: options ? ["--cmd", options] : [],
     });
 
-  test.each(SURROUNDINGS)("with %s none asks for Enter", async (_name, width, options) => {
+  test.each(SURROUNDINGS)("asks for no Enter with %s", async (_name, width, options) => {
     await using neovim = await start(width, options);
     await shown(neovim, `2 options cannot be used: ${STARTUP}`);
     for (const [keys, message] of TYPED) {
@@ -117,7 +117,7 @@ describe.each(NEOVIMS)("messages in $name", (version) => {
     }
   });
 
-  test("an error looks like one", async () => {
+  test("draws an error as one", async () => {
     await using neovim = await start(80, "");
     await logged(neovim, STARTUP);
     await shown(neovim, `2 options cannot be used: ${STARTUP}`);
@@ -142,15 +142,18 @@ describe.each(NEOVIMS)("messages in $name", (version) => {
     [59 + 12, "x".repeat(60), `${"x".repeat(58)}…`],
     [80, `${"x".repeat(48)}; y`, `claude-code.nvim: ${"x".repeat(48)}…`],
     [80, `two\nlines ${"語".repeat(30)}`, `claude-code.nvim: two lines ${"語".repeat(19)}…`],
-  ])("in %d columns the name is before each or none, and %s is cut at its end", async (...row) => {
-    const [width, text, line] = row;
-    await using neovim = await start(width, "");
-    await logged(neovim, STARTUP);
-    await neovim.lua(`require("port").messages.warn(...)`, text);
-    await eventually("the message", async () => expect((await screen(neovim)).at(-1)).toBe(line));
-  });
+  ])(
+    "shows the name before each message or none in %d columns, and cuts %s at its end",
+    async (...row) => {
+      const [width, text, line] = row;
+      await using neovim = await start(width, "");
+      await logged(neovim, STARTUP);
+      await neovim.lua(`require("port").messages.warn(...)`, text);
+      await eventually("the message", async () => expect((await screen(neovim)).at(-1)).toBe(line));
+    },
+  );
 
-  test("a syntax pattern that fails while a message is drawn asks for nothing", async () => {
+  test("asks for nothing when a syntax pattern fails while a message is drawn", async () => {
     await using neovim = await start(80, "");
     await logged(neovim, STARTUP);
     // E363: a line of 20 KB needs more than 'maxmempattern' allows.
@@ -162,7 +165,7 @@ describe.each(NEOVIMS)("messages in $name", (version) => {
     await shown(neovim, "drawn all the same");
   });
 
-  test("what two parts of the plugin report at once is said once", async () => {
+  test("says once what two parts of the plugin report at once", async () => {
     await using neovim = await start(80, "");
     await neovim.lua(`
       for _ = 1, 2 do
@@ -181,7 +184,7 @@ describe.each(NEOVIMS)("messages in $name", (version) => {
     ["i", "<Esc>"],
     ["R", "<Esc>"],
     [":terminal cat<CR>i", "<C-\\><C-n><C-w>v"],
-  ])("in the mode of %s Neovim does not wait, and shows it afterwards", async (keys, end) => {
+  ])("does not wait in the mode of %s, and shows the message afterwards", async (keys, end) => {
     await using neovim = await start(80, "");
     await logged(neovim, STARTUP);
     await neovim.type(keys);
@@ -200,7 +203,7 @@ describe.each(NEOVIMS)("messages in $name", (version) => {
     ["n", "nothing was changed"],
     ["y", "set up for new Claude sessions; :Claude unsetup undoes it"],
   ])(
-    "after the dialog of :Claude setup, answered with %s, none asks for Enter",
+    "does not ask for Enter after the dialog of :Claude setup, answered with %s",
     async (key, message) => {
       await using neovim = await start(80, "");
       await neovim.type(":Claude setup<CR>");
@@ -216,7 +219,7 @@ describe.each(NEOVIMS)("messages in $name", (version) => {
     ["is a function", "notify"],
     ["is a callable table", "setmetatable({}, { __call = function(_, ...) notify(...) end })"],
     ["waits for the main loop", "vim.schedule_wrap(notify)"],
-  ])("a notification plugin that %s gets the whole text", async (_name, made) => {
+  ])("gives the whole text to a notification plugin that %s", async (_name, made) => {
     await using neovim = await start(40, "");
     await shown(neovim, `2 options cannot be used: ${STARTUP}`);
     // As after `vim.notify = require("notify")`, and after that of mini.notify.

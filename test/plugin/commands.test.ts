@@ -85,7 +85,7 @@ describe.each(NEOVIMS)("the commands in $name", (version) => {
     expect(await said(line)).toEqual([problem]);
   });
 
-  test("there are few of them", async () => {
+  test("defines few commands", async () => {
     await using fresh = await TestNeovim.start({ version, setup: false });
     const names = await fresh.lua<string[]>(`return vim.fn.getcompletion("Claude", "cmdline")`);
     expect(names).toEqual([
@@ -112,14 +112,14 @@ describe.each(NEOVIMS)("the commands in $name", (version) => {
     expect(await fresh.lua("return GIVEN")).toMatchObject(expected);
   });
 
-  test("any other unknown command is Neovim's to report", async () => {
+  test("leaves other unknown commands to Neovim", async () => {
     const message = await neovim.lua<string>(
       "return select(2, pcall(vim.cmd, 'ClaudeCodeReview'))",
     );
     expect(message).toContain("E492");
   });
 
-  test("one without arguments takes | and another command", async () => {
+  test("takes | and another command after one without arguments", async () => {
     await neovim.lua("vim.g.after = 0");
     expect(await given("Claude review close | let g:after += 1")).toMatchObject({
       name: "review close",
@@ -131,7 +131,7 @@ describe.each(NEOVIMS)("the commands in $name", (version) => {
     expect(await neovim.lua("return vim.g.after")).toBe(4);
   });
 
-  test("every subcommand has a <Plug> mapping", async () => {
+  test("maps <Plug> for every subcommand", async () => {
     const wrong = await neovim.lua<string[]>(`
       return vim.iter(require("claude-code.commands").list):map(function(name)
         local plug = vim.trim("claude " .. name):gsub(" ", "-")

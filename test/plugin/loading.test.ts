@@ -15,7 +15,7 @@ import { shows } from "../terminal/workbench";
 const RUNTIME = ["dist", "doc", "lua", "plugin"];
 
 describe.each(BOTH_NEOVIMS)("loading in $name", (version) => {
-  test("by :packadd at the first command, as lazy.nvim's cmd does: setup() and the command at once", async () => {
+  test("loads by :packadd at the first command, as lazy.nvim's cmd does", async () => {
     const folder = temporaryFolder();
     const plugin = join(folder, "pack/claude/opt/claude-code.nvim");
     mkdirSync(plugin, { recursive: true });
@@ -57,7 +57,7 @@ describe.each(BOTH_NEOVIMS)("loading in $name", (version) => {
 });
 
 describe("loading by vim.pack", () => {
-  nightly.test("from a clone, as its documentation says", async () => {
+  nightly.test("loads from a clone, as the documentation of vim.pack says", async () => {
     const { binary } = NEWEST;
     const home = temporaryFolder();
     const repository = join(home, "claude-code.nvim");

@@ -17,21 +17,24 @@ describe.each(NEOVIMS)("$name", (version) => {
   const says = (neovim: TestNeovim, text: string) =>
     eventually(text, async () => expect(await neovim.command("messages")).toContain(text));
 
-  test.each(["before", "behind"])("one that has the same Lua module, %s ours", async (where) => {
-    const folder = sameModule();
-    const [sign, setup] = where === "before" ? ["^=", false as const] : ["+=", "{}"];
-    await using neovim = await start({
-      setup,
-      args: ["--cmd", `set runtimepath${sign}${folder}`],
-    });
-    if (where === "before") await neovim.command("silent! Claude status");
-    await says(neovim, "another plugin has the Lua module claude-code, too");
-    await says(neovim, folder);
-    expect(await neovim.command("messages")).not.toMatch(/E\d+:|traceback/);
-    rmSync(folder, { recursive: true });
-  });
+  test.each(["before", "behind"])(
+    "names a plugin with the same Lua module, %s ours",
+    async (where) => {
+      const folder = sameModule();
+      const [sign, setup] = where === "before" ? ["^=", false as const] : ["+=", "{}"];
+      await using neovim = await start({
+        setup,
+        args: ["--cmd", `set runtimepath${sign}${folder}`],
+      });
+      if (where === "before") await neovim.command("silent! Claude status");
+      await says(neovim, "another plugin has the Lua module claude-code, too");
+      await says(neovim, folder);
+      expect(await neovim.command("messages")).not.toMatch(/E\d+:|traceback/);
+      rmSync(folder, { recursive: true });
+    },
+  );
 
-  test("coder/claudecode.nvim", async () => {
+  test("names coder/claudecode.nvim", async () => {
     await using neovim = await start({ args: ["--cmd", "lua package.loaded.claudecode = {}"] });
     await says(neovim, "coder/claudecode.nvim is loaded, too");
   });

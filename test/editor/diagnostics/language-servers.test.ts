@@ -13,7 +13,7 @@ describe.each(NEOVIMS)("language servers with $name", (version) => {
   });
   afterAll(() => world?.close());
 
-  nightly.test("Claude breaks files, is blocked, looks, fixes them, may stop", async () => {
+  nightly.test("blocks Claude until it has fixed the files that it broke", async () => {
     const { project } = world;
     const prompt = { prompt_id: "p1" };
     project.write("open.ts", "export const n: number = 1;\n");
@@ -46,7 +46,7 @@ describe.each(NEOVIMS)("language servers with $name", (version) => {
     expect(await world.sessionDiagnostics()).toEqual({});
   });
 
-  test("servers that check a file when it is saved receive Claude's writes as saves", async () => {
+  test("reports Claude's writes as saves to servers that check saved files", async () => {
     const { project } = world;
     await project.neovim.command(`edit ${project.write("saved.json", "{}\n")}`);
     await project.neovim.lua(`
@@ -63,7 +63,7 @@ describe.each(NEOVIMS)("language servers with $name", (version) => {
     });
   });
 
-  test("each edit reports what it broke, and only that", async () => {
+  test("reports after each edit the problems that it made, and no others", async () => {
     const { project } = world;
     const session = { session_id: "report" };
     project.write("each.ts", "export const old: number = 'old';\nexport const b: number = 1;\n");
@@ -101,7 +101,7 @@ describe.each(NEOVIMS)("language servers with $name", (version) => {
   });
 });
 
-nightly.test("results from before the edit do not count: a slow server is waited for", async () => {
+nightly.test("waits for a slow server, and ignores results from before the edit", async () => {
   const [fine, broken] = ["export const a: number = 1;\n", "export const a: number = 'late';\n"];
   const slow = [process.execPath, join(import.meta.dir, "slow-server.ts"), "1200", ...TYPESCRIPT];
   await using project = await openWith(NEWEST, { typescript: slow });

@@ -69,7 +69,7 @@ describe.each(NEOVIMS)("$name", (version) => {
   test.each([
     ["just now", 0, true],
     ["a minute ago", 60, false],
-  ])("a file that was emptied %s: waited for: %p", async (_when, seconds, isAwaited) => {
+  ])("waits for the text of a file that was emptied %s: %p", async (_when, seconds, isAwaited) => {
     await using a = await withClient();
     const path = a.file("empty.txt", "");
     const at = Date.now() / 1000 - seconds;
@@ -83,7 +83,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     expect(slept > 0).toBe(isAwaited);
   });
 
-  test("a FIFO in the place of an open file does not keep Neovim waiting", async () => {
+  test("does not wait for a FIFO in the place of an open file", async () => {
     claims("FIFOs and endless files keep nothing waiting");
     await using a = await withClient();
     const [path, other] = [a.file("a.txt", "one\n"), a.file("b.txt", "one\n")];
@@ -124,7 +124,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     });
   }
 
-  test("a change while Neovim reads the whole file, which nobody follows then, is not lost", async () => {
+  test("notices a change while Neovim reads the whole file", async () => {
     await using a = await start();
     const path = a.file("alone/main.txt", "one\n");
     const buf = await a.edit(path);
@@ -142,7 +142,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     await shows(a, buf, "two");
   });
 
-  test("a folder that was gone for long is followed again once another file changes", async () => {
+  test("follows a folder that was gone for long once another file changes", async () => {
     await using a = await withClient();
     const [path, other] = [a.file("src/main.txt", "one\n"), a.file("other.txt", "one\n")];
     const bufs = [await a.edit(path), await a.edit(other)] as const;
@@ -157,7 +157,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     await shows(a, bufs[1], "two");
   });
 
-  test("a change that is noticed while the one before it is read is not lost", async () => {
+  test("loads a change that is noticed while the one before it is read", async () => {
     await using a = await withClient();
     const path = a.file("src/main.txt", "one\n");
     const buf = await a.edit(path);
@@ -178,7 +178,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     await shows(a, buf, "two");
   });
 
-  test("files behind symlinks, private files, files that are opened, named or made later", async () => {
+  test("follows files behind symlinks, private files, and files that are opened, named or made later", async () => {
     await using a = await withClient();
     const real = a.file("real/main.txt", "one\n");
     symlinkSync(a.path("real"), a.path("link"));
@@ -209,7 +209,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     await shows(a, renamed, "two");
   });
 
-  test("once unsaved edits are undone, the buffer follows the file again", async () => {
+  test("follows the file again once unsaved edits are undone", async () => {
     await using a = await withClient();
     await a.edit(a.file("main.lua", "one\n"));
     await a.nvim.type("Amine<Esc>");
@@ -220,7 +220,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     await a.nvim.plays("u  lines = two  {&modified} 0");
   });
 
-  test("unsaved edits that conflict are kept, and said once for each change; :e! loads the file", async () => {
+  test("keeps unsaved edits that conflict, and says so once for each change", async () => {
     await using a = await withClient();
     const path = a.file("main.lua", "one\n");
     await a.nvim.command(`edit ${path} | call setline(1, 'mine')`);
@@ -238,7 +238,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     await a.nvim.plays(":silent edit!  lines = theirs 2");
   });
 
-  test("an unsaved edit that the file has by now is none any more, and nothing is said", async () => {
+  test("drops an unsaved edit that the file has by now, without a word", async () => {
     await using a = await withClient();
     const path = a.file("main.lua", "one\n");
     await a.nvim.command(`edit ${path} | call setline(1, 'two')`);
@@ -247,7 +247,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     await noQuestion(a);
   });
 
-  test("a deleted file: its buffer is kept, said once; later files are loaded", async () => {
+  test("keeps the buffer of a deleted file, and says so once", async () => {
     await using a = await withClient();
     const buf = await a.edit(a.file("main.lua", "one\n"));
     rmSync(a.path("main.lua"));
@@ -385,7 +385,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     expect(await a.nvim.lua<number>("return TURNS")).toBeGreaterThan(count / 2);
   });
 
-  test("a command that is typed keeps the text until it is done", async () => {
+  test("keeps the text while a command is typed", async () => {
     await using a = await withClient();
     const buf = await a.edit(a.file("main.txt", "one\n"));
     await a.holdClock();

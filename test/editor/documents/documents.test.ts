@@ -18,7 +18,7 @@ describe.each(NEOVIMS)("$name", (version) => {
   const open = (a: Attached, path: string, more: object = {}) =>
     a.call("document_open", { path, front: true, select_to_eol: false, ...more });
 
-  test("a file that changes beneath unsaved edits again and again leaves no autocommands", async () => {
+  test("leaves no autocommands after changes beneath unsaved edits", async () => {
     await using a = await opened("one\n");
     const count = () => a.nvim.lua<number>("return #vim.api.nvim_get_autocmds({})");
     const before = await count();
@@ -33,7 +33,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     expect(a.read("main.txt")).toBe("mine 2\n");
   });
 
-  test("a symlinked folder or file finds the buffer that is open already", async () => {
+  test("finds the open buffer of a symlinked folder or file", async () => {
     await using a = await start();
     const path = a.file("real/main.txt", "one\n");
     symlinkSync(a.path("real"), a.path("link"));
@@ -45,7 +45,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     }
   });
 
-  test("a buffer with edits is found by its file's name once a rename replaced what it links to", async () => {
+  test("finds a buffer with edits by its file's name once a rename replaced its target", async () => {
     await using a = await start();
     const path = a.file("real.txt", "one\n");
     symlinkSync("real.txt", a.path("link.txt"));
@@ -159,7 +159,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     );
   });
 
-  test("a file made outside under unsaved edits: no question, edits kept, :w! only", async () => {
+  test("keeps edits of a file that is made outside, without a question", async () => {
     await using a = await start();
     const path = a.path('odd "[New]" name.txt');
     const buf = await a.edit(path);
@@ -185,7 +185,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     expect(await a.call("document_save", { path })).toEqual({ saved: true });
   });
 
-  test("a file made outside under an unmodified buffer that has text: read, no question", async () => {
+  test("reads a file that is made outside under an unmodified buffer with text", async () => {
     await using a = await start();
     const path = a.path("template.txt");
     const buf = await a.edit(path);
@@ -200,26 +200,23 @@ describe.each(NEOVIMS)("$name", (version) => {
     ["in place", false],
     ["by rename", true],
     ["by rename", false],
-  ])(
-    "after an accept the file is watched: written %s, was there before: %p",
-    async (how, exists) => {
-      await using a = await start();
-      const path = a.path("x.txt");
-      if (exists) a.file("x.txt", "one\n");
-      await a.nvim.command("set noautoread | edit x.txt");
-      const id = await a.propose(path, "two\n");
-      await a.nvim.type("<CR>");
-      await a.outcome(id);
-      if (how === "in place") writeFileSync(path, "two\n");
-      else renameSync(a.file("new.txt", "two\n"), path);
-      await a.nvim.plays(`
+  ])("watches a file after an accept: written %s, there before: %p", async (how, exists) => {
+    await using a = await start();
+    const path = a.path("x.txt");
+    if (exists) a.file("x.txt", "one\n");
+    await a.nvim.command("set noautoread | edit x.txt");
+    const id = await a.propose(path, "two\n");
+    await a.nvim.type("<CR>");
+    await a.outcome(id);
+    if (how === "in place") writeFileSync(path, "two\n");
+    else renameSync(a.file("new.txt", "two\n"), path);
+    await a.nvim.plays(`
       <Ignore>     x.txt:*   lines = two   {&modified} 0
       :checktime   mode n
     `);
-    },
-  );
+  });
 
-  test("a buffer whose file changed is entered without a question", async () => {
+  test("enters a buffer whose file changed without a question", async () => {
     await using a = await start();
     const edited = a.file("edited.txt", "one\n");
     const other = a.file("other.txt", "two\n");
@@ -239,7 +236,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     }
   });
 
-  test("tab_close: no pinned window's file, no window lost, marks lead back", async () => {
+  test("closes a file by tab_close, but keeps pinned windows, all windows and marks", async () => {
     await using a = await opened("one\n");
     const path = a.main;
     await a.nvim.command("normal! mA");

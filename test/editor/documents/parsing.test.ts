@@ -129,7 +129,7 @@ onBothNeovims(
 );
 
 describe.each(BOTH_NEOVIMS)("the parser of $name", (version) => {
-  test("lives with all that is not refused", async () => {
+  test("survives all that is not refused", async () => {
     await using neovim = await TestNeovim.start({ version });
     const count = await neovim.lua<number>(`
       math.randomseed(1)

@@ -100,7 +100,7 @@ describe.each(BOTH_NEOVIMS)("$name", (version) => {
     });
   }
 
-  test("neither :checktime nor :w has a question afterwards; one undo step leads back", async () => {
+  test("makes one undo step, after which neither :checktime nor :w asks", async () => {
     await using a = await open();
     await a.nvim.type("Omine<Esc>:silent write<CR>");
     const saved = await a.lines();
@@ -114,7 +114,7 @@ describe.each(BOTH_NEOVIMS)("$name", (version) => {
     `);
   });
 
-  test("in insert mode: what is typed before and after has undo steps of its own", async () => {
+  test("makes an undo step of its own in insert mode", async () => {
     await using a = await open();
     await a.nvim.type("GAx");
     await a.nvim.command("silent write");
@@ -143,7 +143,7 @@ describe.each(BOTH_NEOVIMS)("$name", (version) => {
     ["an empty line", "\n"],
   ];
 
-  test("line ends, encoding, BOM and the last line end are the new file's", async () => {
+  test("takes over line ends, encoding, BOM and the last line end", async () => {
     await using a = await open();
     const state = `return {
       vim.bo.fileformat, vim.bo.fileencoding, vim.bo.bomb, vim.bo.endofline, vim.bo.modified,
@@ -161,7 +161,7 @@ describe.each(BOTH_NEOVIMS)("$name", (version) => {
     }
   });
 
-  test("a CRLF file stays one, with its marks", async () => {
+  test("keeps CRLF, with the marks", async () => {
     const dos = (of: string[]) => text(of).replaceAll("\n", "\r\n");
     await using a = await open(dos(LINES));
     await a.nvim.lua(PLACE);
@@ -171,19 +171,22 @@ describe.each(BOTH_NEOVIMS)("$name", (version) => {
     expect(await a.nvim.lua<object>(PLACES)).toMatchObject({ sign: 52, extmark: 62 });
   });
 
-  test.each([0, 1])("a file whose time is %d s after the one that Neovim knows", async (later) => {
-    await using a = await open("one\n");
-    for (const [at, now] of ["one", "two", "six"].entries()) {
-      await Bun.sleep(15);
-      writeFileSync(a.main, `${now}\n`);
-      utimesSync(a.main, at * later, at * later);
-      if (at === 0) await a.nvim.command("edit!");
-      await a.call("document_reload", { path: a.main });
-      expect(await a.lines()).toEqual([now]);
-    }
-  });
+  test.each([0, 1])(
+    "reloads a file whose time is %d s after the one that Neovim knows",
+    async (later) => {
+      await using a = await open("one\n");
+      for (const [at, now] of ["one", "two", "six"].entries()) {
+        await Bun.sleep(15);
+        writeFileSync(a.main, `${now}\n`);
+        utimesSync(a.main, at * later, at * later);
+        if (at === 0) await a.nvim.command("edit!");
+        await a.call("document_reload", { path: a.main });
+        expect(await a.lines()).toEqual([now]);
+      }
+    },
+  );
 
-  test("line ends that Neovim took over by the old 'fileformat' are the file's again", async () => {
+  test("corrects line ends that Neovim took over by the old 'fileformat'", async () => {
     await using a = await open("one\r\ntwo\r\n");
     await Bun.sleep(15);
     writeFileSync(a.main, "one\nthree\n");
@@ -192,14 +195,14 @@ describe.each(BOTH_NEOVIMS)("$name", (version) => {
     await a.nvim.plays("<Ignore>  lines = one|three  {&fileformat} unix");
   });
 
-  test("a file whose line ends are mixed is not read again unless it changed", async () => {
+  test("does not read mixed line ends again unless the file changed", async () => {
     await using a = await open("one\r\ntwo\nthree\r\n");
     await a.nvim.lua(RECORD);
     await a.call("document_reload", { path: a.main });
     expect(await a.nvim.lua("return { EVENTS, CHANGES }")).toEqual([[], []]);
   });
 
-  test("a read-only or unmodifiable buffer is reloaded, and stays so without a word", async () => {
+  test("reloads a read-only or unmodifiable buffer, which stays so", async () => {
     await using a = await open();
     await a.nvim.command("setlocal readonly nomodifiable");
     await rewrite(a, text(CHANGED));
@@ -208,7 +211,7 @@ describe.each(BOTH_NEOVIMS)("$name", (version) => {
     expect(await a.messages()).not.toContain("W10");
   });
 
-  test("'noautoread': an autocommand of the user's for FileChangedShell decides", async () => {
+  test("lets the user's autocommand for FileChangedShell decide", async () => {
     await using a = await open();
     await a.nvim.command("set noautoread");
     await a.nvim.command("autocmd FileChangedShell *.txt let v:fcs_choice = g:choice");
@@ -222,14 +225,14 @@ describe.each(BOTH_NEOVIMS)("$name", (version) => {
     }
   });
 
-  test("a plugin that writes such files itself is not called", async () => {
+  test("calls no plugin that writes such files itself", async () => {
     await using a = await open();
     await a.nvim.command("autocmd BufWriteCmd main.* let g:wrote = 1");
     await rewrite(a, text(CHANGED));
     await a.nvim.plays(`<Ignore>  lines = ${CHANGED.join("|")}  {exists('g:wrote')} 0`);
   });
 
-  test("lines that were all changed, exchanged or reformatted", async () => {
+  test("loads lines that were all changed, exchanged or reformatted", async () => {
     await using a = await open();
     const many = Array.from({ length: 6_000 }, (_, i) => `ä${i}`);
     for (const now of [

@@ -46,7 +46,7 @@ onEachNeovim((session) => {
   const inLua = <T>(source: string, paths: string[]) =>
     session.neovim.lua<T[]>(`return vim.tbl_map(function(path) return ${source} end, ...)`, paths);
 
-  test("both borders find the same file behind every spelling", async () => {
+  test("finds the same file behind every spelling on both borders", async () => {
     claims("No spelling makes a private file public");
     const names = [...FILES, ...OVER_LINKS, "main.lua", "sub/loop/x", "missing/name.txt"];
     const paths = sample(
@@ -61,7 +61,7 @@ onEachNeovim((session) => {
     }
   });
 
-  test("no spelling, no disguise and no URI makes a private file public", async () => {
+  test("keeps a private file private in every spelling, disguise and URI", async () => {
     const paths = sample(
       fc.oneof(
         one([...FILES, ...OVER_LINKS]).chain((path) => spellings(path, root)),
@@ -75,7 +75,7 @@ onEachNeovim((session) => {
     expect(paths.filter((_, i) => !verdicts[i])).toEqual([]);
   });
 
-  test("a path of 1,900 parts that are not there takes few looks at the disk", async () => {
+  test("looks at the disk a few times for a path of 1,900 missing parts", async () => {
     const looks = await session.neovim.lua<number>(
       `local stat, count = vim.uv.fs_stat, 0
       vim.uv.fs_stat = function(...)
@@ -107,7 +107,7 @@ onEachNeovim((session) => {
     expect(kept).toBeLessThan(2_000);
   });
 
-  test("no resource is the text of a private file, however its URI is written", async () => {
+  test("gives no resource with the text of a private file, however its URI is written", async () => {
     for (const name of FILES) await session.edit(join(root, name));
     const asked = sample(one([...FILES, ...OVER_LINKS]).chain(uris)).slice(0, tries(60));
     for (const uri of asked) {

@@ -81,7 +81,7 @@ const TEXTS = {
 describe.each(NEOVIMS)("$name", (version) => {
   const start = () => Attached.attached({ version, ui: { width: 100, height: 30 } });
 
-  test("a file is read as Neovim reads it: text, options, events, undo", async () => {
+  test("reads a file as Neovim does: text, options, events, undo", async () => {
     await using a = await start();
     mkdirSync(a.path("texts"));
     for (const [name, text] of Object.entries(TEXTS)) {
@@ -94,7 +94,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     }
   });
 
-  test.each(["file", "FIFO"])("no text is lost without room for a copy of a %s", async (what) => {
+  test.each(["file", "FIFO"])("loses no text without room for a copy of a %s", async (what) => {
     await using a = await start();
     const paths = [a.file("a.txt", Buffer.from("caf\xe9\n", "latin1")), a.file("b.txt", "b\n")];
     await a.edit(paths[0] as string);
@@ -106,7 +106,7 @@ describe.each(NEOVIMS)("$name", (version) => {
   });
 
   test.each(["mkfifo", "ln -s /dev/zero", "truncate -s 3G"])(
-    "the work of %s that takes a file's place while it is read keeps nothing waiting",
+    "waits for nothing that %s puts into a file's place while it is read",
     async (make) => {
       claims("FIFOs and endless files keep nothing waiting");
       await using a = await start();

@@ -55,7 +55,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     });
   }
 
-  test("the other Neovim ends: nothing stays read-only", async () => {
+  test("lets nothing stay read-only once the other Neovim ends", async () => {
     await using opened = await both();
     const { a, other, path } = opened;
     await a.call("document_open", { path, front: true, select_to_eol: false });
@@ -66,7 +66,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     expect(await state(a)).toEqual(["main.txt", false]);
   });
 
-  test("left behind by a crash: said; the user who opens the file gets Neovim's own question", async () => {
+  test("says that a crash left a swap file, and leaves Neovim's question to the user who opens it", async () => {
     await using opened = await both();
     const { a, other, path } = opened;
     await crash(other);
@@ -88,7 +88,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     expect(await a.messages()).toContain("E325");
   });
 
-  test("a file of the same name elsewhere is none of them", async () => {
+  test("knows a file of the same name elsewhere for another one", async () => {
     await using opened = await both();
     const { a, other } = opened;
     for (const one of [a, other]) await one.nvim.lua("vim.o.directory = vim.fn.getcwd()");

@@ -198,7 +198,7 @@ onEachNeovim((session) => {
     });
   });
 
-  describe("the mouse selects", () => {
+  describe("the mouse", () => {
     const mouse = (action: string, [row, column]: [row: number, column: number]) =>
       session.neovim.request("nvim_input_mouse", ["left", action, "", 0, row - 1, column - 1]);
     /** Presses at the first place and drags over the others, each once the cursor is there, as a hand does. */
@@ -210,13 +210,13 @@ onEachNeovim((session) => {
       await mouse("release", places.at(-1) as [number, number]);
     }
 
-    test("what it is dragged over", async () => {
+    test("selects what it is dragged over", async () => {
       await drag([1, 5], [1, 8], [2, 8], [2, 9]);
       await plays("<Ignore>  sent = two three|four five  from = 1:5");
       expect((await settled())?.selection.end).toEqual({ line: 1, character: 9 });
     });
 
-    test("and clicks into a terminal split", async () => {
+    test("clicks into a terminal split, and the selection stays", async () => {
       await session.neovim.command("botright split | terminal");
       await session.neovim.command("wincmd t");
       await drag([2, 1], [2, 4]);
@@ -295,7 +295,7 @@ onEachNeovim((session) => {
     });
   });
 
-  test("closing the file takes the selection back", async () => {
+  test("takes the selection back when the file is closed", async () => {
     await selectTwo();
     await session.neovim.command("enew | bwipeout! #");
     await expectSent("", "");
@@ -303,7 +303,7 @@ onEachNeovim((session) => {
     expect(await session.client.json("getLatestSelection")).toMatchObject({ success: false });
   });
 
-  test("a file that is closed and opened again, with a new client in between, is sent again", async () => {
+  test("sends a file again that is closed and opened, with a new client in between", async () => {
     const before = frames().length;
     // A client that comes asks for it, within the debounce time of both.
     await session.neovim.lua(
@@ -317,7 +317,7 @@ onEachNeovim((session) => {
     );
   });
 
-  test("the tools give the same, from a terminal too", async () => {
+  test("gives the same by the tools, from a terminal, too", async () => {
     await session.neovim.type("wve<Esc>");
     await session.neovim.command("belowright split | terminal");
     await expectSent("two");
@@ -334,7 +334,7 @@ onEachNeovim((session) => {
         callback = function(args) table.insert(SENT, args.data) end,
       })`);
 
-  test("a prompt before the selection was sent: one event, and one frame", async () => {
+  test("sends one event and one frame for a prompt before the selection was sent", async () => {
     const debounce = (ms: number) =>
       session.neovim.lua(
         `require("port").selection.DEBOUNCE_MS = ...
@@ -356,7 +356,7 @@ onEachNeovim((session) => {
     await debounce(20);
   });
 
-  test("User ClaudeCodeSelectionSent says what was sent", async () => {
+  test("says by User ClaudeCodeSelectionSent what was sent", async () => {
     await countSent();
     await session.neovim.type("wve");
     await expectSent("two");
@@ -382,7 +382,7 @@ const watched = (session: Session, event: string) =>
 onEachNeovim((session) => {
   afterEach(() => session.client.close());
 
-  test("without a client no cursor movement is watched, yet a selection is kept for it", async () => {
+  test("watches no movements without a client, and keeps the selection for one", async () => {
     const { neovim } = session;
     await eventually("it is watched", async () => (await watched(session, "CursorMoved")) > 0);
     session.client.close();
@@ -408,7 +408,7 @@ onEachNeovim((session) => {
     });
   });
 
-  test("a selection is sent after 300 ms without a change", async () => {
+  test("sends a selection after 300 ms without a change", async () => {
     using client = await TestClient.open(session.lock, "claude-code");
     await session.neovim.type("gg0");
     const sent = () => client.notifications<SelectionChanged>("selection_changed");

@@ -49,7 +49,7 @@ onEachNeovim(
       expect(await isPrivate(`gitsigns://${session.neovim.cwd}/.git//:0:${name}`)).toBe(false);
     });
 
-    test("no spelling of a private path makes it public", async () => {
+    test("keeps a private path private in every spelling", async () => {
       claims("No spelling makes a private file public");
       const { cwd } = session.neovim;
       const noise = fc.constantFrom("/", "/.", "/./", "//", "/x/..", "/../x/..", "/.//");
@@ -81,7 +81,7 @@ onEachNeovim(
       "scp://host/.s%73h/known",
       "term:///r//17:less .env",
       "fugitive:///r/.env.example/.git//0/.env",
-    ])("what shows a private file: %s", async (name) => {
+    ])("hides %s, which shows a private file", async (name) => {
       expect(await isPrivate(name)).toBe(true);
     });
 
@@ -118,7 +118,7 @@ onEachNeovim(
         expect(await known()).toContain("link.md");
       });
 
-      test("a link that led to a private file for a moment: the lines that came from there stay private", async () => {
+      test("keeps lines private that a link showed of a private file for a moment", async () => {
         for (const name of ["link.md", "a.pem"]) rmSync(session.path(name), { force: true });
         session.link("link.md", session.write("public.md", "public\nthe same\n"));
         await session.edit(session.path("link.md"));
@@ -142,7 +142,7 @@ onEachNeovim(
         await session.neovim.type("<Esc>");
       });
 
-      test("a buffer that is renamed stays private", async () => {
+      test("keeps a renamed buffer private", async () => {
         await session.edit(session.write("b.pem", SECRET));
         // Its message after another one would ask for a key.
         await session.neovim.command("silent file harmless.md");
@@ -151,7 +151,7 @@ onEachNeovim(
       });
     });
 
-    test("a diff of a private file is as private", async () => {
+    test("keeps a diff of a private file private", async () => {
       const { client, neovim } = session;
       // Both sides have room.
       await neovim.command("set columns=120");
@@ -185,7 +185,7 @@ onEachNeovim(
       await answer;
     });
 
-    test("the rules of globs", async () => {
+    test("follows the rules of globs", async () => {
       const cases: [glob: string, path: string, matches: boolean][] = [
         ["*.pem", "a.b.pem", true],
         ["*.pem", "pem", false],

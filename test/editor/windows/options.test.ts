@@ -39,7 +39,7 @@ const COMMANDS = `
   .trim()
   .split(/\s*\|\s*/);
 
-describe.each(BOTH_NEOVIMS)("whatever the options, no raw error in $name", (version) => {
+describe.each(BOTH_NEOVIMS)("no raw error in $name, whatever the options", (version) => {
   for (const [name, lua] of Object.entries(OPTIONS)) {
     test(name, async () => {
       await using neovim = await startNeovim(version, "{}");

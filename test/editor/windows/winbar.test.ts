@@ -11,7 +11,7 @@ describe.each(NEOVIMS)("the bar of a window, in $name", (version) => {
   const winbar = <T>(code: string, ...args: unknown[]) =>
     nvim.lua<T>(`local winbar = require("claude-code.editor.windows.winbar") ${code}`, ...args);
 
-  test("text stands for itself, whatever it holds", async () => {
+  test("shows text as it is, whatever it holds", async () => {
     const shown = `
       local bar = winbar.render(winbar.parts("%<", { (...), "Title" }, nil, false, "%=", { "!", "Title" }))
       return vim.api.nvim_eval_statusline(bar, { use_winbar = true, maxwidth = 12 }).str`;
@@ -37,7 +37,7 @@ describe.each(NEOVIMS)("the bar of a window, in $name", (version) => {
     [28, "  gr undo  <CR> accept"],
     [20, "  gr  <CR> accept"],
     [3, "  <CR> accept"],
-  ])("keys in %d cells: the most important one is always there", async (room, wanted) => {
+  ])("shows the most important key in %d cells", async (room, wanted) => {
     const text = await winbar<string>(
       `local parts = winbar.hints({
         { keys = { "]c", "[c" } },
@@ -51,7 +51,7 @@ describe.each(NEOVIMS)("the bar of a window, in $name", (version) => {
     expect(text).toBe(wanted);
   });
 
-  test("the window's own bar comes back, and the copy in a window that was split off goes", async () => {
+  test("gives the window's own bar back, and removes the copy from a split", async () => {
     await nvim.command("setlocal winbar=mine");
     await winbar(`winbar.show(0, "%(%)", "ours")`);
     await nvim.command("split");
