@@ -65,11 +65,18 @@ end
 ---@param lines string[]
 ---@return integer buf
 function M.open(title, lines)
+  local previous = api.nvim_get_current_win()
   local buf, win = open(title, lines, true, { width = 1, col = 0 })
   vim.bo[buf].filetype = "claude-code-report"
   center(win, lines)
+  -- :close never goes back to a quickfix window.
+  local function close()
+    if not pcall(api.nvim_set_current_win, previous) then
+      vim.cmd.close()
+    end
+  end
   for _, key in ipairs({ "q", "<Esc>" }) do
-    vim.keymap.set("n", key, "<Cmd>close<CR>", { buffer = buf, nowait = true, desc = "Close" })
+    vim.keymap.set("n", key, close, { buffer = buf, nowait = true, desc = "Close" })
   end
   api.nvim_create_autocmd("WinLeave", {
     buffer = buf,

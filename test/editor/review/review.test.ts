@@ -953,7 +953,7 @@ onEachNeovim((session) => {
       q                   a:8
       :Claude review!     list 4   {&buftype} quickfix
       :2 | Claude why     lines /^Bash, /
-      q
+      q                   quickfix:2
     `);
   });
 
