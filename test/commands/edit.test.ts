@@ -5,6 +5,7 @@ import { claims, EXECUTABLE, eventually, isolatedEnv, onEachNeovim } from "#test
 /* `claude-code-nvim edit`, as the CLI and what it starts call it by $VISUAL. */
 onEachNeovim((session) => {
   const lua = <T>(code: string, ...args: unknown[]) => session.neovim.lua<T>(code, ...args);
+  const plays = (script: string) => session.neovim.plays(script, { folder: "/" });
   const name = () => lua<string>("return vim.fs.basename(vim.api.nvim_buf_get_name(0))");
   let env: Record<string, string>;
   let editor: string;
@@ -41,29 +42,27 @@ onEachNeovim((session) => {
   test("waits for the prompt's window, and leaves the user's windows as they were", async () => {
     const path = temporary(PROMPT, "begun");
     const program = run(["-g", `${path}:1`]);
-    await eventually("the window", async () => (await name()) === PROMPT);
-    expect(await lua("return { vim.fn.winnr('$'), vim.bo.filetype }")).toEqual([2, "markdown"]);
+    await plays(`<Ignore>  ${PROMPT}:*  windows 2  {&filetype} markdown`);
     expect(program.exitCode).toBeNull();
     await lua("vim.api.nvim_buf_set_lines(0, 0, -1, true, { 'all', 'of it' }) vim.cmd.wq()");
     expect(await program.exited).toBe(0);
     expect(readFileSync(path, "utf8")).toBe("all\nof it\n");
-    expect(await lua("return vim.fn.winnr('$')")).toBe(1);
+    await plays("<Ignore>  windows 1");
     expect(edited()).toBeUndefined();
   });
 
   test("keeps the text for a Claude that has ended as a draft of the next one", async () => {
-    const channels = () => lua<number>("return #vim.api.nvim_list_chans()");
-    const before = await channels();
+    const before = await lua<number>("return #vim.api.nvim_list_chans()");
     const path = temporary(PROMPT, "begun");
     const program = run([path]);
-    await eventually("the window", async () => (await name()) === PROMPT);
+    await plays(`<Ignore>  ${PROMPT}:*`);
     program.kill("SIGKILL");
-    await eventually("its end", async () => (await channels()) === before);
-    await lua("vim.api.nvim_buf_set_lines(0, 0, -1, true, { 'all of it' }) vim.cmd.wq()");
-    await eventually("the file", () => !existsSync(path));
-    await session.neovim.command("Claude prompt");
-    expect(await lua("return vim.fn.getline(1, '$')")).toEqual(["all of it"]);
-    await lua("vim.cmd('%delete') vim.cmd.quit()");
+    await plays(`
+      <Ignore>                            {nvim_list_chans()->len()} ${before}
+      :call setline(1, 'all of it') | wq  disk ${path} absent
+      :Claude prompt                      lines = all of it
+      :%delete | quit
+    `);
   });
 
   test("opens the conversation as text, and waits for nothing", async () => {

@@ -167,14 +167,8 @@ describe.each(NEOVIMS)("messages in $name", (version) => {
 
   test("says once what two parts of the plugin report at once", async () => {
     await using neovim = await start(80, "");
-    await neovim.lua(`
-      for _ = 1, 2 do
-        require("port").messages.info("installed it")
-      end`);
-    await eventually("the message", async () => {
-      const kept = (await neovim.command("messages")).split("\n");
-      return kept.filter((line) => line.includes("installed it")).length === 1;
-    });
+    await neovim.lua("for _ = 1, 2 do require('port').messages.info('installed it') end");
+    await neovim.plays("<Ignore>  says installed it  says ! /installed it.*installed it/");
     expect(log(neovim).match(/installed it/g)).toHaveLength(1);
   });
 

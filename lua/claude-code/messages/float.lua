@@ -69,11 +69,10 @@ function M.open(title, lines)
   local buf, win = open(title, lines, true, { width = 1, col = 0 })
   vim.bo[buf].filetype = "claude-code-report"
   center(win, lines)
-  -- :close never goes back to a quickfix window.
   local function close()
-    if not pcall(api.nvim_set_current_win, previous) then
-      vim.cmd.close()
-    end
+    vim.cmd.close()
+    -- :close itself never goes back to a quickfix window.
+    pcall(api.nvim_set_current_win, previous)
   end
   for _, key in ipairs({ "q", "<Esc>" }) do
     vim.keymap.set("n", key, close, { buffer = buf, nowait = true, desc = "Close" })

@@ -207,7 +207,14 @@ onEachNeovim((session) => {
         await mouse(i === 0 ? "press" : "drag", place);
         await plays(`<Ignore>  :${place.join(":")}`);
       }
+      // Neovim keeps but one place of the mouse: the next one waits until it was let go.
+      await session.neovim.lua(`
+        RELEASED = false
+        vim.on_key(function(key)
+          RELEASED = RELEASED or key == vim.keycode("<LeftRelease>")
+        end, vim.api.nvim_create_namespace("drag"))`);
       await mouse("release", places.at(-1) as [number, number]);
+      await session.neovim.until("the release", "return RELEASED");
     }
 
     test("selects what it is dragged over", async () => {
