@@ -159,12 +159,6 @@ export class Project implements AsyncDisposable {
     return output as never;
   }
 
-  /** The text that Neovim has stored for the user, in the register that it names. */
-  storedMessage(said: string): Promise<string> {
-    const register = said.includes("in the clipboard") ? "+" : '"';
-    return this.neovim.lua<string>("return vim.fn.getreg(...)", register);
-  }
-
   async [Symbol.asyncDispose](): Promise<void> {
     await this.neovim[Symbol.asyncDispose]();
     await rm(this.folder, { recursive: true, force: true });

@@ -101,14 +101,15 @@ describe.each(NEOVIMS)("a slow language server with $name", (version) => {
     eventually("the message", async () =>
       expect(await notified()).toEqual([expect.stringContaining(text)]),
     );
-  /** The message for Claude, which is stored for the user. */
+  /** What is put into Claude's prompt, of which no more is there than what notes it. */
   async function sent(): Promise<string> {
-    await project.neovim.lua("vim.g.clipboard, _G.notified = nil, {}");
+    await project.neovim.lua(`
+      require("port").prompt.paste = function(text)
+        SENT = text
+        return true
+      end`);
     await project.neovim.command("Claude diagnostics!");
-    return await eventually("the message for Claude", async () => {
-      const said = (await notified()).join();
-      return said.includes("the whole message is in ") && project.storedMessage(said);
-    });
+    return await project.neovim.lua<string>("return SENT");
   }
   /** Waits until Neovim expects no report any more. */
   async function givenUp(): Promise<void> {

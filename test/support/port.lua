@@ -38,6 +38,7 @@ local MODULES = {
   remote = "claude-code.remote",
   mentions = "claude-code.context.mention",
   programs = "claude-code.programs",
+  prompt = "claude-code.terminal.prompt",
   running = "claude-code.terminal.running",
   selection = "claude-code.editor.selection",
   server = "claude-code.server",
