@@ -6,7 +6,7 @@ local api = vim.api
 ---@field [1] string
 ---@field [2]? string the group it links to
 ---@field [3] string description for the help
----@field background? table<"dark"|"light", [string, integer]> GUI and terminal colour, where the link has no background
+---@field background? table<"dark"|"light", [string, integer]> GUI and terminal colour, where [2] has none to take over
 
 local M = {}
 
@@ -80,18 +80,21 @@ M.groups = {
 local set = {} ---@type table<string, vim.api.keyset.get_hl_info>
 
 ---Follows links itself: Neovim does so by the 'winhighlight' of the current window.
-local function has_background(name)
+---@return table? its background alone; nil without one
+local function background_of(name)
   local found = name and api.nvim_get_hl(0, { name = name }) or {}
   if found.link then
-    return has_background(found.link)
+    return background_of(found.link)
   end
-  return found.bg ~= nil and not found.reverse
+  local has_one = (found.bg or found.ctermbg) and not found.reverse
+  return has_one and { bg = found.bg, ctermbg = found.ctermbg } or nil
 end
 
 local function values_of(group)
-  if group.background and not has_background(group[2]) then
+  if group.background then
+    -- No link: diff mode's groups are others in the windows of a diff.
     local colour = group.background[vim.o.background]
-    return { bg = colour[1], ctermbg = colour[2] }
+    return background_of(group[2]) or { bg = colour[1], ctermbg = colour[2] }
   end
   return { link = group[2] }
 end

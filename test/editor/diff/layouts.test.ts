@@ -292,13 +292,11 @@ describe.each(NEOVIMS)("$name", (version) => {
     expect(seen).not.toContain(undefined);
     expect(seen.size).toBe(8);
     expect(await group("BarKey", true)).toMatchObject({ fg: 0x123456 });
-    await a.nvim.command("colorscheme blue");
-    expect(await group("Add", true)).toMatchObject({ link: "DiffAdd" });
-    // A colour scheme that has one of its own goes before ours.
+    // A colour scheme that has a background of its own goes before ours.
     await a.nvim.command("highlight DiffDelete guibg=#010203 | doautocmd ColorScheme");
-    expect(await group("Delete", true)).toMatchObject({ link: "DiffDelete" });
+    expect(await group("Delete", true)).toEqual({ bg: 0x010203 });
     const maps = "return vim.wo[require('port').diff_windows()[1]].winhighlight";
-    expect(await a.nvim.lua(maps)).toContain("DiffAdd:ClaudeCodeDelete");
-    expect(await a.nvim.lua("return vim.wo.winhighlight")).toContain("DiffAdd:ClaudeCodeAdd");
+    expect(await a.nvim.lua(maps)).toContain("DiffAdd:ClaudeCodePlain");
+    expect(await a.nvim.lua("return vim.wo.winhighlight")).toContain("DiffAdd:ClaudeCodePlain");
   });
 });

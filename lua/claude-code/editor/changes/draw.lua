@@ -194,20 +194,24 @@ local function virtual_lines(buf, old_lines, changes, style)
   return style.wrap_width > 0 and wrapped(lines, style.wrap_width) or lines
 end
 
----Marks what changed within lines.
+---Colours lines, and more strongly what changed within them.
 ---@param pen claude-code.Pen
 ---@param first integer 0-based row of the first line
+---@param count integer
 ---@param changes table<integer, claude-code.ByteRange[]> by the index of a line
----@param group "ClaudeCodeAddText"|"ClaudeCodeDeleteText"
-function M.words(pen, first, changes, group)
+---@param group "ClaudeCodeAdd"|"ClaudeCodeDelete"
+---@param text_group "ClaudeCodeAddText"|"ClaudeCodeDeleteText"
+function M.lines(pen, first, count, changes, group, text_group)
+  if count == 0 then
+    return
+  end
+  local whole = { end_row = first + count, end_col = 0, hl_group = group, hl_eol = true }
+  whole.priority, whole.strict = LINE_PRIORITY, false
+  pen(first, 0, whole)
   for index, ranges in pairs(changes) do
     for _, range in ipairs(ranges) do
-      pen(first + index - 1, range[1], {
-        end_col = range[2],
-        hl_group = group,
-        priority = TEXT_PRIORITY,
-        strict = false,
-      })
+      local part = { end_col = range[2], hl_group = text_group, priority = TEXT_PRIORITY }
+      pen(first + index - 1, range[1], part)
     end
   end
 end
@@ -232,15 +236,7 @@ function M.inline(buf, pen, hunk, style)
   end
   if count > 0 then
     M.sign(pen, first, count, "+", "ClaudeCodeAddSign", SIGN_PRIORITY)
-    pen(first, 0, {
-      end_row = first + count,
-      end_col = 0,
-      hl_group = "ClaudeCodeAdd",
-      hl_eol = true,
-      priority = LINE_PRIORITY,
-      strict = false,
-    })
-    M.words(pen, first, in_new, "ClaudeCodeAddText")
+    M.lines(pen, first, count, in_new, "ClaudeCodeAdd", "ClaudeCodeAddText")
   end
 end
 

@@ -22,15 +22,10 @@ local DIFF_OPTIONS = {
   "wrap",
 }
 
----The groups of diff mode, and ours in their place. It marks the changed part of a line by other rules in each version
----of Neovim, so that we mark the words.
-local SIDES = {
-  old = "DiffAdd:ClaudeCodeDelete,DiffChange:ClaudeCodeDelete,DiffText:ClaudeCodeDelete,"
-    .. "DiffTextAdd:ClaudeCodeDelete,DiffDelete:ClaudeCodeFiller",
-  new = "DiffAdd:ClaudeCodeAdd,DiffChange:ClaudeCodeAdd,DiffText:ClaudeCodeAdd,"
-    .. "DiffTextAdd:ClaudeCodeAdd,DiffDelete:ClaudeCodeFiller",
-}
-local WORDS = { old = "ClaudeCodeDeleteText", new = "ClaudeCodeAddText" }
+---Diff mode's colours would cover those of the text, and it marks what changed within lines by other rules in each
+---version of Neovim. We draw both; it fills, folds and scrolls.
+local DIFF_GROUPS = "DiffAdd:ClaudeCodePlain,DiffChange:ClaudeCodePlain,DiffText:ClaudeCodePlain,"
+  .. "DiffTextAdd:ClaudeCodePlain,DiffDelete:ClaudeCodeFiller"
 local LINEMATCH = "linematch:40"
 local NAMESPACE = api.nvim_create_namespace("claude-code.diff.words")
 
@@ -57,7 +52,7 @@ end
 
 ---@param first integer 1-based
 local function lines_of(buf, first, count)
-  return api.nvim_buf_get_lines(buf, math.max(first - 1, 0), first - 1 + count, false)
+  return count == 0 and {} or api.nvim_buf_get_lines(buf, first - 1, first - 1 + count, false)
 end
 
 ---The proposal's side: a size of its own keeps 'equalalways' from resizing all windows.
@@ -93,7 +88,7 @@ function Sides:open()
     -- A link's address, for one, is part of what is written.
     vim.wo[win][0].conceallevel = 0
     api.nvim_win_call(win, vim.cmd.diffthis)
-    local maps = { vim.wo[win].winhighlight, SIDES[win == self.old_win and "old" or "new"] }
+    local maps = { vim.wo[win].winhighlight, DIFF_GROUPS }
     vim.wo[win][0].winhighlight = table.concat(maps, ",", maps[1] == "" and 2 or 1)
     -- Here already: a bar that comes after the cursor has moved may scroll the change to the top line.
     vim.wo[win][0].winbar = " "
@@ -163,7 +158,11 @@ function Sides:refresh()
       local old = lines_of(proposal.old_buf, hunk.old, hunk.old_count)
       local new = lines_of(proposal.new_buf, hunk.new, hunk.new_count)
       local in_old, in_new = pairs_of_lines.changes(old, new)
-      draw.words(pen, hunk[side] - 1, side == "old" and in_old or in_new, WORDS[side])
+      if side == "old" then
+        draw.lines(pen, hunk.old - 1, #old, in_old, "ClaudeCodeDelete", "ClaudeCodeDeleteText")
+      else
+        draw.lines(pen, hunk.new - 1, #new, in_new, "ClaudeCodeAdd", "ClaudeCodeAddText")
+      end
     end, side)
   end
 end
