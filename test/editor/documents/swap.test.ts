@@ -29,20 +29,22 @@ describe.each(NEOVIMS)("$name", (version) => {
     other.nvim.process.kill("SIGKILL");
     await other.nvim.quit();
   };
-  const state = (a: Attached) =>
-    a.nvim.lua("return { vim.fs.basename(vim.api.nvim_buf_get_name(0)), vim.bo.readonly }");
+  const opens = (a: Attached, path: string, front = true) =>
+    a.call("document_open", { path, front, select_to_eol: false });
 
   for (const front of [false, true]) {
     test(`open in another Neovim, front ${front}: read-only, said once with its process`, async () => {
       await using opened = await both();
       const { a, other, path } = opened;
-      await a.call("document_open", { path, front, select_to_eol: false });
-      await a.call("document_open", { path, front, select_to_eol: false });
+      await opens(a, path, front);
+      await opens(a, path, front);
       const text = `main.txt is open in another Neovim (process ${other.nvim.process.pid}): opened read-only; close it there, then :e`;
       await a.says(text);
       expect((await a.messages()).split(text).length).toBe(2);
       expect(await a.nvim.asks()).toBe(false);
-      expect(await state(a)).toEqual([front ? "main.txt" : "notes.txt", front]);
+      await a.plays(
+        front ? "<Ignore>  main.txt:*  {&readonly} 1" : "<Ignore>  notes.txt:*  {&readonly} 0",
+      );
       // Neovim's own way with a file that is open in another one of the same user: W325.
       await a.nvim.type(":edit main.txt<CR>");
       await eventually("W325", async () => {
@@ -51,26 +53,25 @@ describe.each(NEOVIMS)("$name", (version) => {
           `W325: Ignoring swapfile from Nvim process ${other.nvim.process.pid}`,
         );
       });
-      expect(await state(a)).toEqual(["main.txt", false]);
+      await a.plays("<Ignore>  main.txt:*  {&readonly} 0");
     });
   }
 
   test("lets nothing stay read-only once the other Neovim ends", async () => {
     await using opened = await both();
     const { a, other, path } = opened;
-    await a.call("document_open", { path, front: true, select_to_eol: false });
-    expect(await state(a)).toEqual(["main.txt", true]);
+    await opens(a, path);
+    await a.plays("<Ignore>  main.txt:*  {&readonly} 1");
     await other.nvim.command("set nomodified");
     await other.nvim.quit();
-    await a.nvim.command("doautocmd FocusGained");
-    expect(await state(a)).toEqual(["main.txt", false]);
+    await a.plays(":doautocmd FocusGained  main.txt:*  {&readonly} 0");
   });
 
   test("says that a crash left a swap file, and leaves Neovim's question to the user who opens it", async () => {
     await using opened = await both();
     const { a, other, path } = opened;
     await crash(other);
-    await a.call("document_open", { path, front: false, select_to_eol: false });
+    await opens(a, path, false);
     await a.says(
       "main.txt has a crashed editor's swap file: opened read-only; :e recovers it (E325)",
     );
@@ -84,8 +85,7 @@ describe.each(NEOVIMS)("$name", (version) => {
       if (await a.nvim.asks()) await a.nvim.type("<CR>");
       expect(await a.nvim.asks()).toBe(false);
     });
-    expect(await state(a)).toEqual(["main.txt", false]);
-    expect(await a.messages()).toContain("E325");
+    await a.plays("<Ignore>  main.txt:*  {&readonly} 0  says E325");
   });
 
   test("knows a file of the same name elsewhere for another one", async () => {
@@ -93,8 +93,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     const { a, other } = opened;
     for (const one of [a, other]) await one.nvim.lua("vim.o.directory = vim.fn.getcwd()");
     await other.edit(a.file("x/same.txt", "x\n"));
-    const path = a.file("y/same.txt", "y\n");
-    await a.call("document_open", { path, front: true, select_to_eol: false });
-    expect(await state(a)).toEqual(["same.txt", false]);
+    await opens(a, a.file("y/same.txt", "y\n"));
+    await a.plays("<Ignore>  same.txt:*  {&readonly} 0");
   });
 });
