@@ -2,8 +2,10 @@
 --- with `linematch` and `inline:word` in 'diffopt' of Neovim 0.12, and the same in 0.10.
 local diff = vim.text and vim.text.diff or vim.diff
 
----Lines of a hunk, old and new ones, of which pairs are looked for, and bytes of a line in which words are.
-local MAX_LINES, MAX_LINE = 200, 2000
+---Lines of a hunk, old and new ones, that are paired; up to MAX_ALIKE by similarity, which takes 480 ms for 200.
+local MAX_LINES, MAX_ALIKE = 100, 40
+---Bytes of a line in which changed words are looked for.
+local MAX_LINE = 2000
 
 ---Changed words with no more than these bytes between them are marked as one, unless those have a word.
 local MAX_GAP = 3
@@ -18,7 +20,7 @@ local function pairs_of(old, new)
   if #old == 0 or #new == 0 or #old + #new > MAX_LINES then
     return found
   end
-  local options = { result_type = "indices", linematch = MAX_LINES }
+  local options = { result_type = "indices", linematch = MAX_ALIKE }
   local before, after = table.concat(old, "\n") .. "\n", table.concat(new, "\n") .. "\n"
   for _, part in
     ipairs(diff(before, after, options) --[[@as integer[][] ]])
