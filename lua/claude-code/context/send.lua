@@ -49,7 +49,6 @@ local function paste_lines(text, submit, n, first, last)
 end
 
 --- Refuses a buffer whose file is private, and says so.
----@param buf integer
 ---@return boolean refused
 function M.refuse_private(buf)
   local privacy = require("claude-code.editor.privacy")

@@ -170,7 +170,6 @@ function M.register(filetype, explorer)
   lists[filetype] = explorer.paths
 end
 
----@param buf integer
 ---@return claude-code.ExplorerPaths? paths nil if the buffer is not a known one
 function M.of_buffer(buf)
   return lists[vim.bo[buf].filetype]

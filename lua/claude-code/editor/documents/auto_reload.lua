@@ -1,10 +1,10 @@
---- While a Claude session runs, every open file follows what is written to the disk, whoever writes:
---- Claude's tools, its shell, a formatter, git. Buffers are compared a moment after the last change, those on
---- screen first, and a few ms at a time, so that a `git checkout` under hundreds of buffers does not stop the
---- editor. Nothing runs while nothing changes.
+--- While a Claude session runs, every open file follows what is written to the disk by Claude's tools, its shell, a
+--- formatter or git. Buffers are compared a moment after the last change, those on screen first, and for a few ms at a
+--- time: a `git checkout` under hundreds of buffers does not stop the editor. Nothing runs while nothing changes.
 local api, uv = vim.api, vim.uv
 local autocommands = require("claude-code.lib.autocommands")
 local blocked = require("claude-code.editor.input.blocked")
+local checktime = require("claude-code.editor.documents.checktime")
 local disk = require("claude-code.editor.documents.disk")
 local notify = require("claude-code.messages.notify")
 local path = require("claude-code.editor.documents.path")
@@ -13,8 +13,7 @@ local task = require("claude-code.lib.task")
 local timer = require("claude-code.lib.timer")
 local unsaved = require("claude-code.editor.documents.unsaved")
 
----In ms: how long nothing more must change; how long a file that is written on and on may wait; how long a file
----may be gone while it is replaced.
+---In ms: the pause after the last change; the longest wait for it; how long a file may be gone while it is replaced.
 local SETTLE_MS, WAIT_MS, REPLACE_MS = 50, 300, 300
 ---In ms: how long a file is expected to be written.
 local EXPECT_MS = 10000
@@ -26,12 +25,12 @@ local M = {}
 ---Why files are followed now; each says whether it still holds.
 local reasons = {} ---@type table<claude-code.ReloadReason, fun(): boolean>
 
----@class claude-code.ReloadState what there is while files are followed
+---@class claude-code.ReloadState while files are followed
 ---@field events claude-code.Autocommands
 ---@field stops table<integer, fun(): boolean?> by buffer
----@field changed table<integer, true> buffers whose files may have changed, until nothing more changes
+---@field changed table<integer, true> buffers whose files may have changed
 ---@field first_change? number ms, of those in `changed`
----@field absent table<integer, "seen"|"reported"> buffers whose file is not there: seen once, or reported
+---@field absent table<integer, "seen"|"reported"> buffers whose file is missing: seen once, or reported
 ---@field take_soon fun()
 ---@field cancel_take fun()
 local state ---@type claude-code.ReloadState?
@@ -45,19 +44,16 @@ local function exists(buf)
 end
 
 local function report_deleted(bufs)
-  if #bufs == 0 then
-    return
-  end
-  local base = path.base(api.nvim_buf_get_name(bufs[1]))
+  local base = bufs[1] and path.base(api.nvim_buf_get_name(bufs[1]))
   if #bufs == 1 then
     notify.warn(base .. " was deleted on disk; its buffer is kept, and :w writes the file again")
-  else
+  elseif base then
     local text = "%d open files were deleted on disk (%s, …); their buffers are kept"
     notify.warn(text:format(#bufs, base))
   end
 end
 
----The file of this buffer may have changed.
+---Marks the file of a buffer as changed.
 local function add(buf)
   if not state then
     return
@@ -70,8 +66,7 @@ local function add(buf)
   end
 end
 
----@param absent table<integer, "seen"|"reported">
----@return boolean is_deleted is that to be reported?
+---@return boolean is_deleted and not reported yet
 local function check(buf, absent)
   if not api.nvim_buf_is_loaded(buf) then
     return false
@@ -86,35 +81,33 @@ local function check(buf, absent)
     end)
   elseif absent[buf] == "seen" then
     absent[buf] = "reported"
-    reload.note_deleted(buf)
+    -- Neovim notes it without a message (E211).
+    checktime.compare(buf)
     return true
   end
   return false
 end
 
----@param now claude-code.ReloadState
 ---@return integer[] buffers whose files may have changed, those on screen first
-local function take_changed(now)
-  local shown, others = {}, {}
-  for buf in pairs(now.changed) do
-    if api.nvim_buf_is_loaded(buf) then
-      table.insert(#vim.fn.win_findbuf(buf) > 0 and shown or others, buf)
-    end
+local function take_changed()
+  local bufs = vim.tbl_filter(api.nvim_buf_is_loaded, vim.tbl_keys(state.changed))
+  state.changed, state.first_change = {}, nil
+  local shown, hidden = {}, {}
+  for _, buf in ipairs(bufs) do
+    table.insert(#vim.fn.win_findbuf(buf) > 0 and shown or hidden, buf)
   end
-  now.changed, now.first_change = {}, nil
-  return vim.list_extend(shown, others)
+  return vim.list_extend(shown, hidden)
 end
 
 local function check_changed()
-  local now = state
-  if not now then
-    return
-  elseif blocked.may_change() == "nothing" then
+  if blocked.may_change() == "nothing" then
     -- Such as a command whose effect is shown while it is typed ('inccommand').
-    return blocked.retry(check_changed)
+    return blocked.retry(function()
+      return state and check_changed()
+    end)
   end
   disk.look()
-  local bufs, deleted = take_changed(now), {}
+  local now, bufs, deleted = state, take_changed(), {}
   task.run(function()
     for i, buf in ipairs(bufs) do
       if blocked.may_change() == "nothing" then
@@ -132,33 +125,28 @@ local function check_changed()
   end)
 end
 
----A buffer whose file need not be there yet: only one that was is reported as deleted.
+---Only a file that was there is reported as deleted.
 local function note_absence(buf)
-  if state then
-    state.absent[buf] = not exists(buf) and "reported" or nil
-  end
+  state.absent[buf] = not exists(buf) and "reported" or nil
 end
 
 ---@return boolean? is_changed its file may have changed just now
 local function forget(buf)
-  local stop = state and state.stops[buf]
-  if state and stop then
-    state.stops[buf] = nil
-    return stop()
-  end
+  local stop = state.stops[buf]
+  state.stops[buf] = nil
+  return stop and stop()
 end
 
 local function follow(buf)
-  local name = state and api.nvim_buf_is_loaded(buf) and path.of_buffer(buf)
-  if not state or not name then
+  local name = api.nvim_buf_is_loaded(buf) and path.of_buffer(buf)
+  if not name then
     forget(buf)
     return
   end
   local stop = disk.follow(name, function()
     add(buf)
   end)
-  -- Without a gap: an event that is on its way would be lost, such as the second write of two while the first
-  -- one is read; so would one that was noticed before this has its turn.
+  -- The new watch begins before the old one ends: no event is lost in between, nor one that was noticed just now.
   if forget(buf) then
     add(buf)
   end
@@ -167,32 +155,33 @@ local function follow(buf)
   unsaved.remember_base(buf)
 end
 
-local function is_needed()
-  return vim.iter(reasons):any(function(_, holds)
-    return holds()
-  end)
-end
-
-local function stop()
-  if not state then
-    return
+---Ends what no reason holds any more.
+---@return boolean is_over
+local function stop_if_over()
+  for _, holds in pairs(reasons) do
+    if holds() then
+      return false
+    end
   end
-  state.events:stop()
-  state.cancel_take()
-  vim.iter(vim.tbl_keys(state.stops)):each(forget)
-  state = nil
+  if state then
+    state.events:stop()
+    state.cancel_take()
+    vim.iter(vim.tbl_keys(state.stops)):each(forget)
+    state = nil
+  end
+  return true
 end
 
-local function watch()
+local function start()
   local events = autocommands.new("auto_reload")
   events:on({ "BufReadPost", "BufNewFile", "BufFilePost" }, follow)
   events:on("BufWritePost", function(buf)
-    -- The first time it may have made the file's folder.
+    -- The first write may have made the file's folder.
     note_absence(buf)
     unsaved.remember_base(buf)
     disk.look()
   end)
-  -- Else Neovim would ask whether to overwrite what was written a moment ago (W12).
+  -- Neovim would ask whether to overwrite what was written a moment ago (W12).
   events:on("BufWritePre", function(buf, args)
     local is_meant = vim.v.cmdbang == 0 and path.normal(args.match) == path.of_buffer(buf)
     if is_meant and vim.bo[buf].modified and unsaved.is_outdated(buf) then
@@ -205,25 +194,15 @@ local function watch()
   end)
   events:on("FocusGained", disk.look)
   events:on("BufEnter", function(buf)
-    if state and not state.stops[buf] then
+    if not state.stops[buf] then
       follow(buf)
     end
     disk.look()
   end)
-  local stop_if_over = vim.schedule_wrap(function()
-    if not is_needed() then
-      stop()
-    end
-  end)
-  events:on("TermClose", stop_if_over)
-  return events
-end
-
-local function start()
+  events:on("TermClose", vim.schedule_wrap(stop_if_over))
   local take_soon, cancel_take = timer.debounce(SETTLE_MS, check_changed)
-  state =
-    { stops = {}, changed = {}, absent = {}, take_soon = take_soon, cancel_take = cancel_take }
-  state.events = watch()
+  state = { events = events, stops = {}, changed = {}, absent = {} }
+  state.take_soon, state.cancel_take = take_soon, cancel_take
   vim.iter(api.nvim_list_bufs()):each(follow)
 end
 
@@ -232,22 +211,18 @@ end
 ---@param holds? fun(): boolean nil: it is over
 function M.set(reason, holds)
   reasons[reason] = holds
-  if not is_needed() then
-    stop()
-  elseif not state then
+  if not stop_if_over() and not state then
     start()
   end
 end
 
----No file is expected to be written any more.
 local function stop_expecting()
   cancel_expecting()
   expected = {}
   M.set("accepted", nil)
 end
 
----A file, which need not be there yet, will be written in the next seconds: the Claude CLI writes some ms
----after a diff was accepted.
+---Expects a file to be written, which need not be there yet: the Claude CLI writes some ms after a diff was accepted.
 ---@param params { path: string }
 function M.expect_write(params)
   require("claude-code.server.channel").on_detach(stop_expecting)
@@ -259,8 +234,8 @@ function M.expect_write(params)
   cancel_expecting = timer.once(EXPECT_MS, stop_expecting)
 end
 
----For one who reads after a writer is through: reloads at once what was expected to be written, and looks at
----the files that have no events.
+---Reloads what was expected to be written at once, and looks at the files that have no events. For a reader who comes
+---after the writer.
 function M.catch_up()
   for name in pairs(expected) do
     reload.now({ path = name })

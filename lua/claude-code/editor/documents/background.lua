@@ -1,11 +1,15 @@
---- Files that nobody has open, loaded for a client: so linters and language servers see them. They stay out of
---- `:ls`, and go when nobody needs them any more.
+--- Files that the user has not opened, loaded for a client, so that linters and language servers see them. They stay out
+--- of `:ls`, and are deleted once no client needs them.
 local api = vim.api
 local documents = require("claude-code.editor.documents")
 local path = require("claude-code.editor.documents.path")
 local timer = require("claude-code.lib.timer")
 
----Beyond so many the oldest go, but for those that have an owner.
+---The oldest of more are deleted, except those that have an owner.
+local MAX_KEPT = 50
+---Loading so many bytes keeps Neovim still for some 20 ms.
+local MAX_BYTES = 2 * 1024 * 1024
+
 local MAX_KEPT = 50
 ---The more a file has, the longer Neovim stands still: this many bytes take some 20 ms.
 local MAX_BYTES = 2 * 1024 * 1024
@@ -17,14 +21,14 @@ local M = {
 
 ---@class claude-code.BackgroundFile
 ---@field buf integer
----@field is_new boolean the buffer was made for this; one that was there keeps its marks
+---@field is_new boolean the buffer was made for this; an older one keeps its marks
 ---@field till number it is kept until then, by uv.now()
 ---@field owners table<any, true> … and until each has released it
 
 local files = {} ---@type claude-code.BackgroundFile[] oldest first
 local cancel_review = function() end
 
----Deletes the buffer of a file that was loaded here, unless it is used otherwise.
+---Deletes the buffer of a file, unless it is used otherwise.
 local function drop(file)
   local buf = file.buf
   files = vim.tbl_filter(function(other)
@@ -39,7 +43,7 @@ local function drop(file)
   end
 end
 
----Deletes what is no longer kept, one buffer at a time: each may take a language server's time.
+---Deletes what is no longer kept, a buffer at a time: each may take a language server's time.
 local function review()
   local next_at, now = math.huge, vim.uv.now()
   local unowned = vim.tbl_filter(function(file)
@@ -64,15 +68,13 @@ end
 
 ---@param name string in normal form
 ---@param folders? string[] of the workspace, where they are known
----@return boolean
 function M.is_in_workspace(name, folders)
   return path.is_in_any(path.real(name), folders or require("claude-code.lib.workspace").folders())
 end
 
----Loads a file that is not loaded.
----@param name string in normal form
+---@param name string in normal form; not loaded
 ---@return integer? buf
----@return string? failure if it is too big, or it is for a Claude elsewhere
+---@return string? failure it is too big, or for a Claude elsewhere
 function M.load(name)
   local stat = vim.uv.fs_stat(name)
   if not stat then
@@ -100,7 +102,6 @@ local function file_of(buf)
 end
 
 ---Keeps a file that was loaded here for longer.
----@param buf integer
 function M.keep(buf)
   local file = file_of(buf)
   if file then
@@ -108,8 +109,7 @@ function M.keep(buf)
   end
 end
 
----Keeps a file that was loaded here until its owner releases it, and no longer.
----@param buf integer
+---Keeps a file that was loaded here exactly until its owner releases it.
 ---@param owner any
 function M.own(buf, owner)
   local file = file_of(buf)
@@ -118,7 +118,6 @@ function M.own(buf, owner)
   end
 end
 
----What the owner alone has kept goes.
 ---@param owner any
 function M.release(owner)
   for _, file in ipairs(files) do
@@ -127,7 +126,7 @@ function M.release(owner)
   review_soon()
 end
 
----A file was deleted: servers need not see it any more, if they do only because it was loaded here.
+---Deletes the buffer of a file that was deleted, if it was loaded here.
 ---@param name string in normal form
 function M.on_deleted(name)
   local file = file_of(path.buffer(name))

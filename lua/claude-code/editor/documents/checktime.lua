@@ -1,17 +1,14 @@
---- What Neovim knows of a buffer's file: compares the two, and takes over the file's time, without any prompt
---- (W11, W12, W13, W16).
+--- Compares a buffer's file with what Neovim knows of it, and takes over the file's time, without any prompt (W11, W12,
+--- W13, W16).
 local api = vim.api
 local autocommands = require("claude-code.lib.autocommands")
 
 local M = {
-  ---The description of an autocommand of documents/supply.lua, which is none of a plugin's.
+  ---The description of the autocommand of documents/supply.lua, which belongs to no other plugin.
   OWN = "claude-code reads the file",
 }
 
----Autocommands of others that would run for this buffer.
----@param buf integer
----@param event string
----@return vim.api.keyset.get_autocmds.ret[]
+---@return vim.api.keyset.get_autocmds.ret[] autocommands of others that would run for this buffer
 function M.autocommands(buf, event)
   local name = api.nvim_buf_get_name(buf)
   return vim.tbl_filter(function(autocmd)
@@ -30,8 +27,7 @@ function M.autocommands(buf, event)
 end
 
 ---Calls `decide` if the file differs from what Neovim last compared: "" keeps the buffer, as without it, "edit" lets
----Neovim reload it. Neovim then knows the file's new time, so that :checktime stays silent; :w knows it after "edit"
----only (W12).
+---Neovim reload it. Neovim then knows the file's new time: :checktime stays silent, and after "edit" so does :w (W12).
 ---@param buf integer
 ---@param decide? fun(is_wanted: boolean): "edit"|"" is_wanted: false if the file is gone, or an autocommand of the
 ---user's decided against a reload, where Neovim would ask it
@@ -39,7 +35,7 @@ end
 function M.compare(buf, decide)
   local stat = vim.uv.fs_stat(api.nvim_buf_get_name(buf))
   if stat and stat.type ~= "file" then
-    -- Neovim reads whatever has taken the place of the file: a FIFO keeps it waiting for good.
+    -- Neovim reads whatever has taken the file's place: with a FIFO it would wait forever.
     return false
   end
   local own = api.nvim_get_option_value("autoread", { buf = buf }) ---@type boolean?
@@ -64,14 +60,11 @@ function M.compare(buf, decide)
   return differed
 end
 
----Neovim takes over the file's time, and 'modified' goes off; every older undo state counts as
----modified. Neither W11, W12 nor W13 follows, from :checktime or :w.
----
----Neovim 0.10 to 0.12 do all that after a BufWriteCmd, which is to write the file: buf_write() in
----bufwrite.c then calls ml_timestamp(), clears BF_NEW and BF_NOTEDITED, and calls u_unchanged().
+---Lets Neovim take over the file's time, and clears 'modified'; every older undo state counts as modified. Neither W11,
+---W12 nor W13 follows, from :checktime or :w. Neovim 0.10 to 0.12 do all that after a BufWriteCmd, which is to write the
+---file: buf_write() in bufwrite.c then calls ml_timestamp(), clears BF_NEW and BF_NOTEDITED, and calls u_unchanged().
 ---:checktime alone takes over the time that it compares, not the one that :w does.
----@param buf integer
----@return boolean taken not where a plugin has a BufWriteCmd
+---@return boolean taken false where a plugin has a BufWriteCmd
 function M.take_time(buf)
   if #M.autocommands(buf, "BufWriteCmd") > 0 then
     return false
@@ -93,10 +86,8 @@ function M.take_time(buf)
   return ok and not vim.bo[buf].modified
 end
 
----Has Neovim never read the buffer's file, since it was not there when the buffer was made? :checktime then asks
----(W13), or does nothing after `:file`. No autocommand can answer. Only the text of :file shows it.
----@param buf integer
----@return boolean
+---Has Neovim never read the buffer's file, which was missing when the buffer was made? :checktime then asks (W13), or
+---does nothing after `:file`, and no autocommand can answer. Only the text of :file shows it.
 function M.has_never_read(buf)
   local text = api.nvim_buf_call(buf, function()
     return vim.fn.execute("file")
@@ -108,8 +99,8 @@ function M.has_never_read(buf)
   end)
 end
 
----Lets Neovim know that the file is there, and keeps the edits: :redo leads to the
----file's text, and :w (E13) wants a ! to replace the file.
+---Lets Neovim know that the file is there, and keeps the edits: :redo leads to the file's text, and only :w! replaces the
+---file (E13).
 ---@param buf integer modified
 function M.note_file(buf)
   local edits = api.nvim_buf_get_lines(buf, 0, -1, false)

@@ -1,12 +1,12 @@
---- Files on the disk: which version of a file is there, and when it may be another one.
---- Folders are watched, since a file itself would be lost when another one is renamed over it.
+--- Files on the disk: their versions, and watches on their folders. A watch on a file would be lost when another one is
+--- renamed over it.
 local uv = vim.uv
 local path = require("claude-code.editor.documents.path")
 local timer = require("claude-code.lib.timer")
 
 ---Each takes a kernel watch, of which a user has some thousands (Linux), or a file descriptor (macOS).
 local MAX_FOLDERS = 200
----How long after a folder is gone another one in its place is watched, in ms.
+---After a folder is gone, another one in its place is watched, in ms.
 local RETRY_MS = 300
 
 local M = {}
@@ -20,11 +20,9 @@ local M = {}
 ---@field handle? uv.uv_fs_event_t nil if the folder cannot be watched (network, limits, not there)
 ---@field followers table<string, table<claude-code.DiskFollower, true>> by the file's last part
 
----@class claude-code.WatchedDisk
----@field folders table<string, claude-code.WatchedFolder>
----@field count integer folders that have a handle
----@field cancel_retry fun()
-local disk = { folders = {}, count = 0, cancel_retry = function() end }
+local folders = {} ---@type table<string, claude-code.WatchedFolder>
+local handles = 0 -- count of them in `folders`
+local cancel_retry = function() end
 
 ---@param name string
 ---@return string version changes with the file, also where its time does not (`cp -p`); "" if there is none
@@ -41,27 +39,16 @@ function M.written_version(name)
   return stat and table.concat({ stat.mtime.sec, stat.mtime.nsec, stat.size }, ":") or ""
 end
 
----Has the file changed since it was last looked at? Then its follower is called.
-local function look(follower)
-  local version = M.version(follower.name)
-  if version ~= follower.version then
-    follower.version = version
-    follower.report()
-  end
-end
-
----@param watched claude-code.WatchedFolder
 local function unwatch(watched)
   if watched.handle then
     watched.handle:close()
-    watched.handle = nil
-    disk.count = disk.count - 1
+    watched.handle, handles = nil, handles - 1
   end
 end
 
 ---@param name? string nil: the platform does not say it
 local function on_event(folder, name)
-  local watched = disk.folders[folder]
+  local watched = folders[folder]
   if not watched then
     return
   end
@@ -69,8 +56,8 @@ local function on_event(folder, name)
   local is_folder = name and not watched.followers[name] and folder:match("[^/]*$") == name
   if is_folder then
     unwatch(watched)
-    disk.cancel_retry()
-    disk.cancel_retry = timer.once(RETRY_MS, M.look)
+    cancel_retry()
+    cancel_retry = timer.once(RETRY_MS, M.look)
   end
   for base, followers in pairs(watched.followers) do
     if is_folder or not name or base == name then
@@ -81,53 +68,48 @@ local function on_event(folder, name)
   end
 end
 
----@param watched claude-code.WatchedFolder
 local function watch(folder, watched)
-  local handle = not watched.handle and disk.count < MAX_FOLDERS and uv.new_fs_event()
+  local handle = not watched.handle and handles < MAX_FOLDERS and uv.new_fs_event()
   if not handle then
     return
   end
   local ok = handle:start(folder, {}, function(_, name)
     on_event(folder, name)
   end)
-  if ok ~= 0 then
+  if ok == 0 then
+    watched.handle, handles = handle, handles + 1
+  else
     handle:close()
-    return
   end
-  watched.handle = handle
-  disk.count = disk.count + 1
 end
 
----@param file string absolute
 local function add(file, follower)
   local folder, base = vim.fs.dirname(file), vim.fs.basename(file)
-  local watched = disk.folders[folder] or { followers = {} }
-  disk.folders[folder] = watched
+  local watched = folders[folder] or { followers = {} }
+  folders[folder] = watched
   watched.followers[base] = watched.followers[base] or {}
   watched.followers[base][follower] = true
   watch(folder, watched)
 end
 
----@param file string absolute
 local function remove(file, follower)
   local folder, base = vim.fs.dirname(file), vim.fs.basename(file)
-  local watched = disk.folders[folder]
+  local watched = folders[folder]
   watched.followers[base][follower] = nil
   if next(watched.followers[base]) == nil then
     watched.followers[base] = nil
   end
   if next(watched.followers) == nil then
     unwatch(watched)
-    disk.folders[folder] = nil
+    folders[folder] = nil
   end
-  if next(disk.folders) == nil then
-    disk.cancel_retry()
+  if next(folders) == nil then
+    cancel_retry()
   end
 end
 
----Calls back, on the main loop, whenever the file may have been written, made or removed, whoever does it.
----Several changes in one round of the event loop are one call. What happens to a file whose folder cannot be
----watched is noticed by `look`.
+---Calls back, on the main loop, whenever the file may have been written, made or removed; once for all changes in one
+---round of the event loop. Only `look` notices changes in a folder that cannot be watched.
 ---@param name string absolute
 ---@param callback fun()
 ---@return fun(): boolean? stop true if a change was noticed, for which it has not called back
@@ -162,16 +144,19 @@ function M.follow(name, callback)
   end
 end
 
----Looks at the followed files whose folders cannot be watched or are gone, and tries again to watch them. For moments
----that exist anyway.
+---Looks at the followed files whose folders cannot be watched or are gone, and tries again to watch them.
 function M.look()
-  for folder, watched in pairs(disk.folders) do
-    if not watched.handle then
-      for _, followers in pairs(watched.followers) do
-        vim.iter(vim.tbl_keys(followers)):each(look)
+  for folder, watched in pairs(folders) do
+    for _, followers in pairs(watched.handle and {} or watched.followers) do
+      for follower in pairs(followers) do
+        local version = M.version(follower.name)
+        if version ~= follower.version then
+          follower.version = version
+          follower.report()
+        end
       end
-      watch(folder, watched)
     end
+    watch(folder, watched)
   end
 end
 

@@ -1,5 +1,4 @@
---- How the text of a buffer's file differs from the buffer, where Neovim would read the file with the
---- options that the buffer has.
+--- How a file's text differs from its buffer, where Neovim would read the file with the options that the buffer has.
 local api = vim.api
 local checktime = require("claude-code.editor.documents.checktime")
 local disk = require("claude-code.editor.documents.disk")
@@ -9,13 +8,12 @@ local regular_file = require("claude-code.lib.regular_file")
 
 ---Neovim itself reads larger files: 10 MB take 0.2 s in Lua.
 local MAX_BYTES, MAX_LINES = 10 * 1024 * 1024, 200000
-
----How much of a file is read to find out its line ends, in bytes.
+---Bytes of a file that are read to find out its line ends.
 local SNIFF = 8192
 
 local M = {}
 
----Buffers in which a plugin shows something else than the file's text, such as a decrypted one.
+---Buffers in which a plugin shows other text than the file's, such as a decrypted one.
 local views = {} ---@type table<integer, true>
 
 ---@class claude-code.FileChange
@@ -27,7 +25,7 @@ local views = {} ---@type table<integer, true>
 ---@field version string of the file, taken before it was read
 ---@field file? string real path of the file that was read
 
----Is the buffer's text the file's, in UTF-8? Not if a plugin reads or writes it (encrypted files).
+---Is the buffer's text the file's, in UTF-8? A plugin may read or write it (encrypted files).
 local function is_plain(buf)
   local options = vim.bo[buf]
   local encoding = options.fileencoding
@@ -39,8 +37,7 @@ local function is_plain(buf)
     and #checktime.autocommands(buf, "BufWriteCmd") == 0
 end
 
----Looks whether a buffer that was just read or written shows its file's text.
----@param buf integer
+---Notes whether a buffer that was just read or written shows its file's text.
 function M.note_view(buf)
   local name = api.nvim_buf_get_name(buf)
   local version = disk.version(name)
@@ -70,7 +67,6 @@ local function is_ascii(line)
 end
 
 ---@param text string
----@return boolean
 function M.is_utf8(text)
   if is_ascii(text) then
     return true
@@ -80,7 +76,7 @@ function M.is_utf8(text)
   return is_ascii(line)
 end
 
----@return claude-code.Text? text nil if it is empty, binary, huge or not there
+---@return claude-code.Text? text nil if it is empty, binary, huge or missing
 local function read(name)
   local bytes = regular_file.read(name, MAX_BYTES)
   local text = bytes and not bytes:find("\0", 1, true) and file_lines.parse(bytes) or nil
@@ -100,11 +96,8 @@ local function common(old, new)
   return head, tail
 end
 
----Did Neovim reload by itself (it looks whenever a window begins to show the buffer), by the old
----'fileformat'? Then a file that became CRLF shows ^M, and one that is LF now would be written CRLF. With
----mixed line ends a file is "unix", whichever comes first.
----@param buf integer
----@return boolean
+---Has Neovim reloaded by the old 'fileformat', as it does when a window begins to show the buffer? A file that became
+---CRLF then shows ^M, and one that is LF now would be written CRLF. Mixed line ends are "unix", whichever comes first.
 function M.is_misread(buf)
   local name, format = api.nvim_buf_get_name(buf), vim.bo[buf].fileformat
   local head = regular_file.head(name, SNIFF) or ""
@@ -115,16 +108,14 @@ function M.is_misread(buf)
   return before_end ~= nil and before_end ~= "\r" and format == "dos"
 end
 
----@param buf integer
----@return boolean is_nothing the buffer, or its file, holds not even a line end
+---@return boolean is_nothing the buffer, or its file, has not even a line end
 function M.is_nothing(buf)
   local stat = vim.uv.fs_stat(api.nvim_buf_get_name(buf))
   return stat ~= nil and stat.size == 0
     or file_lines.is_empty(buf, api.nvim_buf_get_lines(buf, 0, -1, false))
 end
 
----What differs between the buffer's lines and others.
----@param old string[]
+---@param old string[] the buffer's lines
 ---@param new string[]
 ---@param endofline boolean
 ---@return claude-code.FileChange
@@ -134,7 +125,6 @@ function M.between(old, new, endofline)
 end
 
 ---Nil if only Neovim can read the file, or with another 'fileformat', 'fileencoding' or 'bomb' than the buffer's.
----@param buf integer
 ---@return claude-code.FileChange?
 function M.read(buf)
   local name, options = api.nvim_buf_get_name(buf), vim.bo[buf]

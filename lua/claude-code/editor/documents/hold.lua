@@ -6,12 +6,12 @@ local path = require("claude-code.editor.documents.path")
 local task = require("claude-code.lib.task")
 local unsaved = require("claude-code.editor.documents.unsaved")
 
---- Who has typed nothing for so long is not there, in ms.
+---A user who has typed nothing for so long is away, in ms.
 local AWAY_MS = 5 * 60 * 1000
 
 local M = {}
 
----@type table<fun(outcome: "written"|"as_before"), { buf: integer }> by the ends of the holds
+---@type table<fun(outcome: "written"|"as_before"), integer> buffers by the ends of the holds
 local held = {}
 
 ---@type table<string, true> the prompts whose turns have waited once
@@ -22,23 +22,21 @@ local function has_unsaved(buf)
 end
 
 ---@param params { path: string, prompt?: string, text?: string }
----@return boolean whether the edit has to wait
+---@return boolean is_needed the edit has to wait
 function M.is_needed(params)
-  local buf = path.loaded_buffer(params.path) --[[@as integer]]
-  local is_here = #api.nvim_list_uis() > 0
+  local buf = path.loaded_buffer(params.path)
+  return #api.nvim_list_uis() > 0
     and require("claude-code.editor.input.keyboard").away_ms() < AWAY_MS
-  return is_here
     and require("claude-code.config").get().wait_for_unsaved
     and not let_through[params.prompt or ""]
     and has_unsaved(buf)
-    and unsaved.would_conflict(buf, params.text)
+    and unsaved.would_conflict(buf --[[@as integer]], params.text)
 end
 
 ---@param wanted? integer buffer; nil for all
----@param outcome "written"|"as_before"
 local function let_go(wanted, outcome)
-  for done, hold in pairs(vim.deepcopy(held)) do
-    if not wanted or hold.buf == wanted then
+  for done, buf in pairs(vim.deepcopy(held)) do
+    if not wanted or buf == wanted then
       done(outcome)
     end
   end
@@ -68,10 +66,9 @@ function M.wait(params)
   if not buf or not has_unsaved(buf) then
     return "as_before"
   end
-  local sessions = require("claude-code.sessions")
   local function show(text)
     if params.n then
-      sessions.set(params.n, { msg = text })
+      require("claude-code.sessions").set(params.n, { msg = text })
     end
     vim.cmd.redrawstatus({ bang = true })
   end
@@ -80,7 +77,7 @@ function M.wait(params)
   notify.warn(text:format(way, name))
   local stop
   local outcome = task.await(function(done)
-    held[done] = { buf = buf }
+    held[done] = buf
     show("waits for " .. name)
     local events = follow()
     function stop()
@@ -99,11 +96,11 @@ end
 
 ---@return string? words for the status line, since typing replaces the message
 function M.text()
-  local hold = select(2, next(held))
-  return hold and "waits for " .. path.title(api.nvim_buf_get_name(hold.buf))
+  local _, buf = next(held)
+  return buf and "waits for " .. path.title(api.nvim_buf_get_name(buf))
 end
 
---- Lets Claude go on with all that waits, as if nothing were unsaved.
+---Lets Claude go on with all that waits, as if nothing were unsaved.
 function M.go_on()
   if next(held) == nil then
     notify.info("Claude waits for no file")

@@ -8,9 +8,9 @@ local regular_file = require("claude-code.lib.regular_file")
 local reload = require("claude-code.editor.documents.reload")
 local supply = require("claude-code.editor.documents.supply")
 
----Limit of a buffer whose text is sent.
+---Of a buffer whose text is sent, in bytes.
 local MAX_SENT = 10 * 1024 * 1024
----How much of a file is read to recognize a binary file, in bytes.
+---Bytes that are read to recognize a binary file.
 local SNIFF = 8192
 
 local M = {}
@@ -41,7 +41,7 @@ end
 
 ---Loads a file, unless it is loaded.
 ---@param name string in normal form
----@param is_unseen? boolean nobody sees it yet
+---@param is_unseen? boolean it is hidden for now
 ---@return integer? buf
 ---@return string? problem
 function M.load(name, is_unseen)
@@ -56,14 +56,18 @@ function M.load(name, is_unseen)
   return buf
 end
 
----An open buffer's text, as `:w` would write it in UTF-8.
+local function not_open(params)
+  return nil, { code = "not_open", message = "Document not open: " .. params.path }
+end
+
+---Reads an open buffer's text, as `:w` would write it in UTF-8.
 ---@param params { path: string }
 ---@return string?
 ---@return claude-code.Failure?
 function M.read(params)
   local buf = path.loaded_buffer(params.path)
   if not buf then
-    return nil, { code = "not_open", message = "Document not open: " .. params.path }
+    return not_open(params)
   end
   local size = api.nvim_buf_get_offset(buf, api.nvim_buf_line_count(buf))
   if size > MAX_SENT then
@@ -72,12 +76,12 @@ function M.read(params)
   return lines.bytes(buf)
 end
 
----@return integer writes of the current buffer to its file since it was loaded
+---@return integer count of the current buffer's writes since it was loaded
 local function writes()
   return api.nvim_eval("undotree().save_last")
 end
 
----An error of `:write`, or of an autocommand that ran with it, without the place in the plugin.
+---@return string reason the error of `:write`, or of an autocommand, without the place in the plugin
 local function reason(message)
   local text = tostring(message):gsub("\nstack traceback:.*", "")
   return (text:gsub("^.-Vim%b():", ""))
@@ -88,7 +92,7 @@ end
 local function write(buf)
   local confirm, version = vim.o.confirm, disk.version(api.nvim_buf_get_name(buf))
   vim.o.confirm = false
-  -- Last of all, as a formatter may take its time before.
+  -- It runs last, after a formatter that may take its time.
   local guard = api.nvim_create_autocmd("BufWritePre", {
     buffer = buf,
     callback = function()
@@ -116,16 +120,16 @@ end
 function M.save(params)
   local buf = path.loaded_buffer(params.path)
   if not buf then
-    return nil, { code = "not_open", message = "Document not open: " .. params.path }
+    return not_open(params)
   elseif blocked.in_command_window() then
     return nil, params.path .. " was not saved: " .. blocked.COMMAND_WINDOW
   end
   -- If it was just written outside, `:w` would ask whether to overwrite that, and wait for a key.
-  reload.now({ path = params.path })
+  reload.check(buf)
   if reload.is_stale(buf) then
-    return nil,
-      params.path
-        .. " changed on disk where it has unsaved edits: gm merges both, :e! loads the file, :w! overwrites it"
+    local text =
+      "%s changed on disk where it has unsaved edits: gm merges both, :e! loads the file, :w! overwrites it"
+    return nil, text:format(params.path)
   end
   local was_modified = vim.bo[buf].modified
   local written, problem = write(buf)
@@ -133,7 +137,7 @@ function M.save(params)
     return { saved = true, problem = problem }
   end
   -- Another Neovim may have written the same text in the meantime.
-  reload.now({ path = params.path })
+  reload.check(buf)
   if was_modified and not vim.bo[buf].modified then
     return { saved = true }
   end

@@ -16,17 +16,12 @@ local M = {}
 ---@return boolean is there a line end, and is every one CRLF?
 function M.is_crlf(text)
   -- A pattern such as "[^\r]\n" takes 30 ms for a line of 1 MB.
-  local at = text:find("\n", 1, true)
-  if not at then
-    return false
-  end
-  while at do
-    if text:byte(at - 1) ~= 13 then
-      return false
-    end
+  local first = text:find("\n", 1, true)
+  local at = first
+  while at and text:byte(at - 1) == 13 do
     at = text:find("\n", at + 1, true)
   end
-  return true
+  return first ~= nil and at == nil
 end
 
 ---@param text string UTF-8, any line ends
@@ -44,7 +39,6 @@ function M.parse(text, keep_cr)
   return { lines = lines, crlf = crlf, bom = bom, newline = newline }
 end
 
----The other way round: the very text, unless its ends are mixed up in its lines.
 ---@param lines string[]
 ---@param like { crlf: boolean, bom: boolean }
 ---@param newline boolean does the last line end with one?
@@ -56,7 +50,6 @@ end
 
 ---@param a string[]
 ---@param b string[]
----@return boolean
 function M.are_same(a, b)
   if a == b then
     return true
@@ -72,11 +65,10 @@ function M.are_same(a, b)
   return true
 end
 
----What two lines share.
 ---@param old string
 ---@param new string
----@return integer head bytes that both begin with, whole characters
----@return integer tail bytes that both end with, whole characters, without the head
+---@return integer head bytes of whole characters that both begin with
+---@return integer tail bytes of whole characters that both end with, without the head
 function M.common(old, new)
   local most, head, tail = math.min(#old, #new), 0, 0
   while head < most and old:byte(head + 1) == new:byte(head + 1) do
@@ -103,24 +95,22 @@ function M.at(buf, row)
   return api.nvim_buf_get_lines(buf, row, row + 1, false)[1] or ""
 end
 
----Would `:w` write nothing at all? An empty buffer shows one empty line, as one with a line end does.
+---An empty buffer shows one empty line, as one with a line end does.
 ---@param buf integer loaded
 ---@param lines string[] all its lines
----@return boolean
+---@return boolean is_empty `:w` would write nothing at all
 function M.is_empty(buf, lines)
-  if #lines > 1 or lines[1] ~= "" then
-    return false
-  end
   -- line2byte() and nvim_buf_get_offset() are wrong after lines were deleted.
-  return api.nvim_buf_call(buf, function()
-    return vim.fn.wordcount().bytes == 0
-  end)
+  return #lines == 1
+    and lines[1] == ""
+    and api.nvim_buf_call(buf, function()
+      return vim.fn.wordcount().bytes == 0
+    end)
 end
 
----A buffer's text as `:w` would write it, but in UTF-8, whatever its 'fileencoding'.
 ---@param buf integer loaded
 ---@param as_read? boolean without the last line end that 'fixendofline' will add
----@return string
+---@return string bytes as `:w` would write them, but in UTF-8, whatever the 'fileencoding'
 function M.bytes(buf, as_read)
   local lines = api.nvim_buf_get_lines(buf, 0, -1, false)
   local options = vim.bo[buf]

@@ -1,4 +1,4 @@
---- Reads a file into its buffer without the swap-file question (E325): nobody may be there to answer.
+--- Reads a file into its buffer without the swap-file question (E325): the user may not be there to answer.
 local api = vim.api
 local autocommands = require("claude-code.lib.autocommands")
 local finally = require("claude-code.lib.finally")
@@ -14,9 +14,7 @@ local syntax_events = autocommands.new("syntax")
 ---Is a buffer brought on screen for Claude just now, and not by the user?
 local is_showing = false
 
----The swap file that another editor has for the buffer's file, or left behind when it crashed.
----@param buf integer loaded
----@return string? name
+---@return string? name of the swap file that another editor has for the buffer's file, or left when it crashed
 ---@return integer? process 0: it does not run
 local function other_swap(buf)
   local own = vim.fn.swapname(buf)
@@ -27,23 +25,14 @@ local function other_swap(buf)
   local name = own:gsub("%.%w+$", ".swp")
   local info = vim.fn.swapinfo(name)
   local file = not info.error and vim.fn.fnamemodify(info.fname, ":p") or ""
-  -- Where 'directory' is shared, a swap file may be that of a file of the same name elsewhere.
+  -- In a shared 'directory' it may be that of a file of the same name elsewhere.
   if path.real(file) == path.real(api.nvim_buf_get_name(buf)) then
     return name, info.pid
   end
 end
 
-local function report(buf, process)
-  local text = process > 0
-      and "%s is open in another Neovim (process %d): opened read-only; close it there, then :e"
-    or "%s has a crashed editor's swap file: opened read-only; :e recovers it (E325)"
-  notify.warn(text:format(path.base(api.nvim_buf_get_name(buf)), process))
-end
-
----Once the user shows the buffer, Neovim asks its own question; once the other editor is gone, the
----buffer is no longer read-only.
----@param readonly boolean whether it was
-local function follow(buf, swap, readonly)
+---Once the user shows the buffer, Neovim asks its own question; once the other editor is gone, 'readonly' is as before.
+local function follow_swap(buf, swap, readonly)
   local events = autocommands.new("swap." .. buf)
   local edit = vim.schedule_wrap(function()
     if api.nvim_get_current_buf() == buf and not vim.bo[buf].modified then
@@ -75,7 +64,7 @@ end
 ---Calls `show`, which brings a buffer on screen that the user did not ask for.
 ---@generic T
 ---@param show fun(): T
----@return T
+---@return T result
 function M.without_question(show)
   is_showing = true
   return finally(function()
@@ -83,8 +72,8 @@ function M.without_question(show)
   end, show)
 end
 
----Is a buffer of this file type open, or does a server run for it? Else a file that Claude has written could start
----the server that it has written as well (`node_modules/.bin`).
+---Is a buffer of this file type open, or does a server run for it? Otherwise a file written by Claude could start a
+---server written by Claude (`node_modules/.bin`).
 local is_known = require("claude-code.lib.timer").remembered(function(filetype)
   local lsp = require("claude-code.lib.lsp")
   return vim.iter(api.nvim_list_bufs()):any(function(buf)
@@ -96,11 +85,11 @@ local is_known = require("claude-code.lib.timer").remembered(function(filetype)
   end)
 end)
 
----Buffers that nobody sees and whose FileType event is still to come: no server is started for them.
+---Hidden buffers whose FileType event is still to come: no server is started for them.
 local asleep = {} ---@type table<integer, true>
 
----The items of 'syntax' are defined once the buffer is shown: that takes longer than all else. So is all else of a
----file type that the user has not opened.
+---Defines 'syntax', which takes longest, once the buffer is shown; and all else of a file type that the user has not
+---opened.
 local function define_later(buf)
   syntax_events:on("BufWinEnter", function()
     if asleep[buf] then
@@ -112,13 +101,12 @@ local function define_later(buf)
   end, { buffer = buf, once = true, nested = true })
 end
 
----@param buf integer
----@return boolean has no server seen the buffer, since the user has no file of its type open?
+---@return boolean is_asleep no server has seen it, since the user has no file of its type open
 function M.is_asleep(buf)
   return asleep[buf] == true
 end
 
----Servers see a buffer that was asleep once the user has a file of its type open.
+---Shows a buffer that was asleep to servers, if the user has a file of its type open by now.
 ---@param buf integer loaded
 ---@return boolean is_awake from now on
 function M.wake(buf)
@@ -133,10 +121,9 @@ function M.wake(buf)
   return true
 end
 
----Loads a buffer. A file that is open elsewhere, or was when an editor crashed, opens read-only.
----Throws errors of autocommands, and one for what is no regular file.
----@param buf integer
----@param is_unseen? boolean nobody sees it yet
+---Loads a buffer. A file that is open elsewhere, or was when an editor crashed, opens read-only. Throws errors of
+---autocommands, and one for what is no regular file.
+---@param is_unseen? boolean it is hidden for now
 function M.load(buf, is_unseen)
   if api.nvim_buf_is_loaded(buf) then
     return
@@ -145,17 +132,14 @@ function M.load(buf, is_unseen)
   if is_unseen then
     vim.opt.eventignore:append({ "Syntax", "FileType" })
   end
-  finally(
-    function()
-      vim.o.eventignore = eventignore
-    end,
-    supply.with_events,
-    function()
-      supply.read(buf, function()
-        vim.fn.bufload(buf)
-      end)
-    end
-  )
+  local function restore()
+    vim.o.eventignore = eventignore
+  end
+  finally(restore, supply.with_events, function()
+    supply.read(buf, function()
+      vim.fn.bufload(buf)
+    end)
+  end)
   if is_unseen then
     asleep[buf] = vim.bo[buf].filetype ~= "" or nil
     define_later(buf)
@@ -165,17 +149,20 @@ function M.load(buf, is_unseen)
   if swap and process then
     local readonly = vim.bo[buf].readonly
     vim.bo[buf].readonly = true
-    report(buf, process)
-    -- Later: who loads it may show it at once.
+    local text = process > 0
+        and "%s is open in another Neovim (process %d): opened read-only; close it there, then :e"
+      or "%s has a crashed editor's swap file: opened read-only; :e recovers it (E325)"
+    notify.warn(text:format(path.base(api.nvim_buf_get_name(buf)), process))
+    -- The caller may show it at once.
     vim.schedule(function()
       if api.nvim_buf_is_loaded(buf) then
-        follow(buf, swap, readonly)
+        follow_swap(buf, swap, readonly)
       end
     end)
   end
 end
 
----Loads the buffer of a file, which is made if there is none. Throws errors of autocommands.
+---Loads a file as `load` does.
 ---@param name string in normal form
 ---@param is_unseen? boolean
 ---@return integer buf

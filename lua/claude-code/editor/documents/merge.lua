@@ -1,7 +1,7 @@
 --- Merges two changed versions of a text, three ways, on whole lines, as `git merge-file --diff3` does.
 local are_same = require("claude-code.editor.documents.lines").are_same
 
----Lines of the three texts together. Beyond that a merge may take longer than 100 ms, in which Neovim stands still.
+---Lines of the three texts together: a longer merge may keep Neovim still for more than 100 ms.
 local MAX_LINES = 30000
 
 local M = {}
@@ -9,16 +9,17 @@ local M = {}
 -- TODO(0.11): vim.diff has this name from 0.12 on.
 local diff = vim.text and vim.text.diff or vim.diff
 
+local function joined(lines)
+  return #lines > 0 and table.concat(lines, "\n") .. "\n" or ""
+end
+
 ---@return table[] hunks of both sides, from the top down; rows of the base are 0-based
 local function compare(base, sides)
   local hunks = {}
-  local function joined(lines)
-    return #lines > 0 and table.concat(lines, "\n") .. "\n" or ""
-  end
   for side, lines in ipairs(sides) do
     for _, hunk in ipairs(diff(joined(base), joined(lines), { result_type = "indices" })) do
       local from, count, _, added = unpack(hunk)
-      -- No lines are named by the line before them.
+      -- A hunk without lines names the line before it.
       from = count > 0 and from - 1 or from
       table.insert(hunks, { side = side, from = from, to = from + count, growth = added - count })
     end
@@ -27,9 +28,9 @@ local function compare(base, sides)
 end
 
 ---@param ours string[]
----@param base? string[] nil if nobody knows it: then each difference is a conflict
+---@param base? string[] nil: unknown, so each difference is a conflict
 ---@param theirs string[]
----@param labels string[] what the marks of a conflict call the three
+---@param labels string[] names of the three in the marks of a conflict
 ---@return string[]? lines nil if the texts are too long
 ---@return integer conflicts
 function M.three_way(ours, base, theirs, labels)
@@ -63,9 +64,7 @@ function M.three_way(ours, base, theirs, labels)
       end
     end
     vim.list_extend(lines, old, done + 1, from)
-    vim.iter(parts):each(function(part)
-      vim.list_extend(lines, part)
-    end)
+    vim.list_extend(lines, vim.iter(parts):flatten():totable())
     done = to
   end
   return vim.list_extend(lines, old, done + 1, #old), conflicts

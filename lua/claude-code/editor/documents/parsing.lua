@@ -6,13 +6,13 @@ local finally = require("claude-code.lib.finally")
 
 local M = {}
 
----Nobody reads a text with more blocks than this, nor one with more bytes in a row that are no letters.
+---Deeper blocks, and longer rows of bytes without letters, are not parsed.
 local MAX_DEPTH, MAX_BYTES = 80, 10000
----A look at more takes longer than 50 ms: they are not parsed.
+---Checking more takes longer than 50 ms: they are not parsed.
 local MAX_LINES = 200000
 ---Parsers that parse Markdown, or code blocks of it.
 local LANGUAGES = { markdown = true, vimdoc = true }
----TODO(0.10): there a parser parses all as soon as there is one.
+---TODO(0.10): a parser parses everything once it is made.
 local PARSES_AT_ONCE = vim.fn.has("nvim-0.11") == 0
 
 local function count(text, pattern)
@@ -20,7 +20,7 @@ local function count(text, pattern)
 end
 
 ---Counts the blocks that are open in each row of marks: each `>` is one, as is a list's mark with a blank. At the
----beginning of a line, or of a part of it, an item goes on at two columns or more. It misses MAX_DEPTH / 2 at most.
+---beginning of a line, or of a part of it, an item continues from two columns on. It misses MAX_DEPTH / 2 at most.
 local function is_line_deep(line)
   local start, has_parts = 1, line:find("\r", 1, true)
   while start <= #line do
@@ -39,7 +39,6 @@ local function is_line_deep(line)
 end
 
 ---@param lines string[]
----@return boolean
 function M.is_deep(lines)
   for _, line in ipairs(lines) do
     if line:find("\0", 1, true) or is_line_deep(line) then
@@ -49,15 +48,12 @@ function M.is_deep(lines)
   return false
 end
 
----@param first? integer 0-based row
----@param last? integer exclusive
----@return boolean
 local function has_deep(buf, first, last)
   return not first and api.nvim_buf_line_count(buf) > MAX_LINES
     or M.is_deep(api.nvim_buf_get_lines(buf, first or 0, last or -1, false))
 end
 
----Nothing is parsed in it from now on, whoever asks: its parser stays, and covers no text.
+---Stops all parsing in the buffer: its parser stays, and covers no text.
 local function refuse(buf)
   local active = vim.treesitter.highlighter.active[buf]
   local tree = active and active.tree
@@ -82,7 +78,7 @@ end
 
 local guarded = {} ---@type table<integer, true>
 
----Looks at what is in the buffer, and at what comes, before anything parses it.
+---Checks the text of the buffer, and each change to it, before anything parses it.
 ---@param buf integer loaded
 function M.guard(buf)
   if not is_parsed(vim.bo[buf].filetype) then
@@ -108,16 +104,13 @@ function M.guard(buf)
     })
 end
 
----Guards each buffer with Markdown, whoever opens it: Claude may write to its file.
+---Guards each buffer with Markdown: Claude may write to its file.
 function M.start()
-  local events = require("claude-code.lib.autocommands").new("parsing")
-  events:on("FileType", M.guard)
+  require("claude-code.lib.autocommands").new("parsing"):on("FileType", M.guard)
   vim.iter(api.nvim_list_bufs()):filter(api.nvim_buf_is_loaded):each(M.guard)
 end
 
----Gives a buffer with text of Claude's its file type, or fires its event again; only 'syntax' where the text is not to
----be parsed.
----@param buf integer
+---Gives a buffer its file type, or fires its event again. Only 'syntax' where the text must not be parsed.
 ---@param filetype string
 function M.set_filetype(buf, filetype)
   local is_refused = is_parsed(filetype) and has_deep(buf)
@@ -125,9 +118,8 @@ function M.set_filetype(buf, filetype)
   M.guard(buf)
 end
 
----Runs `read`, which reads a file into a buffer. The FileType event waits for a look at the text where it makes a
----parser that parses at once. Errors are passed on.
----@param buf integer
+---Runs `read`, which reads a file into a buffer. The FileType event waits until the text is checked where it makes a
+---parser that parses at once. Passes errors on.
 ---@param read fun()
 function M.while_reading(buf, read)
   local eventignore = vim.o.eventignore

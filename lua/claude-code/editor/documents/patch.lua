@@ -1,12 +1,12 @@
---- Gives a buffer other text by changing the lines that differ, so that marks, signs, extmarks, folds,
---- cursors and views stay with their lines, and language servers receive the changes alone.
+--- Gives a buffer other text by changing the lines that differ: marks, signs, extmarks, folds, cursors and views stay
+--- with their lines, and language servers receive the changes alone.
 local api = vim.api
 local file_lines = require("claude-code.editor.documents.lines")
 local sources = require("claude-code.editor.documents.sources")
 
 ---Hunks up to this size are aligned line by line, so that marks stay with the most similar line.
 local LINEMATCH = 60
----Beyond so many changed lines whole hunks are set at once: each line costs every listener a call.
+---More changed lines are set in whole hunks: each line costs every listener a call.
 local MAX_CHANGES = 2000
 
 local M = {}
@@ -24,7 +24,7 @@ local function save_views(buf)
       view = view,
       top = api.nvim_buf_set_extmark(buf, namespace, view.topline - 1, 0, {}),
       cursor = api.nvim_buf_set_extmark(buf, namespace, view.lnum - 1, 0, {}),
-      line = api.nvim_buf_get_lines(buf, view.lnum - 1, view.lnum, false)[1],
+      line = file_lines.at(buf, view.lnum - 1),
     }
   end, vim.fn.win_findbuf(buf))
 end
@@ -42,9 +42,8 @@ local function restore_views(buf, saved)
   end
   for _, entry in ipairs(saved) do
     local view, row = entry.view, row_of(entry.cursor)
-    local line = api.nvim_buf_get_lines(buf, row, row + 1, false)[1] or ""
     view.topline, view.lnum = row_of(entry.top) + 1, row + 1
-    view.col = moved_column(view.col, entry.line, line)
+    view.col = moved_column(view.col, entry.line, file_lines.at(buf, row))
     api.nvim_win_call(entry.win, function()
       vim.fn.winrestview(view)
     end)
@@ -61,10 +60,9 @@ local function marks_on(buf, row)
   end, marks)
 end
 
----Changes one line in place: its marks are lost when nvim_buf_set_lines() replaces it.
----@param row integer 0-based
+---Changes one line in place: nvim_buf_set_lines() would delete its marks.
 local function change_line(buf, row, old, new)
-  -- TODO(0.10): there nvim_buf_set_text() loses them too.
+  -- TODO(0.10): nvim_buf_set_text() deletes them, too.
   local marks = vim.fn.has("nvim-0.11") == 0 and marks_on(buf, row) or {}
   local head, tail = file_lines.common(old, new)
   local text = new:sub(head + 1, #new - tail)
@@ -85,7 +83,6 @@ local function slice(lines, row, count)
   return count > 0 and table.concat(lines, "\n", row + 1, row + count) .. "\n" or ""
 end
 
----@param range claude-code.LineHunk
 ---@return claude-code.LineHunk[] that the range consists of
 local function compare(change, range, linematch)
   local options = { result_type = "indices", linematch = linematch }
@@ -93,7 +90,7 @@ local function compare(change, range, linematch)
   local found = diff(old, slice(change.new, range.from, range.new), options)
   return vim.tbl_map(function(hunk)
     local row, count, from, added = unpack(hunk)
-    -- Of no lines the one before is named.
+    -- A hunk without lines names the line before it.
     return {
       row = range.row + (count > 0 and row - 1 or row),
       old = count,
@@ -104,7 +101,7 @@ local function compare(change, range, linematch)
 end
 
 ---@return claude-code.LineHunk[] from the top down
----@return boolean by_line may each line be changed by itself?
+---@return boolean by_line each line may be changed alone
 local function hunks(change)
   local head, tail = change.head, change.tail
   local whole = { row = head, old = #change.old - tail - head }
@@ -116,7 +113,7 @@ local function hunks(change)
   for _, hunk in ipairs(compare(change, whole)) do
     changes = changes + math.max(hunk.old, hunk.new)
     local is_even = hunk.old == hunk.new or hunk.old == 0 or hunk.new == 0
-    -- All at once, Neovim would align hunks with as many lines on both sides too: ten times as slow.
+    -- In one call Neovim would also align hunks with as many lines on both sides: ten times as slow.
     local is_aligned = is_even or hunk.old + hunk.new > LINEMATCH or changes > MAX_CHANGES
     vim.list_extend(list, is_aligned and { hunk } or compare(change, hunk, LINEMATCH))
   end
@@ -138,8 +135,7 @@ local function apply(buf, hunk, change, by_line)
   end
 end
 
----Ends the undo step that is open: the next edit can be undone by itself.
----@param buf integer
+---Ends the open undo step: |u| takes back the next edit alone.
 function M.break_undo(buf)
   vim.bo[buf].undolevels = vim.bo[buf].undolevels
 end
@@ -161,7 +157,7 @@ function M.apply(buf, change)
   restore_views(buf, views)
 end
 
----The same with lines that come from a file, also in a buffer that is read-only (W10) or not modifiable.
+---The same with lines of a file, also in a buffer that is read-only (W10) or not modifiable.
 ---@param buf integer loaded
 ---@param change claude-code.FileChange
 ---@param file string real path
@@ -180,8 +176,7 @@ function M.from_file(buf, change, file)
   return ok, message
 end
 
----Others follow what the buffer takes over from its file.
----@param buf integer
+---Tells other plugins that the buffer has taken over its file.
 function M.emit_changed(buf)
   pcall(api.nvim_exec_autocmds, "FileChangedShellPost", { buffer = buf, modeline = false })
 end

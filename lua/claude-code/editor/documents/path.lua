@@ -2,37 +2,33 @@
 --- `vim.fn.bufnr(path)` is never used: it matches patterns, so `foo` finds `foo1.txt`.
 local api, uv = vim.api, vim.uv
 
----As many as Linux follows in one path.
+---Linux follows as many in one path.
 local MAX_LINKS = 40
 local IS_WINDOWS = vim.fn.has("win32") == 1
 
 local M = {}
 
----Is this the absolute path of a file, and not a relative name or a URL such as `oil:///x`?
 ---@param name string
----@return boolean
+---@return boolean is it the absolute path of a file, not a relative name or a URL such as `oil:///x`?
 function M.is_absolute(name)
   return name:find("^/") ~= nil or name:find("^%a:[/\\]") ~= nil
 end
 
 ---@param path string a real path
 ---@param folder string the same; `/` and `C:/` end with their slash
----@return boolean
 function M.is_inside(path, folder)
   return vim.startswith(path, (folder:gsub("[/\\]+$", "")) .. "/")
 end
 
 ---@param path string a real path
 ---@param folders string[] the same
----@return boolean
 function M.is_in_any(path, folders)
   return vim.iter(folders):any(function(folder)
     return M.is_inside(path, folder)
   end)
 end
 
----One spelling per path: absolute, no `.`, `..` or doubled slashes. Neither `~` nor `$VAR` is
----expanded: both are legal in file names.
+---One spelling per path: absolute, no `.`, `..` or doubled slashes. `~` and `$VAR` are legal in file names.
 ---@param path string
 ---@return string
 function M.normal(path)
@@ -43,16 +39,10 @@ function M.normal(path)
   return vim.fs.normalize(full, { expand_env = false })
 end
 
----Splits a path that does not exist behind the longest part of it that does. By halves: a path of
----4,096 bytes may have 2,048 parts.
----@param name string in normal form
----@return string existing without a slash at its end
----@return string rest begins with a slash
+---Splits a path that does not exist before the slash behind the longest part that does. It searches by halves: a path
+---of 4,096 bytes may have 2,048 parts.
 local function split_at_missing(name)
-  local slashes = {} ---@type integer[]
-  for at in name:gmatch("()/") do
-    slashes[#slashes + 1] = at
-  end
+  local slashes = vim.iter(name:gmatch("()/")):totable() ---@type integer[]
   local low, high = 1, #slashes
   while low < high do
     local middle = math.ceil((low + high) / 2)
@@ -65,15 +55,13 @@ local function split_at_missing(name)
   return name:sub(1, slashes[low] - 1), name:sub(slashes[low])
 end
 
----The path with every symlink resolved, of what does not exist yet as far as it exists: a link to a
----file that is gone gives that file.
+---Resolves every symlink, as far as the path exists: a link to a file that is gone gives that file.
 ---@param path string
 ---@return string
 function M.real(path)
   local name = M.normal(path)
   if name:find("\0", 1, true) then
-    -- libuv reads up to there, and would resolve another file.
-    return name
+    return name -- libuv reads up to there, and would resolve another file.
   end
   for _ = 1, MAX_LINKS do
     local whole = uv.fs_realpath(name)
@@ -93,9 +81,7 @@ function M.real(path)
   return M.normal(name)
 end
 
----The absolute path behind a buffer, or nil if it shows no file (terminal, scratch, URL, a folder's listing, unnamed).
----@param buf integer
----@return string?
+---@return string? path absolute; nil if it shows no file (terminal, scratch, URL, a folder's listing, unnamed)
 function M.of_buffer(buf)
   if api.nvim_get_option_value("buftype", { buf = buf }) ~= "" then
     return nil
@@ -104,9 +90,7 @@ function M.of_buffer(buf)
   return M.is_absolute(name) and vim.fn.isdirectory(name) == 0 and name or nil
 end
 
----Is it a prompt of Claude's, or a commit message? Written in between, it is never the file that the user works on.
----@param buf integer
----@return boolean
+---@return boolean is it a prompt or a commit message? The user writes it in between, and works on another file.
 function M.is_message(buf)
   local found = vim.fn.match(vim.bo[buf].filetype, [[\ccommit\|rebase\|^jjdescription$]]) >= 0
   return found or vim.b[buf].claude_code_prompt == true
@@ -115,9 +99,7 @@ end
 ---Buffers by where their names led in one round of the event loop.
 local by_real = { at = -1, bufs = {} } ---@type { at: integer, bufs: table<string, integer> }
 
----Also where Neovim does not: it compares the file's number, which a file replaced by a rename does not keep.
----@param real string
----@return integer?
+---Neovim compares the file's number, which a file replaced by a rename does not keep.
 local function buffer_over_link(real)
   if by_real.at ~= uv.now() then
     by_real = { at = uv.now(), bufs = {} }
@@ -130,7 +112,7 @@ local function buffer_over_link(real)
   return name and M.real(name) == real and buf or nil
 end
 
----The buffer of a file: by equal name first, else by equal real path (symlinks on either side).
+---Finds the buffer of a file by its name, else by its real path (symlinks on either side).
 ---@param path string absolute
 ---@return integer? buf possibly not loaded
 function M.buffer(path)
@@ -146,9 +128,8 @@ function M.buffer(path)
   return buffer_over_link(real)
 end
 
----Like M.buffer, but only if its text is in memory.
 ---@param path string absolute
----@return integer? buf
+---@return integer? buf only if it is loaded
 function M.loaded_buffer(path)
   local buf = M.buffer(path)
   return buf and api.nvim_buf_is_loaded(buf) and buf or nil
@@ -163,16 +144,14 @@ function M.too_big(name, bytes, limit)
   return text:format(name, math.ceil(bytes / 2 ^ 20), limit / 2 ^ 20)
 end
 
----The last part of a path, for messages.
 ---@param path string
----@return string
+---@return string base its last part, for messages
 function M.base(path)
   return (path:gsub("[/\\]+$", ""):match("[^/\\]+$")) or path
 end
 
----A path as the user would name it, for messages: two files of one name differ.
 ---@param path string
----@return string title from the working folder, if the file is below that
+---@return string title for messages; from the working folder, if the file is below that
 function M.title(path)
   return vim.fn.fnamemodify(path, ":~:.")
 end

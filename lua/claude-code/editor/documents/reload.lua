@@ -10,13 +10,11 @@ local supply = require("claude-code.editor.documents.supply")
 local timer = require("claude-code.lib.timer")
 local unsaved = require("claude-code.editor.documents.unsaved")
 
----How often a file is read that changes while it is read; then Neovim reads it.
-local READS = 3
-
----How long a file that is empty now is waited for, and when one that is no longer the buffer's is looked at again.
+---A file that changes while it is read is read again, at most so often; then Neovim reads it.
+local MAX_READS = 3
+---How long an empty file is waited for, and when a file with other text than its buffer is checked again.
 local EMPTY_NS, WRITE_MS = 20 * 1000000, 300
-
----A file that has been empty for so long is written by nobody, in seconds.
+---A file that has been empty for so long is not about to be written, in seconds.
 local SETTLED_S = 5
 
 local M = {}
@@ -25,11 +23,10 @@ local M = {}
 ---@field version? string of its file, when it was last compared here
 ---@field emptied? string version of its file that was seen empty
 ---@field is_outdated? boolean its text is older than Neovim believes, since it could not be changed (E565)
----@field is_due? boolean it is looked at again soon
----@field taken_over? integer the change by which it took over its file last
+---@field is_due? boolean it will be checked again soon
+---@field taken_over? integer number of the change by which it took over its file last
 
----By buffer; what was never noted is empty.
----@type table<integer, claude-code.ReloadNotes>
+---@type table<integer, claude-code.ReloadNotes> by buffer
 local notes = setmetatable({}, {
   __index = function(all, buf)
     all[buf] = {}
@@ -54,12 +51,12 @@ local function save_views(buf)
   end
 end
 
----Lets Neovim read the whole file, until it is the one that was read: while `:edit` runs nobody follows the file. Not
----one that has just been deleted: that would empty the buffer.
+---Lets Neovim read the whole file, until it is the one that was read: no watch sees what happens while `:edit` runs.
+---Leaves out a file that has just been deleted: that would empty the buffer.
 local function read_again(buf)
   local name = api.nvim_buf_get_name(buf)
   local version, read = disk.version(name), nil ---@type string, string?
-  for _ = 1, READS do
+  for _ = 1, MAX_READS do
     if version == "" or version == read then
       break
     end
@@ -80,9 +77,8 @@ local function read_again(buf)
 end
 
 ---Changes the lines that differ, until the file is the one that was read.
----@param text? claude-code.FileChange
 local function patch(buf, text)
-  for _ = 1, READS do
+  for _ = 1, MAX_READS do
     if not text then
       break
     end
@@ -102,12 +98,7 @@ local function patch(buf, text)
   read_again(buf)
 end
 
-local function is_same(buf, change)
-  local count = #change.old
-  return count == #change.new and count == change.head and change.endofline == vim.bo[buf].endofline
-end
-
----Has the file other text than Neovim last compared? If so it may be reloaded here already.
+---Finds out whether the file has other text than Neovim last compared. If so, it may be reloaded here already.
 ---@return boolean is_newer its text is still to be taken over
 ---@return claude-code.FileChange? text nil if the whole file is to be read
 local function compare_text(buf)
@@ -123,7 +114,7 @@ local function compare_text(buf)
   end, function()
     return checktime.compare(buf, function(is_wanted)
       text = is_wanted and file_change.read(buf) or nil
-      -- Neovim by itself makes a line end of an empty file, and two line ends of one in an empty buffer.
+      -- Neovim would make a line end of an empty file, and two line ends of one in an empty buffer.
       is_newer = is_newer or is_wanted and (text ~= nil or file_change.is_nothing(buf))
       bytes = is_wanted and not is_newer and supply.bytes(buf) or nil
       before = api.nvim_buf_get_lines(buf, 0, -1, false)
@@ -137,8 +128,13 @@ local function compare_text(buf)
   if is_other and not differed and not vim.bo[buf].modified then
     -- To Neovim a file of the same time, or of one exactly a second later (FAT), is the same.
     text = file_change.read(buf)
-    local is_known = text and is_same(buf, text) or not text and not file_change.is_misread(buf)
-    is_newer = is_newer or not is_known
+    local is_other_text = text
+      and not (
+        #text.old == #text.new
+        and text.head == #text.old
+        and text.endofline == vim.bo[buf].endofline
+      )
+    is_newer = is_newer or is_other_text or not text and file_change.is_misread(buf)
   end
   return is_newer, is_newer and (text or file_change.read(buf)) or nil
 end
@@ -154,7 +150,7 @@ local function take_over(buf)
   local restore, undolevels = save_views(buf), vim.bo[buf].undolevels
   local change = api.nvim_buf_call(buf, vim.fn.changenr)
   if not vim.bo[buf].buflisted and change == 0 then
-    -- Nobody has had it open: for |u| it is as just read.
+    -- The user has not had it open: for |u| it is as just read.
     vim.bo[buf].undolevels = -1
   end
   local is_newer, text = compare_text(buf)
@@ -172,7 +168,7 @@ local function take_over(buf)
   note_taken_over(buf, change)
 end
 
----Looks once more: a program may write the file just now, or the user types there.
+---Checks once more: a program may write the file just now, or the user types there.
 local function check_soon(buf)
   local function check()
     if blocked.may_change() == "nothing" then
@@ -230,14 +226,12 @@ local function keep_edits(buf)
   end
 end
 
----Does this buffer have edits, and lack what its file has by now: as they conflict, or the user types just now?
----@param buf integer
----@return boolean
+---@return boolean is_stale it has edits, and lacks what its file has by now: both conflict, or the user types just now
 function M.is_stale(buf)
   return unsaved.is_stale(buf) or notes[buf].is_outdated == true and vim.bo[buf].modified
 end
 
----Whoever writes a file may empty it first. Waits a moment for the text, once for each time.
+---Many programs empty a file before they write it. Waits a moment for the text, once for each time.
 local function await_text(buf, name)
   local stat, version = uv.fs_stat(name), disk.version(name)
   local is_settled = not stat or stat.size > 0 or os.time() - stat.mtime.sec > SETTLED_S
@@ -251,9 +245,8 @@ local function await_text(buf, name)
   end
 end
 
----Shows what was written outside to the file of this buffer, merged with its unsaved edits unless both conflict. If
----nothing was written, nothing changes. Also before a buffer is entered: Neovim looks then, too, and asks (W11, W12).
----@param buf integer
+---Shows what was written outside to the file of this buffer, merged with its unsaved edits unless both conflict. Also
+---for a buffer that is about to be entered: Neovim looks then, too, and asks (W11, W12).
 function M.check(buf)
   local name = api.nvim_buf_is_loaded(buf) and path.of_buffer(buf)
   if not name or not uv.fs_stat(name) then
@@ -271,9 +264,7 @@ function M.check(buf)
   end
 end
 
----Has |u| taken out of this buffer what it took over last? Says so once.
----@param buf integer
----@return boolean
+---@return boolean was_undone |u| has taken out what the buffer took over last; true once
 function M.was_undone(buf)
   local change, tree = notes[buf].taken_over, api.nvim_buf_call(buf, vim.fn.undotree)
   -- A buffer that was loaded again may have another tree.
@@ -289,12 +280,6 @@ function M.now(params)
   if buf then
     M.check(buf)
   end
-end
-
----The file of this buffer is gone. Neovim learns it here, so that it does not say it again (E211).
----@param buf integer
-function M.note_deleted(buf)
-  checktime.compare(buf)
 end
 
 return M

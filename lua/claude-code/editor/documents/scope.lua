@@ -1,14 +1,14 @@
---- What runs for a Claude elsewhere: to it every file is private that lies in none of the folders that it shares with
---- this machine, and it loads none that the user has not opened.
+--- Work for a Claude elsewhere: files outside of the folders that it shares with this machine are private to it, and it
+--- loads none that the user has not opened.
 local finally = require("claude-code.lib.finally")
 local paths = require("claude-code.editor.documents.path")
 
 local M = {}
 
-local shared ---@type string[]? of what runs just now; nil: it is for nobody elsewhere
+local shared ---@type string[]? for what runs now; nil: it is for a Claude here
 
----Runs something for a client.
----@param folders? string[] real paths; nil: as what runs already
+---Runs work for a client.
+---@param folders? string[] real paths; nil: those of what runs already
 ---@param work fun(...): ... it must not yield
 ---@param ... any
 ---@return any ... what it returns

@@ -1,5 +1,4 @@
---- The files that the texts of buffers were read from: a buffer's text stays when its name, or the link that
---- it was read by, changes.
+--- Files that the texts of buffers were read from: a text stays when the buffer's name, or the link behind it, changes.
 local paths = require("claude-code.editor.documents.path")
 
 ---@class claude-code.BufferSource
@@ -9,11 +8,10 @@ local paths = require("claude-code.editor.documents.path")
 ---@class claude-code.BufferSources
 ---@field names string[] from which the text may be
 ---@field before? claude-code.BufferSource from BufReadPre to BufReadPost
----@field is_unknown? boolean it was replaced while it was read, so that nobody knows which file that was
+---@field is_unknown? boolean the file was replaced while it was read
 
 local sources = {} ---@type table<integer, claude-code.BufferSources> by buffer
-
----Do events name each buffer that is read?
+---Does an event name each buffer that is read?
 local is_followed = false
 
 local M = {}
@@ -21,9 +19,14 @@ local M = {}
 ---Only the plugin that made a URL knows which part of it is the file: `gitsigns:///work/.git//:0:.env`,
 ---`jj:///work/.env?rev=1`, `term:///work//7:cat .env`.
 ---@param path string
----@return boolean
 function M.is_url(path)
   return path:find("^%a[%w+.-]+:") ~= nil
+end
+
+---@return claude-code.BufferSources
+local function known(buf)
+  sources[buf] = sources[buf] or { names = {} }
+  return sources[buf]
 end
 
 local function source_of(buf)
@@ -37,30 +40,24 @@ local function source_of(buf)
   return { names = { name, paths.real(name) }, version = version }
 end
 
----A buffer is about to be read.
----@param buf integer
 function M.before_read(buf)
-  local known = sources[buf] or { names = {} }
-  sources[buf], known.before = known, source_of(buf)
+  known(buf).before = source_of(buf)
 end
 
----A buffer was read: until it is read again its text is that of this file.
----@param buf integer
+---Until it is read again, the buffer's text is that of this file.
 function M.on_read(buf)
   local now = source_of(buf)
-  local before = (sources[buf] or {}).before or now
+  local before = known(buf).before or now
   local names = vim.list_extend(vim.list_slice(before.names), now.names)
   sources[buf] = { names = names, is_unknown = before.version ~= now.version }
 end
 
 ---Some lines of a buffer were replaced by those of a file.
----@param buf integer
 ---@param file string real path
 function M.on_lines_read(buf, file)
-  local known = sources[buf] or { names = {} }
-  sources[buf] = known
-  if not vim.tbl_contains(known.names, file) then
-    table.insert(known.names, file)
+  local names = known(buf).names
+  if not vim.list_contains(names, file) then
+    table.insert(names, file)
   end
 end
 
@@ -69,14 +66,12 @@ end
 function M.start(bufs)
   is_followed = true
   for _, buf in ipairs(bufs) do
-    local is_known = #(sources[buf] or { names = {} }).names > 0
-    if not is_known and vim.api.nvim_buf_is_loaded(buf) then
+    if vim.api.nvim_buf_is_loaded(buf) and #(sources[buf] or { names = {} }).names == 0 then
       M.on_read(buf)
     end
   end
 end
 
----Nobody follows the events any more.
 function M.stop()
   is_followed = false
 end
@@ -86,14 +81,12 @@ function M.forget(buf)
   sources[buf] = nil
 end
 
----A buffer was given another name: what no event has named was not read, but typed.
----@param buf integer
+---A buffer was given another name: text that no event has named was typed, not read.
 function M.on_named(buf)
-  sources[buf] = sources[buf] or { names = {} }
+  known(buf)
 end
 
----@param buf integer
----@return string[]? files from which its text may be; nil if nobody knows, also where it was read without an event
+---@return string[]? files from which its text may be; nil if that is unknown, also where it was read without an event
 function M.of(buf)
   local known = sources[buf]
   if not known then
@@ -103,9 +96,8 @@ function M.of(buf)
   return not known.is_unknown and known.names or nil
 end
 
----@param buf integer
 ---@param name string the buffer's
----@return string[]? files of other names from which its text may be; nil for none
+---@return string[]? files of other names from which its text may be
 function M.others(buf, name)
   local others = vim.tbl_filter(function(one)
     return one ~= name

@@ -1,5 +1,5 @@
---- Gives Neovim the text of a file that it is about to read: by itself it would open the file's name once more, and
---- wait for whatever has taken its place since it was looked at, such as a FIFO, a device or 3 GB.
+--- Gives Neovim the text of a file that it is about to read. It would open the file's name once more, and wait for
+--- whatever has taken its place since, such as a FIFO, a device or 3 GB.
 local api, uv = vim.api, vim.uv
 local checktime = require("claude-code.editor.documents.checktime")
 local notify = require("claude-code.messages.notify")
@@ -12,8 +12,8 @@ local M = {
   reading = nil, ---@type integer? buffer that is read by `read` just now
 }
 
----Calls `load` in an autocommand that others nest in: the events of what it loads fire also where we are in another
----one. Throws its errors.
+---Calls `load` in an autocommand that others nest in: its events fire also while we are in another autocommand. Throws
+---its errors.
 ---@param load fun()
 function M.with_events(load)
   local ok, problem ---@type boolean?, any
@@ -29,9 +29,9 @@ function M.with_events(load)
   return ok or error(problem, 0)
 end
 
----Reads bytes into the current buffer, which is empty, as `:edit` reads a file. Throws what keeps it from that.
----@param name string of the file, which Neovim itself reads where no copy can be written
----@return boolean is_damaged has it bytes that its encoding does not have? `:w` would lose them
+---Reads bytes into the current buffer, which is empty, as `:edit` reads a file. Where no copy can be written, Neovim
+---reads the file itself. Throws what keeps it from that.
+---@return boolean is_damaged it has bytes that are not of its encoding: `:w` would lose them
 local function read_copy(bytes, name)
   local copy, cpoptions, shortmess = vim.fn.tempname(), vim.go.cpoptions, vim.go.shortmess
   local file = uv.fs_open(copy, "wx", 384)
@@ -54,7 +54,7 @@ local function read_copy(bytes, name)
   return message:find('%[[^%]"]*%d[^%]"]*%][^"]*$') ~= nil
 end
 
----An error of another plugin's is a message: thrown further, it would make the buffer 'modified'.
+---Reports an error of another plugin: thrown, it would make the buffer 'modified'.
 local function fire(event, buf)
   local ok, problem = pcall(api.nvim_buf_call, buf, function()
     api.nvim_exec_autocmds(event, { buffer = buf, modeline = false })
@@ -63,7 +63,7 @@ local function fire(event, buf)
   return ok or notify.warn(text:match("[^\n]*"))
 end
 
----@param before string[] put back without a text, and if it cannot be read
+---@param text string? nil: puts back the lines of before, as where it cannot be read
 local function fill(buf, text, before)
   fire("BufReadPre", buf)
   if api.nvim_get_current_buf() ~= buf then
@@ -101,7 +101,6 @@ local function fill(buf, text, before)
   fire("BufReadPost", buf)
 end
 
----@param buf integer
 ---@return string? bytes of its file; nil for what is not a regular file, is too large, or cannot be read
 function M.bytes(buf)
   local size = api.nvim_buf_get_offset(buf, api.nvim_buf_line_count(buf))
@@ -112,7 +111,7 @@ end
 ---what cannot be read: then the buffer is as before but for 'readonly', or is not loaded.
 ---@generic T
 ---@param buf integer
----@param supply fun(): string?, string[] the file's bytes, and the rows of before
+---@param supply fun(): string?, string[] the file's bytes, and the lines of before
 ---@param callback fun(): T
 ---@return T
 function M.with_text(buf, supply, callback)
@@ -120,13 +119,16 @@ function M.with_text(buf, supply, callback)
     return callback()
   end
   local was_loaded, is_filled, problem = api.nvim_buf_is_loaded(buf), true, nil ---@type boolean, boolean, any
-  local function on_read()
-    is_filled, problem = pcall(function()
-      fill(buf, supply())
-    end)
-  end
-  local on = { buffer = buf, nested = true, desc = checktime.OWN, callback = on_read }
-  local id = api.nvim_create_autocmd("BufReadCmd", on)
+  local id = api.nvim_create_autocmd("BufReadCmd", {
+    buffer = buf,
+    nested = true,
+    desc = checktime.OWN,
+    callback = function()
+      is_filled, problem = pcall(function()
+        fill(buf, supply())
+      end)
+    end,
+  })
   local ok, result = pcall(callback)
   pcall(api.nvim_del_autocmd, id)
   if not is_filled and not was_loaded then
@@ -141,9 +143,8 @@ function M.with_text(buf, supply, callback)
   return result
 end
 
----Calls `load`, by which Neovim reads the file of a buffer, without its question about a swap file (E325): nobody may
----be there to answer. A file that is not there is left to Neovim. Throws its errors, and one for what cannot be read.
----@param buf integer
+---Calls `load`, by which Neovim reads the file of a buffer, without its question about a swap file (E325): the user may
+---not be there to answer. Leaves a missing file to Neovim. Throws its errors, and one for what cannot be read.
 ---@param load fun()
 function M.read(buf, load)
   local stat = uv.fs_stat(api.nvim_buf_get_name(buf))
@@ -165,8 +166,8 @@ function M.read(buf, load)
   end, read)
 end
 
----Calls `bring`, which brings a loaded buffer into a window, where Neovim may read its file again. What cannot be read
----leaves the text as it is.
+---Calls `bring`, which brings a loaded buffer into a window, where Neovim may read its file again. The text stays if it
+---cannot be read.
 ---@generic T
 ---@param buf integer
 ---@param bring fun(): T

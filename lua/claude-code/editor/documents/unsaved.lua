@@ -1,21 +1,21 @@
---- Unsaved edits of a buffer whose file was changed by someone else. Both texts are merged into the buffer, in one undo
---- step. If both changed the same lines, neither text is touched until the user asks for the merge (`gm`).
+--- Unsaved edits of a buffer whose file another program changed. Both texts are merged into the buffer, in one undo
+--- step. If both changed the same lines, both stay as they are until the user asks for the merge (`gm`).
 local api = vim.api
 local autocommands = require("claude-code.lib.autocommands")
 local checktime = require("claude-code.editor.documents.checktime")
 local disk = require("claude-code.editor.documents.disk")
 local file_change = require("claude-code.editor.documents.file_change")
 local file_lines = require("claude-code.editor.documents.lines")
-local merge = require("claude-code.editor.documents.merge")
+local merge = require("claude-code.editor.documents.merge").three_way
 local notify = require("claude-code.messages.notify")
 local patch = require("claude-code.editor.documents.patch")
 local path = require("claude-code.editor.documents.path")
 local timer = require("claude-code.lib.timer")
 
 local LABELS = { "your unsaved edits", "before both", "the file on disk" }
----How long a write that replaces unsaved edits may take to come, in ms.
+---A write that replaces unsaved edits comes within this time, in ms.
 local OVERWRITE_MS = 10000
----No text of a larger buffer is kept, in bytes.
+---The text of a larger buffer is not kept, in bytes.
 local MAX_BYTES = 2 * 1024 * 1024
 
 local M = {
@@ -24,9 +24,9 @@ local M = {
 
 ---@class claude-code.BaseText that a buffer had when it was last read from its file, or written to it
 ---@field version string of the file
----@field lines? string[] nil: too large, or not known
+---@field lines? string[] nil: too large, or unknown
 ---@field endofline? boolean
----@field merged? string[] its lines, with edits that are in what is about to be written
+---@field merged? string[] the buffer's lines whose edits are in what is about to be written
 
 ---@class claude-code.UnsavedConflict
 ---@field events claude-code.Autocommands
@@ -34,11 +34,6 @@ local M = {
 ---@field said? string version of the file that a message was about
 
 local conflicts = {} ---@type table<integer, claude-code.UnsavedConflict> by buffer
-
----@return ""
-local function keep()
-  return ""
-end
 
 ---Remembers the text on which later edits are merged; for a buffer with edits, only if its file still has that text.
 ---@param buf integer loaded
@@ -52,19 +47,18 @@ function M.remember_base(buf)
     return
   elseif options.modified then
     -- As long as Neovim finds nothing new, the file has the text of before.
-    local is_new = checktime.has_never_read(buf) or checktime.compare(buf, keep)
+    local is_new = checktime.has_never_read(buf) or checktime.compare(buf)
     local change = not is_new and file_change.read(buf)
-    lines = change and change.new
+    lines = change and change.new or nil
   elseif api.nvim_buf_get_offset(buf, api.nvim_buf_line_count(buf)) <= MAX_BYTES then
     lines = api.nvim_buf_get_lines(buf, 0, -1, false)
   end
   local version = options.modified and not lines and "" or disk.version(api.nvim_buf_get_name(buf))
-  M.bases[buf] = { version = version, lines = lines or nil, endofline = options.endofline }
+  M.bases[buf] = { version = version, lines = lines, endofline = options.endofline }
 end
 
----The user has merged the unsaved edits that the buffer has now into what is about to be written: where both conflict,
----that replaces them. |u| leads back.
----@param buf integer
+---Lets what is about to be written replace unsaved edits that conflict with it: the user has merged them into it. |u|
+---brings them back.
 function M.allow_overwrite(buf)
   local base = M.bases[buf] or { version = "" }
   M.bases[buf], base.merged = base, api.nvim_buf_get_lines(buf, 0, -1, false)
@@ -73,31 +67,27 @@ function M.allow_overwrite(buf)
   end)
 end
 
----@param buf integer
----@return boolean has its file changed since?
+---@return boolean is_outdated its file has changed since its base was remembered
 function M.is_outdated(buf)
   return M.bases[buf] ~= nil and M.bases[buf].version ~= disk.version(api.nvim_buf_get_name(buf))
 end
 
----Does this buffer have edits that conflict with what its file has by now?
----@param buf integer
----@return boolean
+---@return boolean is_stale it has edits that conflict with what its file has by now
 function M.is_stale(buf)
   return conflicts[buf] ~= nil and vim.bo[buf].modified
 end
 
----There is no conflict any more.
----@param buf integer
 function M.close_conflict(buf)
   local conflict = conflicts[buf]
+  if not conflict then
+    return
+  end
   conflicts[buf] = nil
-  for _, key in ipairs(conflict and conflict.keys or {}) do
+  for _, key in ipairs(conflict.keys) do
     pcall(vim.keymap.del, "n", key, { buffer = buf })
   end
-  if conflict then
-    conflict.events:stop()
-    vim.cmd.redrawstatus({ bang = true })
-  end
+  conflict.events:stop()
+  vim.cmd.redrawstatus({ bang = true })
 end
 
 ---Takes the file's text into a modified buffer, and lets Neovim know it.
@@ -110,9 +100,9 @@ function M.merge(buf, with_marks)
   if not change or change.version == "" then
     return nil, "unreadable"
   end
-  local lines, count = merge.three_way(change.old, base.lines, change.new, LABELS)
+  local lines, count = merge(change.old, base.lines, change.new, LABELS)
   if count > 0 and base.merged then
-    lines, count = merge.three_way(change.old, base.merged, change.new, LABELS)
+    lines, count = merge(change.old, base.merged, change.new, LABELS)
   end
   if not lines or count > 0 and not with_marks then
     return nil, lines and "conflict" or "unreadable"
@@ -132,7 +122,6 @@ function M.merge(buf, with_marks)
   return count
 end
 
----@param buf integer
 ---@return string words key or command that merges
 function M.merge_hint(buf)
   return conflicts[buf] and conflicts[buf].keys[1] or ":Claude diff merge"
@@ -172,23 +161,22 @@ function M.merge_with_marks(buf)
   return true
 end
 
----@return string[] keys but for those that the user has mapped
+---@return string[] keys that were mapped: those that the user has not mapped
 local function map(buf)
   local keys = require("claude-code.config").get().diff.keys.merge or {}
   local options = { buffer = buf, desc = "Merge your unsaved edits", nowait = true, unique = true }
+  local function merge_here()
+    M.merge_with_marks(buf)
+  end
   return vim.tbl_filter(function(key)
-    return (
-      pcall(vim.keymap.set, "n", key, function()
-        M.merge_with_marks(buf)
-      end, options)
-    )
+    return (pcall(vim.keymap.set, "n", key, merge_here, options))
   end, type(keys) == "string" and { keys } or keys)
 end
 
----Both texts stay as they are until the user decides. Says so once for each change of the file.
+---Both texts stay as they are until the user decides. A message says so once for each change of the file.
 ---@param buf integer modified
 ---@param problem "conflict"|"unreadable"
----@param again fun() looks again: a program may write the file just now
+---@param again fun() checks again: a program may write the file just now
 function M.open_conflict(buf, problem, again)
   if not conflicts[buf] then
     local events = autocommands.new("unsaved." .. buf)
@@ -210,17 +198,15 @@ function M.open_conflict(buf, problem, again)
   end
 end
 
----Would an edit of the file conflict with the buffer's unsaved edits, or does the file by now?
 ---@param buf integer modified
----@param text? string that the file is about to get; nil if nobody knows
----@return boolean
+---@param text? string that the file is about to get, if it is known
+---@return boolean would_conflict its edits with that text, or with what the file has by now
 function M.would_conflict(buf, text)
   if not text then
     return M.is_stale(buf)
   end
   local ours, base = api.nvim_buf_get_lines(buf, 0, -1, false), M.bases[buf] or {}
-  local theirs = file_lines.parse(text).lines
-  local lines, count = merge.three_way(ours, base.lines, theirs, LABELS)
+  local lines, count = merge(ours, base.lines, file_lines.parse(text).lines, LABELS)
   return lines == nil or count > 0
 end
 

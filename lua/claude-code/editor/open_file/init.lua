@@ -27,7 +27,6 @@ local M = {}
 local waiting ---@type { buf: integer, range: claude-code.Range? }?
 
 ---Shows a buffer beside the window that has the cursor, and goes there.
----@param buf integer
 ---@param range? claude-code.Range to select
 function M.bring_to_front(buf, range)
   waiting = nil

@@ -20,7 +20,6 @@ local function place_in(text, at, row)
   return { row + #before - 1, #before[#before] }
 end
 
----@param from claude-code.TextPlace
 ---@return claude-code.TextPlace? first
 ---@return claude-code.TextPlace? last of its last byte
 local function locate(buf, text, from)
@@ -111,7 +110,6 @@ function M.leave_untouched()
 end
 
 ---Selects, as soon as normal mode is reached: before that the keys would go into the text or the terminal.
----@param win integer
 ---@param range claude-code.Range
 function M.select(win, range)
   if api.nvim_get_mode().mode == "n" then

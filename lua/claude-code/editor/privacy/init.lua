@@ -52,7 +52,6 @@ local function compile(pattern)
   return { glob = globs.compile(fold(text)), whole = whole, private = private }
 end
 
----@return claude-code.PrivacyRule[]
 local function current_rules()
   local config = require("claude-code.config").get().privacy
   if judgement.config == config then
@@ -114,7 +113,6 @@ end
 ---Is this file hidden from Claude, however its path is spelled? Also for names of buffers that show no
 ---file, since those (`fugitive://….env`) can contain the name of a private one.
 ---@param path string absolute, or a buffer's name
----@return boolean
 function M.is_private(path)
   if path == "" or sources.is_url(path) then
     return path ~= "" and (scope.hides(path) or judge(path))

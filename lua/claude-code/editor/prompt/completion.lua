@@ -48,7 +48,6 @@ local function placeholders(typed)
   return items
 end
 
----@param symbol lsp.WorkspaceSymbol|lsp.SymbolInformation
 local function symbol_item(symbol)
   local location = symbol.location
   local path = location and location.uri and vim.uri_to_fname(location.uri)
@@ -165,7 +164,6 @@ local function server(buf, dispatchers)
   }
 end
 
----@param buf integer
 function M.attach(buf)
   local id = vim.lsp.start({
     name = NAME,

@@ -16,7 +16,6 @@ local KEEP_MS = 500
 --- Typed there, or by a mapping that begins with one, they send it. A plugin that saves by itself does not.
 local SENDING = { exit = true, wq = true, xit = true }
 
----@param win integer
 ---@param title string
 ---@param keys string what they do
 function M.show_bar(win, title, keys)
@@ -24,7 +23,6 @@ function M.show_bar(win, title, keys)
   winbar.show(win, MARK, winbar.render(parts))
 end
 
----@param buf integer
 ---@param n? integer number of the session
 ---@return integer win it has the cursor
 function M.open_window(buf, n)

@@ -7,7 +7,6 @@ local M = {}
 ---@type table<integer, { win: integer, is_asked: boolean }> by their buffers
 local messages = {}
 
----@return string[]
 local function keys()
   local option = require("claude-code.config").get().review.keys.message
   return require("claude-code.editor.changes.keys").of(option)

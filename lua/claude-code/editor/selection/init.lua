@@ -44,7 +44,6 @@ local function are_details_wanted()
   end)
 end
 
----@return "file"|"selection"|"none"
 local function option()
   return require("claude-code.config").get().selection.send
 end

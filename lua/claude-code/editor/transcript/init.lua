@@ -60,7 +60,6 @@ local function show(transcript)
   vim.cmd.normal({ "zb", bang = true })
 end
 
----@param step 1|-1
 local function go_to_prompt(transcript, step)
   local row = api.nvim_win_get_cursor(0)[1]
   local found = transcript:prompt_from(row, step, vim.v.count1)
