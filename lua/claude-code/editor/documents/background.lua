@@ -1,5 +1,5 @@
---- Files that the user has not opened, loaded for a client, so that linters and language servers see them. They stay out
---- of `:ls`, and are deleted once no client needs them.
+--- Files that the user has not opened, loaded for a client, so that linters and language servers see them. They stay
+--- out of `:ls`, and are deleted once no client needs them.
 local api = vim.api
 local documents = require("claude-code.editor.documents")
 local path = require("claude-code.editor.documents.path")
@@ -8,10 +8,6 @@ local timer = require("claude-code.lib.timer")
 ---The oldest of more are deleted, except those that have an owner.
 local MAX_KEPT = 50
 ---Loading so many bytes keeps Neovim still for some 20 ms.
-local MAX_BYTES = 2 * 1024 * 1024
-
-local MAX_KEPT = 50
----The more a file has, the longer Neovim stands still: this many bytes take some 20 ms.
 local MAX_BYTES = 2 * 1024 * 1024
 
 local M = {

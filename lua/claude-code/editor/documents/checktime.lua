@@ -61,9 +61,9 @@ function M.compare(buf, decide)
 end
 
 ---Lets Neovim take over the file's time, and clears 'modified'; every older undo state counts as modified. Neither W11,
----W12 nor W13 follows, from :checktime or :w. Neovim 0.10 to 0.12 do all that after a BufWriteCmd, which is to write the
----file: buf_write() in bufwrite.c then calls ml_timestamp(), clears BF_NEW and BF_NOTEDITED, and calls u_unchanged().
----:checktime alone takes over the time that it compares, not the one that :w does.
+---W12 nor W13 follows, from :checktime or :w. Neovim 0.10 to 0.12 do all that after a BufWriteCmd, which is to write
+---the file: buf_write() in bufwrite.c then calls ml_timestamp(), clears BF_NEW and BF_NOTEDITED, and calls
+---u_unchanged(). :checktime alone takes over the time that it compares, not the one that :w does.
 ---@return boolean taken false where a plugin has a BufWriteCmd
 function M.take_time(buf)
   if #M.autocommands(buf, "BufWriteCmd") > 0 then
@@ -86,8 +86,8 @@ function M.take_time(buf)
   return ok and not vim.bo[buf].modified
 end
 
----Has Neovim never read the buffer's file, which was missing when the buffer was made? :checktime then asks (W13), or
----does nothing after `:file`, and no autocommand can answer. Only the text of :file shows it.
+---Has Neovim never read the buffer's file, since it was missing then? :checktime asks (W13), or does nothing after
+---`:file`, and no autocommand can answer. Only the text of :file shows it.
 function M.has_never_read(buf)
   local text = api.nvim_buf_call(buf, function()
     return vim.fn.execute("file")
@@ -99,8 +99,8 @@ function M.has_never_read(buf)
   end)
 end
 
----Lets Neovim know that the file is there, and keeps the edits: :redo leads to the file's text, and only :w! replaces the
----file (E13).
+---Lets Neovim know that the file is there, and keeps the edits: :redo leads to the file's text, and only :w! replaces
+---the file (E13).
 ---@param buf integer modified
 function M.note_file(buf)
   local edits = api.nvim_buf_get_lines(buf, 0, -1, false)

@@ -176,7 +176,7 @@ function M.from_file(buf, change, file)
   return ok, message
 end
 
----Tells other plugins that the buffer has taken over its file.
+---Reports to other plugins that the buffer has taken over its file.
 function M.emit_changed(buf)
   pcall(api.nvim_exec_autocmds, "FileChangedShellPost", { buffer = buf, modeline = false })
 end

@@ -88,15 +88,14 @@ end
 
 ---@return string[]? files from which its text may be; nil if that is unknown, also where it was read without an event
 function M.of(buf)
-  local known = sources[buf]
-  if not known then
+  local source = sources[buf]
+  if not source then
     local is_read = is_followed and vim.api.nvim_buf_is_loaded(buf) and paths.of_buffer(buf)
     return not is_read and {} or nil
   end
-  return not known.is_unknown and known.names or nil
+  return not source.is_unknown and source.names or nil
 end
 
----@param name string the buffer's
 ---@return string[]? files of other names from which its text may be
 function M.others(buf, name)
   local others = vim.tbl_filter(function(one)

@@ -2,11 +2,12 @@
 --- ("tab" in the protocol, which comes from VS Code).
 local api = vim.api
 local blocked = require("claude-code.editor.input.blocked")
+local columns = require("claude-code.editor.columns")
 local documents = require("claude-code.editor.documents")
+local lines = require("claude-code.editor.documents.lines")
 local loading = require("claude-code.editor.documents.load")
 local notify = require("claude-code.messages.notify")
 local path = require("claude-code.editor.documents.path")
-local ranges = require("claude-code.editor.open_file.range")
 local reload = require("claude-code.editor.documents.reload")
 local scope = require("claude-code.editor.documents.scope")
 local supply = require("claude-code.editor.documents.supply")
@@ -22,9 +23,101 @@ local M = {}
 ---@field front? boolean
 ---@field folders? string[] of a Claude elsewhere: it may see what was read from these alone
 
----The file that is shown as soon as the user stops typing. Of several the last: the others are
----loaded, and would only flash by.
+---@class claude-code.Range from the first to the last selected character; rows 1-based, byte columns
+---@field first { [1]: integer, [2]: integer }
+---@field last { [1]: integer, [2]: integer }
+
+---The file that is shown as soon as the user stops typing; the last of several, since the others would only flash by.
 local waiting ---@type { buf: integer, range: claude-code.Range? }?
+---The last selection made here: the window, and both ends as getpos() has them.
+local selected ---@type { win: integer, from: integer[], to: integer[] }?
+
+---@param at integer 1-based byte of a text that begins in this row
+---@return { [1]: integer, [2]: integer } place 1-based row, 0-based byte
+local function place_in(text, at, row)
+  local before = vim.split(text:sub(1, at - 1), "\n", { plain = true })
+  return { row + #before - 1, #before[#before] }
+end
+
+---@return { [1]: integer, [2]: integer }? first place from `from` on
+---@return { [1]: integer, [2]: integer }? last
+local function locate(buf, text, from)
+  local row = from[1]
+  local whole = table.concat(api.nvim_buf_get_lines(buf, row - 1, -1, false), "\n")
+  local first, last = whole:find(text, from[2] + 1, true)
+  if not first and text:find("\r\n", 1, true) then
+    -- A buffer with 'fileformat' dos does not contain CR; one with mixed line ends does.
+    first, last = whole:find((text:gsub("\r\n", "\n")), from[2] + 1, true)
+  end
+  if first then
+    return place_in(whole, first, row), place_in(whole, last, row)
+  end
+end
+
+---Finds the texts that were asked for. The end may be on the line of the start (spec 4.3:
+---`find_text(endText, start_line)`), and within the start text, which is selected as a whole.
+---@return claude-code.Range? range nil if nothing is asked for or found
+local function find_range(buf, params)
+  local from_text, to_text = params.start_text or "", params.end_text or ""
+  if from_text == "" then
+    from_text, to_text = to_text, ""
+  end
+  if from_text == "" then
+    return nil
+  end
+  local first, last = locate(buf, from_text, { 1, 0 })
+  if not first or not last then
+    return nil
+  elseif to_text ~= "" then
+    local _, to = locate(buf, to_text, first)
+    local is_behind = to and (to[1] > last[1] or to[1] == last[1] and to[2] > last[2])
+    last = is_behind and to or last
+  end
+  local line = lines.at(buf, last[1] - 1)
+  if params.select_to_eol then
+    last[2] = math.max(#line - 1, 0)
+  elseif last[2] < #line then
+    -- Visual mode wants the cursor on the first byte of the last character.
+    last[2] = last[2] + vim.str_utf_start(line, last[2] + 1)
+  end
+  return { first = first, last = last }
+end
+
+local function ends()
+  return { win = api.nvim_get_current_win(), from = vim.fn.getpos("v"), to = vim.fn.getpos(".") }
+end
+
+---Selects in the current window, in normal mode.
+local function select(win, range)
+  api.nvim_win_set_cursor(win, range.first)
+  -- With "cmd" in 'selectmode', `v` would start Select mode, in which the next key replaces what is selected.
+  local selectmode = vim.o.selectmode
+  vim.o.selectmode = ""
+  vim.cmd("normal! v")
+  vim.o.selectmode = selectmode
+  local row, col = unpack(range.last)
+  if vim.o.selection == "exclusive" then
+    col = columns.after(lines.at(api.nvim_win_get_buf(win), row - 1), col)
+  end
+  -- The end of an exclusive selection may be behind the line's last character.
+  pcall(api.nvim_win_set_cursor, win, { row, col })
+  vim.cmd("normal! zv")
+  selected = ends()
+end
+
+---Selects once normal mode is reached: before that the keys would go into the text or the terminal.
+local function select_soon(win, range)
+  local function try()
+    if api.nvim_get_mode().mode == "n" and api.nvim_get_current_win() == win then
+      select(win, range)
+    end
+  end
+  if api.nvim_get_mode().mode == "n" then
+    return try()
+  end
+  blocked.to_normal_mode()
+  blocked.retry(try)
+end
 
 ---Shows a buffer beside the window that has the cursor, and goes there.
 ---@param range? claude-code.Range to select
@@ -45,7 +138,7 @@ function M.bring_to_front(buf, range)
     end)
   end)
   if range then
-    ranges.select(win, range)
+    select_soon(win, range)
   end
 end
 
@@ -57,9 +150,13 @@ local function show_waiting()
   end
 end
 
----Not while the user types: that would go into this file.
+---Waits while the user types: the keys would go into this file.
 local function show_soon(buf, range)
-  ranges.leave_untouched()
+  -- Leaves the visual mode of a selection made here, unless the user changed it.
+  if selected and api.nvim_get_mode().mode == "v" and vim.deep_equal(selected, ends()) then
+    vim.cmd("normal! \27")
+  end
+  selected = nil
   if blocked.may_change() == "all" then
     return M.bring_to_front(buf, range)
   elseif not waiting then
@@ -103,35 +200,30 @@ function M.open(params)
   if not buf then
     return nil, problem
   end
-  local is_hidden = params.folders
-    and scope.run(params.folders, require("claude-code.editor.privacy").hides, buf)
-  if is_hidden then
+  local privacy = require("claude-code.editor.privacy")
+  if params.folders and scope.run(params.folders, privacy.hides, buf) then
     -- A symlink has taken the file's place in the meantime.
     if not open_already then
       api.nvim_buf_delete(buf, { force = true })
     end
-    return nil, scope.run(params.folders, require("claude-code.editor.privacy").refusal, name)
+    return nil, scope.run(params.folders, privacy.refusal, name)
   end
   vim.bo[buf].buflisted = true
   if params.front ~= false then
-    show_soon(buf, ranges.find(buf, params))
+    show_soon(buf, find_range(buf, params))
   end
   return { language_id = vim.bo[buf].filetype, line_count = api.nvim_buf_line_count(buf) }
 end
 
----@param name string a full path
----@return integer[] buffers
-local function at(name)
-  local buf = path.buffer(name)
-  return buf and (vim.bo[buf].buflisted or api.nvim_buf_is_loaded(buf)) and { buf } or {}
-end
-
----@param name string the last part of a path
----@return integer[] buffers
-local function named(name)
-  return vim.tbl_filter(function(other)
-    local file = path.of_buffer(other)
-    return vim.bo[other].buflisted and file ~= nil and path.base(file) == name
+---@return integer[] buffers of that path, or of files with that name
+local function open_buffers(params)
+  if params.path then
+    local buf = path.buffer(params.path)
+    return buf and (vim.bo[buf].buflisted or api.nvim_buf_is_loaded(buf)) and { buf } or {}
+  end
+  return vim.tbl_filter(function(buf)
+    local file = path.of_buffer(buf)
+    return vim.bo[buf].buflisted and file ~= nil and path.base(file) == params.name
   end, api.nvim_list_bufs())
 end
 
@@ -142,30 +234,60 @@ end
 ---@return claude-code.Failure?
 function M.close(params)
   local name = params.path or params.name
-  local found = params.path and at(params.path) or named(params.name)
+  local found = open_buffers(params)
   if #found ~= 1 then
     local reason = #found == 0 and "no file with that name is open"
       or "several files with that name are open"
     return { closed = false, reason = reason }
   end
   local buf = found[1]
-  if vim.bo[buf].modified then
-    return nil, { code = "unsaved", message = name .. " has unsaved changes: it stays open" }
-  end
   local is_pinned = vim.iter(vim.fn.win_findbuf(buf)):any(function(win)
     return vim.wo[win].winfixbuf
   end)
-  if is_pinned then
+  if vim.bo[buf].modified then
+    return nil, { code = "unsaved", message = name .. " has unsaved changes: it stays open" }
+  elseif is_pinned then
     local message = name .. " is pinned to its window ('winfixbuf'): it stays open"
     return nil, { code = "pinned", message = message }
-  end
-  if blocked.in_command_window() then
+  elseif blocked.in_command_window() then
     return nil, ("%s stays open: %s"):format(name, blocked.COMMAND_WINDOW)
   end
   -- Entering a buffer, Neovim may ask whether to load its file again.
   windows.replace_buffer(buf, reload.check)
   vim.cmd.bdelete({ count = buf })
   return { closed = true }
+end
+
+---@return string name what a Markdown link under the cursor leads to, else the name under it
+function M.name_under_cursor()
+  local line, column = api.nvim_get_current_line(), api.nvim_win_get_cursor(0)[2] + 1
+  for first, target, last in line:gmatch("()%[[^%]]*%]%(([^)%s]+)%)()") do
+    if column >= first and column < last then
+      return target
+    end
+  end
+  return vim.fn.expand("<cfile>")
+end
+
+---Splits a name, as Claude writes it, from a line behind it: `src/a.ts:12`, `@src/a.ts#L12-14`.
+---@param name string under the cursor
+---@return string bare
+---@return integer? line 1-based
+function M.split_name(name)
+  local bare, line = name:match("^@?(.-)#L(%d+)")
+  line = line or vim.fn.expand("<cWORD>"):match(vim.pesc(name) .. ":(%d+)")
+  return bare or (name:gsub("^@", "")), tonumber(line)
+end
+
+---@param name string under the cursor
+---@param folder? string from which names count
+---@return string? path that it means
+---@return integer? line 1-based
+function M.named(name, folder)
+  local bare, line = M.split_name(name)
+  local file = vim.fs.normalize(bare)
+  local full = file:match("^/") and file or vim.fs.joinpath(folder or vim.fn.getcwd(), file)
+  return bare ~= "" and vim.uv.fs_stat(full) and full or nil, line
 end
 
 return M

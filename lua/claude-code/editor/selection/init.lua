@@ -1,10 +1,16 @@
---- Sends what the user has selected to the executable, and answers when it asks.
+--- The user's selection: the one in the file window that they were in last, or the cursor there. It is sent to the
+--- executable, which may also ask for it. Terminals, lists, scratch buffers, diffs, prompts, commit messages and
+--- private files never replace it. A visual selection stays after its mode was left, until the cursor moves or its
+--- lines change: users leave visual mode to write to Claude about the selection. The last one is still known after a
+--- stop.
 local api = vim.api
 local autocommands = require("claude-code.lib.autocommands")
 local channel = require("claude-code.server.channel")
+local config = require("claude-code.config")
+local path = require("claude-code.editor.documents.path")
+local privacy = require("claude-code.editor.privacy")
 local snapshots = require("claude-code.editor.selection.snapshot")
 local timer = require("claude-code.lib.timer")
-local tracker = require("claude-code.editor.selection.tracker")
 local visual = require("claude-code.editor.selection.visual")
 
 local VISUAL = "[vV\22sS\19]*"
@@ -20,8 +26,113 @@ local M = {
 ---@field touch fun() begins the debounce time again
 ---@field cancel_touch fun()
 
+---@class claude-code.HeldSelection a visual selection whose mode was left
+---@field region claude-code.VisualRegion
+---@field snapshot claude-code.Snapshot
+---@field cursor { [1]: integer, [2]: integer } as nvim_win_get_cursor gives it
+---@field lines string the lines it touches: an edit elsewhere in the buffer does not end it
+
 local watch ---@type claude-code.SelectionWatch? while it runs
 local sent ---@type claude-code.Snapshot? what the executable knows
+local latest ---@type claude-code.Snapshot?
+local file_win ---@type integer? the file window that the user was in last
+local held ---@type claude-code.HeldSelection?
+local visual_start ---@type { buf: integer, tick: integer }? when visual mode was entered
+local entered ---@type { win: integer, buf: integer, cursor: { [1]: integer, [2]: integer } }?
+
+---@param win integer?
+---@return integer? buf if the window shows a file that Claude may know
+local function file_in(win)
+  if not win or not api.nvim_win_is_valid(win) then
+    return nil
+  end
+  local buf = api.nvim_win_get_buf(win)
+  local name = path.of_buffer(buf)
+  -- The plugin's log is not the user's work.
+  local is_wanted = name and name ~= require("claude-code.messages.log").path()
+  return is_wanted and not path.is_message(buf) and not privacy.hides(buf) and buf or nil
+end
+
+local function hold(region)
+  held = {
+    region = region,
+    snapshot = snapshots.of_region(region),
+    cursor = api.nvim_win_get_cursor(0),
+    lines = visual.lines(region),
+  }
+  latest, file_win = held.snapshot, api.nvim_get_current_win()
+end
+
+local function is_held(buf, win)
+  return held ~= nil
+    and held.region.buf == buf
+    and vim.deep_equal(held.cursor, api.nvim_win_get_cursor(win))
+    and held.lines == visual.lines(held.region)
+    and held.snapshot.path == path.of_buffer(buf)
+end
+
+local function snapshot_in(win, buf)
+  local region = win == api.nvim_get_current_win() and visual.current() or nil
+  if region then
+    return snapshots.of_region(region)
+  elseif held and is_held(buf, win) then
+    return held.snapshot
+  end
+  held = nil
+  return snapshots.of_cursor(win)
+end
+
+---Brings `latest` up to date. Not while a command line is open: the cursor may be on a search's match ('incsearch').
+local function update()
+  if api.nvim_get_mode().mode:sub(1, 1) == "c" then
+    return
+  end
+  local win = api.nvim_get_current_win()
+  file_win = file_in(win) and win or file_win
+  local buf = file_in(file_win)
+  if buf then
+    latest = snapshot_in(file_win, buf)
+  elseif latest and (not api.nvim_buf_is_loaded(latest.buf) or privacy.hides(latest.buf)) then
+    latest, held = nil, nil
+  end
+end
+
+---@param mode claude-code.VisualMode that was left
+local function leave_visual(mode)
+  local buf, start = file_in(api.nvim_get_current_win()), visual_start
+  visual_start = nil
+  -- TODO(0.10): it takes the mode along into another buffer; `leave_window` has seen to that.
+  if not buf or (start and start.buf ~= buf) then
+    return
+  end
+  held = nil
+  -- An operator may have changed the text, which is not selected any more.
+  local is_same = not start or start.tick == api.nvim_buf_get_changedtick(buf)
+  local region = is_same and visual.last(mode)
+  if region then
+    hold(region)
+  end
+end
+
+local function enter_window()
+  local win = api.nvim_get_current_win()
+  local buf, cursor = api.nvim_win_get_buf(win), api.nvim_win_get_cursor(win)
+  entered = { win = win, buf = buf, cursor = cursor }
+end
+
+---Windows on the way from one to another do not count, unless the cursor was moved there, however quickly.
+local function leave_window()
+  local win = api.nvim_get_current_win()
+  local buf, region = file_in(win), visual.current()
+  if buf and region then
+    hold(region)
+  elseif buf and entered and entered.win == win then
+    local cursor = api.nvim_win_get_cursor(win)
+    if entered.buf ~= buf or not vim.deep_equal(entered.cursor, cursor) then
+      update()
+    end
+  end
+end
 
 local function clients()
   return require("claude-code.server").clients
@@ -37,20 +148,13 @@ local function emit(selection)
   })
 end
 
----Claude Code does not use what is costly to find out.
-local function are_details_wanted()
-  return vim.iter(clients()):any(function(client)
-    return client.name ~= nil and client.name ~= "claude-code"
-  end)
-end
-
+---@return "file"|"selection"|"none"
 local function option()
-  return require("claude-code.config").get().selection.send
+  return config.get().selection.send
 end
 
----What Claude may know of the latest selection, by the option selection.send.
+---@return claude-code.Snapshot? shared what Claude may know of the latest selection
 local function shared()
-  local latest = tracker.latest
   return (option() == "file" or latest and latest.text ~= "") and latest or nil
 end
 
@@ -60,16 +164,15 @@ local function push()
     return false
   end
   sent = shared()
-  local selection = snapshots.to_wire(sent, are_details_wanted())
+  -- Claude Code does not use what is costly to find out.
+  local is_detailed = vim.iter(clients()):any(function(client)
+    return client.name ~= nil and client.name ~= "claude-code"
+  end)
+  local selection = snapshots.to_wire(sent, is_detailed)
   if channel.notify("selection", selection) and #clients() > 0 then
     emit(selection)
   end
   return true
-end
-
-local function idle()
-  tracker.update()
-  push()
 end
 
 ---Starts again with the options as they are now.
@@ -84,9 +187,10 @@ local function on_mode_changed(change)
   local before, after = change:match("^(.-):(.*)$")
   local was, is = visual.mode(before), visual.mode(after)
   if is and not was then
-    tracker.visual_enter()
+    local buf = api.nvim_get_current_buf()
+    visual_start = { buf = buf, tick = api.nvim_buf_get_changedtick(buf) }
   elseif was and not is then
-    tracker.visual_leave(was)
+    leave_visual(was)
   end
 end
 
@@ -100,14 +204,14 @@ local function follow(touch)
   -- CmdlineLeave: what happened while a command line was open ('incsearch') did not count.
   events:on({ "BufEnter", "BufUnload", "BufFilePost", "CmdlineLeave" }, touch)
   events:on("WinEnter", function()
-    tracker.win_enter()
+    enter_window()
     touch()
   end)
-  events:on("WinLeave", tracker.win_leave)
+  events:on("WinLeave", leave_window)
   return events
 end
 
----Follows cursor movements while there is a client, or stops following them: called when that may have changed.
+---Follows cursor movements while there is a client: called when that may have changed.
 function M.follow_cursor()
   if not watch then
     return
@@ -122,7 +226,6 @@ end
 ---Begins to follow the selection, unless the option selection.send is "none".
 function M.start()
   M.stop()
-  local config = require("claude-code.config")
   config.on_change("selection", restart)
   config.on_change("privacy", restart)
   if option() == "none" then
@@ -131,9 +234,12 @@ function M.start()
   channel.on_detach(M.stop)
   sent = nil
   -- `:Claude` right after the start has left the file already.
-  tracker.file_win = tracker.file_win or require("claude-code.editor.windows").for_file()
-  tracker.win_enter()
-  local touch, cancel_touch = timer.debounce(M.DEBOUNCE_MS, idle)
+  file_win = file_win or require("claude-code.editor.windows").for_file()
+  enter_window()
+  local touch, cancel_touch = timer.debounce(M.DEBOUNCE_MS, function()
+    update()
+    push()
+  end)
   watch = { touch = touch, cancel_touch = cancel_touch, events = follow(touch) }
   M.follow_cursor()
   touch()
@@ -150,61 +256,51 @@ function M.stop()
   end
 end
 
----@return claude-code.Failure? refusal if the selection is kept from everybody
+---@return claude-code.Failure? refusal if the selection is kept from all clients
 local function refusal()
   if option() == "none" then
-    return {
-      code = "selection_off",
-      message = "Neovim does not share its selection (option selection.send)",
-    }
+    local message = "Neovim does not share its selection (option selection.send)"
+    return { code = "selection_off", message = message }
   end
 end
 
----The visual selection of the current window, also if it shows no file.
----@return claude-code.Snapshot? selection nil outside of visual mode, or if Claude may not see it
-local function here()
-  local region = not refusal() and visual.current()
-  if region and not require("claude-code.editor.methods.cursor").refusal() then
-    return snapshots.of_region(region)
-  end
-end
-
----The selection of the file window that the user is in, or was in before they went to a terminal or a
----list.
----@return claude-code.Snapshot? selection nil if there is no such window, or its file is private
+---@return claude-code.Snapshot? selection nil without a file window, or if its file is private
 ---@return claude-code.Failure?
 function M.now()
   if refusal() or not watch then
     return nil, refusal()
   end
-  tracker.update()
+  update()
   local current = api.nvim_get_current_win()
+  -- From a terminal or a list it is that of the file window before.
   local is_special = vim.bo[api.nvim_win_get_buf(current)].buftype ~= ""
-  if shared() and tracker.file_in(is_special and tracker.file_win or current) then
+  if shared() and file_in(is_special and file_win or current) then
     return shared()
   end
 end
 
----What is selected in the current window, whatever it shows. If nothing is, and the window shows no
----file, the user has gone to Claude's terminal, or a list: then what is selected in the file window
----they were in before.
+---Finds what is selected in the current window, whatever it shows. If nothing is, and the window shows no file, the
+---user has gone to Claude's terminal, or a list: then it is what `now` finds.
 ---@return claude-code.Region
 function M.region()
-  return snapshots.region(here() or M.now())
+  local region = not refusal() and visual.current()
+  if region and not require("claude-code.editor.methods.cursor").refusal() then
+    return snapshots.region(snapshots.of_region(region))
+  end
+  return snapshots.region((M.now()))
 end
 
----What was selected last, also if its window is closed by now.
----@param params? { detailed?: boolean, for_client?: boolean } for_client: one client is about to
----receive it, whatever it received before
+---Finds what was selected last, also if its window is closed by now.
+---@param params? { detailed?: boolean, for_client?: boolean } for_client: one client is about to receive it
 ---@return claude-code.Selection?
 ---@return claude-code.Failure?
 function M.latest(params)
   if refusal() or not watch then
     return nil, refusal()
   end
-  tracker.update()
-  -- A push reaches that client too. It says, too, that nothing is selected any more: otherwise the same
-  -- selection would not be sent again after that.
+  update()
+  -- A push reaches that client too. It also says that nothing is selected any more: otherwise the same selection would
+  -- not be sent again after that.
   local is_pushed = params and params.for_client and push()
   if not shared() then
     return nil

@@ -35,26 +35,17 @@ local function cursor_of(win)
   return { at[1] - 1, at[2] }
 end
 
----The cursor of a window, nothing region.
 ---@param win integer shows a file
----@return claude-code.Snapshot
+---@return claude-code.Snapshot of the cursor, without a selection
 function M.of_cursor(win)
   local buf, at = api.nvim_win_get_buf(win), cursor_of(win)
   local start = to_position(buf, at)
-  return {
-    buf = buf,
-    path = path.of_buffer(buf) or "",
-    mode = "n",
-    at = at,
-    text = "",
-    empty = true,
-    start = start,
-    ["end"] = start,
-  }
+  local snapshot = { buf = buf, path = path.of_buffer(buf) or "", mode = "n", at = at }
+  snapshot.text, snapshot.empty, snapshot.start, snapshot["end"] = "", true, start, start
+  return snapshot
 end
 
----A selection in the current window.
----@param region claude-code.VisualRegion
+---@param region claude-code.VisualRegion in the current window
 ---@return claude-code.Snapshot
 function M.of_region(region)
   local span = visual.read(region)
@@ -71,10 +62,9 @@ function M.of_region(region)
   }
 end
 
----Would a client receive the same?
 ---@param a claude-code.Snapshot?
 ---@param b claude-code.Snapshot?
----@return boolean
+---@return boolean is_same a client would receive the same
 function M.same(a, b)
   if not a or not b then
     return a == b
@@ -120,7 +110,7 @@ function M.region(selection)
 end
 
 ---@param snapshot claude-code.Snapshot? nil: no file is selected any more
----@param detailed? boolean counting characters takes time that grows with the buffer
+---@param detailed? boolean counting characters takes longer in a longer buffer
 ---@return claude-code.Selection
 function M.to_wire(snapshot, detailed)
   if not snapshot then

@@ -1,5 +1,5 @@
---- Visual selections: what a pair of corners covers, as Vim's visual modes define it.
---- Their window must be the current one, since blocks are measured on screen.
+--- Visual selections: the text between two corners, as Vim's visual modes define it. Their window must be the current
+--- one, since blocks are measured on screen.
 local api = vim.api
 local buffer_lines = require("claude-code.editor.documents.lines")
 local line_columns = require("claude-code.editor.columns")
@@ -12,7 +12,7 @@ local line_columns = require("claude-code.editor.columns")
 ---@field first { [1]: integer, [2]: integer }
 ---@field last { [1]: integer, [2]: integer }
 
----@class claude-code.Span what a region covers: 0-based lines, bytes; `last` is just behind the end
+---@class claude-code.Span of a region: 0-based lines, bytes; `last` is just behind the end
 ---@field first { [1]: integer, [2]: integer }
 ---@field last { [1]: integer, [2]: integer }
 ---@field text string
@@ -22,15 +22,16 @@ local M = {}
 
 --- More is cut. The Claude CLI (2.1.330) uses the first 2000 characters.
 local MAX_BYTES = 100000
---- Lines that are read at once: of a whole huge file the first ones are enough.
+--- Lines that are read in one go: the first ones of a huge file are enough.
 local PIECE = 500
+--- Bytes of a character with its combining marks.
+local MAX_OF_CHARACTER = 1024
 
 --- Visual and select mode select alike.
 ---@type table<string, claude-code.VisualMode>
 local MODES = { v = "v", V = "V", ["\22"] = "\22", s = "v", S = "V", ["\19"] = "\22" }
 
----The visual mode that a mode's name (`:help mode()`) stands for, nil if it is not one.
----@param mode string
+---@param mode string (`:help mode()`)
 ---@return claude-code.VisualMode?
 function M.mode(mode)
   return MODES[mode:sub(1, 1)]
@@ -43,8 +44,7 @@ local function sorted(buf, mode, a, b)
   return { buf = buf, mode = mode, first = a, last = b }
 end
 
----What is selected in the current window now.
----@return claude-code.VisualRegion? nil outside of the visual modes
+---@return claude-code.VisualRegion? region of the current window; nil outside of the visual modes
 function M.current()
   local mode = M.mode(api.nvim_get_mode().mode)
   if not mode then
@@ -54,9 +54,8 @@ function M.current()
   return sorted(api.nvim_get_current_buf(), mode, { a[2], a[3] - 1 }, { b[2], b[3] - 1 })
 end
 
----What was selected last in the current buffer.
 ---@param mode claude-code.VisualMode
----@return claude-code.VisualRegion? nil if nothing ever was
+---@return claude-code.VisualRegion? region that was the last one in the current buffer
 function M.last(mode)
   local buf = api.nvim_get_current_buf()
   local first, last = api.nvim_buf_get_mark(buf, "<"), api.nvim_buf_get_mark(buf, ">")
@@ -66,10 +65,7 @@ function M.last(mode)
   return sorted(buf, mode, first, last)
 end
 
----Bytes of a character with its combining marks.
-local MAX_OF_CHARACTER = 1024
-
----The byte just behind a character with all its combining marks, which Vim selects as one.
+---@return integer byte just behind a character with all its combining marks, which Vim selects as one
 local function behind(line, byte)
   if byte >= #line then
     return #line
@@ -94,9 +90,8 @@ local function text_between(buf, first, last)
   return table.concat(lines, "\n")
 end
 
----The whole lines that a region touches, to see later whether they have changed.
 ---@param region claude-code.VisualRegion
----@return string text
+---@return string text of the whole lines that it touches, to see later whether they have changed
 function M.lines(region)
   local first, last = region.first[1] - 1, region.last[1] - 1
   return text_between(region.buf, { first, 0 }, { last, vim.v.maxcol })
@@ -112,9 +107,8 @@ local function charwise(region)
   return { first[1] - 1, start }, { last[1] - 1, stop }
 end
 
----Whole lines end at the last one's length, not at the start of the next: Claude Code counts a
----line only if the end is behind its first column (measured with 2.1.330), and the last has no
----next. So only an empty line ends at the start of the next one, if there is one.
+---Whole lines end at the last one's length, not at the start of the next: Claude Code (2.1.330) counts a line only if
+---the end is behind its first column, and the last has no next. Only an empty line ends at the start of the next one.
 local function linewise(region)
   local first, last = { region.first[1] - 1, 0 }, region.last[1]
   local length = #buffer_lines.at(region.buf, last - 1)
@@ -130,7 +124,7 @@ local function columns(corner)
   return range[1], range[2]
 end
 
----@return integer left, integer right screen columns, both included; `right` is huge after `$`
+---@return integer left, integer right screen columns, inclusive; `right` is huge after `$`
 local function block_edges(region)
   local a_left, a_right = columns(region.first)
   local b_left, b_right = columns(region.last)
@@ -143,9 +137,7 @@ local function block_edges(region)
   return left, right
 end
 
----@param lnum integer 1-based
----@param column integer screen column
----@return integer byte of the character there; the line's length if it ends before
+---@return integer byte of the character in that screen column; the line's length if it ends before
 ---@return string line
 local function byte_at(buf, lnum, column)
   local line = buffer_lines.at(buf, lnum - 1)
@@ -163,7 +155,7 @@ local function blockwise(region)
   return { region.first[1] - 1, start }, { region.last[1] - 1, behind(line, stop) }
 end
 
----A line from a screen column on. Of a tab that begins before it, only the rest counts, as spaces.
+---@return string line from a screen column on; the rest of a tab that begins before it counts as spaces
 local function line_from(buf, lnum, column)
   local byte, line = byte_at(buf, lnum, column)
   if byte >= #line then
@@ -177,13 +169,10 @@ local function line_from(buf, lnum, column)
 end
 
 local function lines_to_end(region, left)
-  local lines, size = {}, 0
-  for lnum = region.first[1], region.last[1] do
+  local lines, size, lnum = {}, 0, region.first[1]
+  while lnum <= region.last[1] and size <= MAX_BYTES + 1 do
     lines[#lines + 1] = line_from(region.buf, lnum, left)
-    size = size + #lines[#lines] + 1
-    if size > MAX_BYTES + 1 then
-      break
-    end
+    lnum, size = lnum + 1, size + #lines[#lines] + 1
   end
   return lines
 end
@@ -213,9 +202,8 @@ end
 ---By mode, the ends of a region, as a span has them.
 local ENDS = { v = charwise, V = linewise, ["\22"] = blockwise }
 
----Measures a region and takes its text, of which not more than `MAX_BYTES`.
 ---@param region claude-code.VisualRegion
----@return claude-code.Span
+---@return claude-code.Span whose text has at most MAX_BYTES
 function M.read(region)
   local first, last = ENDS[region.mode](region)
   local text = region.mode == "\22" and block_text(region) or text_between(region.buf, first, last)

@@ -1,16 +1,16 @@
 --- A conversation in a buffer: its Markdown as the executable sends it, its end first, then what comes and what was
---- before. One object for each; it ends with its buffer.
+--- before. The object ends with its buffer.
 local api = vim.api
 local requests = require("claude-code.server.requests")
 local windows = require("claude-code.editor.windows")
 require("claude-code.lib.highlights")
 
----@class claude-code.TranscriptMark what a line is about; `Mark` of src/transcript/markdown.ts
+---@class claude-code.TranscriptMark the subject of a line; `Mark` of src/transcript/markdown.ts
 ---@field row integer of the block, 0-based
 ---@field prompt? integer when it was sent, in ms since 1970
 ---@field rows? integer its lines
 ---@field call? string id of a tool's call
----@field note? string what came of it, with which its line ends
+---@field note? string the result, with which its line ends
 ---@field failed? boolean
 ---@field path? string absolute
 ---@field line? integer 1-based
@@ -33,7 +33,7 @@ require("claude-code.lib.highlights")
 ---@field agent? string of the subagent
 ---@field remote? string name of the remote where its Claude runs
 ---@field buf integer
----@field view? integer by which the executable knows it; nil: it is followed no more
+---@field view? integer by which the executable knows it; nil: it is not followed any more
 ---@field folds string[] for each line its character
 ---@field marks table<integer, claude-code.TranscriptMark> by their extmarks
 ---@field calls table<string, integer> extmarks of calls, by their ids
@@ -45,7 +45,7 @@ Transcript.__index = Transcript
 local M = { NAME = "claude-code://transcript/" }
 
 local NAMESPACE = api.nvim_create_namespace("claude-code.transcript")
---- Neovim takes what was before in parts, with so long between them, in ms: it draws and reads keys.
+--- Between two parts of what was before, in ms: Neovim draws and reads keys.
 local PAUSE_MS = 20
 
 --- A buffer that `:bdelete` has unloaded is used again.
@@ -58,28 +58,25 @@ function M.new(id, agent)
   windows.noautocmd(function()
     vim.fn.bufload(buf)
   end)
-  local fields = { id = id, agent = agent, buf = buf, folds = {}, marks = {}, calls = {} }
-  local self = setmetatable(fields, Transcript)
   vim.bo[buf].modifiable, vim.bo[buf].undolevels = false, -1
-  return self
+  local self = { id = id, agent = agent, buf = buf, folds = {}, marks = {}, calls = {} }
+  return setmetatable(self, Transcript)
 end
 
 --- Changes the lines. In windows that show the end the cursor stays there.
 ---@param row integer 0-based
 ---@param block claude-code.TranscriptBlock
----@param last? integer 0-based, exclusive: these lines go
+---@param last? integer 0-based, exclusive, of the lines that it replaces
 function Transcript:insert(row, block, last)
   if #self.folds == 0 then
-    -- Neovim's one empty line goes.
-    row, last = 0, -1
+    row, last = 0, -1 -- Replaces Neovim's one empty line.
   end
   local at_end = vim.tbl_filter(function(win)
     return api.nvim_win_get_cursor(win)[1] == api.nvim_buf_line_count(self.buf)
   end, vim.fn.win_findbuf(self.buf))
-  local kept = vim.list_slice(self.folds, (last or row) + 1)
-  self.folds = vim.list_slice(self.folds, 1, row)
-  vim.list_extend(self.folds, vim.split(block.folds, ""))
-  vim.list_extend(self.folds, kept)
+  local before = vim.list_slice(self.folds, 1, row)
+  local behind = vim.list_slice(self.folds, (last or row) + 1)
+  self.folds = vim.iter({ before, vim.split(block.folds, ""), behind }):flatten():totable()
   vim.bo[self.buf].modifiable = true
   api.nvim_buf_set_lines(self.buf, row, last or row, true, block.lines)
   vim.bo[self.buf].modifiable = false
@@ -91,7 +88,7 @@ function Transcript:insert(row, block, last)
   end
 end
 
---- Of a prompt its lines, and when it was sent; of a call what came of it.
+--- Marks the lines of a prompt with its time, and a call with its result.
 ---@return integer column
 local function look_of(mark, row, line)
   if mark.prompt then
@@ -123,7 +120,7 @@ function Transcript:mark(row, mark, id)
   end
 end
 
---- The result of a call that is shown already goes below it.
+--- Adds the result below a call that is shown already.
 ---@param call string
 ---@param block claude-code.TranscriptBlock
 ---@param about table fields of its mark
@@ -177,35 +174,31 @@ function Transcript:fill()
   end)
 end
 
---- What the line is about, or the fold that it is in.
 ---@param row integer 1-based
----@return claude-code.TranscriptMark?
+---@return claude-code.TranscriptMark? mark of the line, or of the fold that it is in
 function Transcript:mark_at(row)
   local first = row
   while first > 1 and self.folds[first] == "1" do
     first = first - 1
   end
-  for _, at in ipairs({ row, first }) do
-    local from = { at - 1, 0 }
-    local found = api.nvim_buf_get_extmarks(self.buf, NAMESPACE, from, -1, { limit = 1 })[1]
-    if found and found[2] == at - 1 then
+  for _, at in ipairs({ row - 1, first - 1 }) do
+    local found = api.nvim_buf_get_extmarks(self.buf, NAMESPACE, { at, 0 }, { at, -1 }, {})[1]
+    if found then
       return self.marks[found[1]]
     end
   end
 end
 
---- The next prompt, or the one before.
 ---@param row integer 1-based
 ---@param step 1|-1
 ---@param count integer
----@return integer? row 1-based
+---@return integer? row 1-based, of the prompt so many further
 function Transcript:prompt_from(row, step, count)
-  local from, to, found = { row, 0 }, -1, nil
   if step == -1 and row == 1 then
     return nil
-  elseif step == -1 then
-    from, to = { row - 2, 0 }, 0
   end
+  local found
+  local from, to = { step == 1 and row or row - 2, 0 }, step == 1 and -1 or 0
   for _, extmark in ipairs(api.nvim_buf_get_extmarks(self.buf, NAMESPACE, from, to, {})) do
     if self.marks[extmark[1]].prompt and count > 0 then
       found, count = extmark[2] + 1, count - 1

@@ -1,5 +1,5 @@
---- One window of Claude's own that shows what it reads and edits, with the lines lit. It never moves the user: not
---- their cursor, window, jump list or alternate file. It stands still while the cursor is in it.
+--- A window that shows what Claude reads and edits, with the lines lit. It changes neither the user's cursor or window
+--- nor their jump list or alternate file, and does not move while the cursor is in it.
 local api = vim.api
 local autocommands = require("claude-code.lib.autocommands")
 local label = require("claude-code.sessions.label")
@@ -30,23 +30,21 @@ local function show_bar(text)
 end
 
 local function stop()
-  local was = following
+  local win = following.win
+  following.events:stop()
   following = nil
-  if was then
-    was.events:stop()
-    if api.nvim_win_is_valid(was.win) then
-      api.nvim_buf_clear_namespace(api.nvim_win_get_buf(was.win), NAMESPACE, 0, -1)
-      windows.close(was.win)
-    end
+  if api.nvim_win_is_valid(win) then
+    api.nvim_buf_clear_namespace(api.nvim_win_get_buf(win), NAMESPACE, 0, -1)
+    windows.close(win)
   end
 end
 
+---@return integer? buf if it may be shown
 local function buffer_of(step)
-  local documents = require("claude-code.editor.documents")
-  return not require("claude-code.editor.privacy").is_private(step.path)
-      and not documents.problem_with(step.path)
-      and documents.load(step.path)
-    or nil
+  if step.act ~= "searched" and not require("claude-code.editor.privacy").is_private(step.path) then
+    local documents = require("claude-code.editor.documents")
+    return not documents.problem_with(step.path) and documents.load(step.path) or nil
+  end
 end
 
 local function show_lines(buf, step)
@@ -66,11 +64,9 @@ local function show_lines(buf, step)
 end
 
 local function show(step)
-  local is_search = step.act == "searched"
-  local buf = not is_search and buffer_of(step) or nil
-  local first, last = step.first, step.last
+  local buf, first, last = buffer_of(step), step.first, step.last
   local lines = first and " " .. first .. (last and last > first and "–" .. last or "") or ""
-  local what = is_search and step.subject
+  local subject = step.act == "searched" and step.subject
     or buf and vim.fs.basename(step.path) .. lines
     or "a file that is not shown"
   local before = api.nvim_win_get_buf(following.win)
@@ -78,38 +74,29 @@ local function show(step)
     api.nvim_buf_clear_namespace(before, NAMESPACE, 0, -1)
     windows.show(following.win, buf)
   end
-  -- A bar that comes takes a line, and Neovim scrolls for it.
-  show_bar(("%s %s"):format(WORDS[step.act], what))
+  -- A bar that appears takes a line, and Neovim scrolls for it.
+  show_bar(("%s %s"):format(WORDS[step.act], subject))
   if buf then
     show_lines(buf, step)
   end
 end
 
-local function follow_events()
-  local function on_step(_, args)
-    local win = following and following.win
-    local is_free = win and api.nvim_win_is_valid(win) and api.nvim_get_current_win() ~= win
+local function follow_events(events, win)
+  -- Scheduled: in an autocommand no event of what is loaded and shown would reach other plugins.
+  local on_step = vim.schedule_wrap(function(_, args)
+    local is_free = following
+      and following.win == win
+      and api.nvim_win_is_valid(win)
+      and api.nvim_get_current_win() ~= win
     if is_free and args.data.session.n == following.n then
       show(args.data.step)
     end
-  end
-  -- Not in the autocommand: no event of what is loaded and shown would reach other plugins.
-  following.events:on("User", vim.schedule_wrap(on_step), { pattern = "ClaudeCodeStep" })
-  following.events:on("WinClosed", function(_, args)
-    if tonumber(args.match) == following.win then
-      stop()
-    end
   end)
+  events:on("User", on_step, { pattern = "ClaudeCodeStep" })
+  events:on("WinClosed", stop, { pattern = tostring(win) })
 end
 
---- Below the user's file.
-local function open_window(buf)
-  local beside = windows.for_file() or api.nvim_get_current_win()
-  local height = math.max(1, math.floor(api.nvim_win_get_height(beside) * 0.4))
-  return api.nvim_open_win(buf, false, { win = beside, split = "below", height = height })
-end
-
---- Begins, or ends. A window that has gone without an event (`:noautocmd`) has ended it.
+--- Begins or ends. A window that was closed without an event (`:noautocmd`) has ended it.
 ---@param n? integer number of the session; the current one if left out
 function M.toggle(n)
   if following and api.nvim_win_is_valid(following.win) then
@@ -125,12 +112,15 @@ function M.toggle(n)
   end
   local buf = api.nvim_create_buf(false, true)
   vim.bo[buf].bufhidden = "wipe"
-  local win = open_window(buf)
+  -- Below the user's file.
+  local beside = windows.for_file() or api.nvim_get_current_win()
+  local height = math.max(1, math.floor(api.nvim_win_get_height(beside) * 0.4))
+  local win = api.nvim_open_win(buf, false, { win = beside, split = "below", height = height })
   following = { n = n, win = win, events = autocommands.new("follow") }
   vim.w[win].claude_code_follow = true
   api.nvim_set_option_value("scrolloff", 0, { win = win, scope = "local" })
   show_bar("is followed here")
-  follow_events()
+  follow_events(following.events, win)
 end
 
 return M

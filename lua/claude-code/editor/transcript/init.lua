@@ -3,7 +3,7 @@
 local api = vim.api
 local buffers = require("claude-code.editor.transcript.buffer")
 local notify = require("claude-code.messages.notify")
-local named = require("claude-code.editor.open_file.named")
+local open_file = require("claude-code.editor.open_file")
 local requests = require("claude-code.server.requests")
 local sessions = require("claude-code.sessions")
 local windows = require("claude-code.editor.windows")
@@ -43,14 +43,6 @@ local function find(id, agent)
   end)
 end
 
-local function forget(transcript)
-  shown[transcript.buf] = nil
-  if transcript.view then
-    requests.request("transcript/close", { view = transcript.view }, function() end)
-    transcript.view = nil
-  end
-end
-
 --- Shows it where Claude's terminal is or would be.
 local function show(transcript)
   local window = require("claude-code.terminal.window")
@@ -82,34 +74,35 @@ end
 --- Goes to the place; without one to what the line's call is about; else opens its fold.
 ---@param line? integer 1-based
 local function open_at(transcript, path, line)
-  local mark = transcript:mark_at(api.nvim_win_get_cursor(0)[1]) or {}
-  if not path and mark.agent then
-    return M.open(transcript.id, mark.agent, transcript.remote)
-  elseif not path then
+  local row = api.nvim_win_get_cursor(0)[1]
+  local mark = transcript:mark_at(row) or {}
+  if not path then
     path, line = mark.path, mark.line
+    if mark.agent then
+      return M.open(transcript.id, mark.agent, transcript.remote)
+    elseif not path and transcript.folds[row] ~= "0" then
+      return vim.cmd.normal({ "za", bang = true })
+    elseif not path then
+      return notify.info("this line names no file")
+    end
   end
-  if not path and transcript.folds[api.nvim_win_get_cursor(0)[1]] ~= "0" then
-    return vim.cmd.normal({ "za", bang = true })
-  elseif not path then
-    return notify.info("this line names no file")
-  end
-  local _, problem = require("claude-code.editor.open_file").at(path, line)
+  local _, problem = open_file.at(path, line)
   if problem then
     notify.error(problem)
   end
 end
 
---- The place that the line names, else the one that its call is about, in a window beside; else its fold. Of a
---- remote's names the executable knows which files of here they are.
+--- Opens the place that the line names, else the one that its call is about, in a window beside; else its fold. The
+--- executable knows which files a remote's names mean here.
 local function open(transcript)
   local row = sessions.get({ id = transcript.id }) or {}
-  local name = named.under_cursor()
+  local name = open_file.name_under_cursor()
   if name:match("^https?://") then
     return vim.ui.open(name)
   elseif not transcript.remote then
-    return open_at(transcript, named.file(name, row.cwd))
+    return open_at(transcript, open_file.named(name, row.cwd))
   end
-  local bare, line = named.split(name)
+  local bare, line = open_file.split_name(name)
   local params = { view = transcript.view or -1, name = bare, folder = row.cwd }
   requests.ask("transcript/place", params, function(path)
     open_at(transcript, path, path and line)
@@ -122,12 +115,11 @@ local function map_keys(transcript)
       run(transcript)
     end, { buffer = transcript.buf, desc = desc, nowait = true })
   end
-  map("]]", "Next prompt", function()
-    go_to_prompt(transcript, 1)
-  end, { "n", "x", "o" })
-  map("[[", "Previous prompt", function()
-    go_to_prompt(transcript, -1)
-  end, { "n", "x", "o" })
+  for key, step in pairs({ ["]]"] = 1, ["[["] = -1 }) do
+    map(key, step == 1 and "Next prompt" or "Previous prompt", function()
+      go_to_prompt(transcript, step)
+    end, { "n", "x", "o" })
+  end
   for _, key in ipairs({ "<CR>", "gf", "gF" }) do
     map(key, "Open the place in a window beside", open)
   end
@@ -147,9 +139,14 @@ local function attach(transcript)
   end, { buffer = buf })
   local on_unloaded = vim.schedule_wrap(function()
     -- `:edit` unloads it, too.
-    if not api.nvim_buf_is_loaded(buf) then
-      events:stop()
-      forget(transcript)
+    if api.nvim_buf_is_loaded(buf) then
+      return
+    end
+    events:stop()
+    shown[buf] = nil
+    if transcript.view then
+      requests.request("transcript/close", { view = transcript.view }, function() end)
+      transcript.view = nil
     end
   end)
   events:on("BufUnload", on_unloaded, { buffer = buf })
@@ -170,8 +167,8 @@ end
 local asked = {}
 
 --- Reads a conversation from its file, and follows it from now on.
----@param remote? string where it is
-local function read(id, agent, remote, callback)
+---@param on_read? fun(transcript: claude-code.Transcript)
+local function read(id, agent, remote, on_read)
   local key = id .. "/" .. (agent or "")
   if asked[key] then
     return
@@ -189,7 +186,9 @@ local function read(id, agent, remote, callback)
       attach(transcript)
     end
     transcript:change({ view = value.view, restarted = true, block = value.block })
-    callback(transcript)
+    if on_read then
+      on_read(transcript)
+    end
   end)
 end
 
@@ -206,21 +205,22 @@ function M.open(id, agent, remote)
   end
 end
 
+local function read_again(transcript)
+  read(transcript.id, transcript.agent, transcript.remote)
+end
+
 --- Another executable is attached: it follows what is shown.
 function M.on_attach()
-  for _, transcript in pairs(shown) do
-    read(transcript.id, transcript.agent, transcript.remote, function() end)
-  end
+  vim.iter(vim.tbl_values(shown)):each(read_again)
 end
 
 ---@param buf integer that Neovim has emptied (`:edit!`)
 ---@return boolean filled
 function M.refill(buf)
-  local transcript = shown[buf]
-  if transcript then
-    read(transcript.id, transcript.agent, transcript.remote, function() end)
+  if shown[buf] then
+    read_again(shown[buf])
   end
-  return transcript ~= nil
+  return shown[buf] ~= nil
 end
 
 --- Shows the conversation of a session, or a past one.
@@ -255,8 +255,8 @@ local function entry_of(step)
   }
 end
 
---- Lists in the quickfix window what Claude read, searched and edited in a turn, or in the whole conversation, of a
---- session. The executable counts private files, and what came before the last thousand steps.
+--- Lists in the quickfix window what Claude read, searched and edited in a turn, or in the whole conversation. The
+--- executable counts private files, and what came before the last thousand steps.
 ---@param row claude-code.SessionRow
 ---@param turn "last"|"all"|integer
 function M.trail(row, turn)
@@ -269,10 +269,9 @@ function M.trail(row, turn)
     if #trail.steps == 0 then
       return notify.info("Claude read, searched and edited nothing there" .. count)
     end
-    local what = turn == "all" and "the conversation"
-      or turn == "last" and "this turn"
-      or "turn " .. turn
-    local title = ("Claude's trail: %s%s"):format(what, count)
+    local part = turn == "last" and "this turn" or "turn " .. turn
+    part = turn == "all" and "the conversation" or part
+    local title = ("Claude's trail: %s%s"):format(part, count)
     vim.fn.setqflist({}, " ", { title = title, items = vim.tbl_map(entry_of, trail.steps) })
     vim.cmd("botright copen")
   end)

@@ -57,13 +57,13 @@ local ACTIONS = {
 
 --- Opens the file under the cursor in another window than Claude's.
 local function open_named(number)
-  local named = require("claude-code.editor.open_file.named")
+  local open_file = require("claude-code.editor.open_file")
   local row = sessions.get(number) or {}
-  local name, line = named.file(named.under_cursor(), row.cwd)
+  local name, line = open_file.named(open_file.name_under_cursor(), row.cwd)
   if not name then
     return notify.warn("the text under the cursor names no file")
   end
-  local _, problem = require("claude-code.editor.open_file").at(name, line)
+  local _, problem = open_file.at(name, line)
   if problem then
     notify.error(problem)
   end
