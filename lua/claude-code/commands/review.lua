@@ -81,7 +81,7 @@ return {
   },
 
   --- Asks Claude for the message, in the window of git's message.
-  ["commit message"] = { run = calls("prompt.message", "ask") },
+  ["commit message"] = { run = calls("prompt.edit", "ask_message") },
 
   --- Keeps the hunk under the cursor, or the lines of the range, with ! the whole file: it does not
   --- wait for a review any more. In the quickfix window of a review it is about the entries of the

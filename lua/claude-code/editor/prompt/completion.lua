@@ -1,5 +1,5 @@
---- Completion in a prompt, as a language server inside of Neovim: 'omnifunc', Neovim's own completion and every plugin
---- that completes by language servers have it. `@` names files, and `@` with `#` their symbols; `/` at the beginning
+--- Completion in a prompt, as a language server inside of Neovim: for 'omnifunc', Neovim's own completion and every
+--- plugin that completes by language servers. `@` names files, and `@` with `#` their symbols; `/` at the beginning
 --- of the prompt names commands and skills, `{` the placeholders of expand.lua.
 local columns = require("claude-code.editor.columns")
 local mention = require("claude-code.lib.text").mention
@@ -9,7 +9,7 @@ local M = {}
 
 local NAME = "claude-code-prompt"
 local KIND = vim.lsp.protocol.CompletionItemKind
---- Letters after which symbols are asked for, how many of a server are taken, and how long they are waited for, in ms.
+--- Symbols are asked for after so many letters; a server's limit; how long they are waited for, in ms.
 local MIN_QUERY, MAX_SYMBOLS, WAIT_MS = 2, 30, 20
 
 ---@class claude-code.PromptItem
@@ -20,7 +20,7 @@ local MIN_QUERY, MAX_SYMBOLS, WAIT_MS = 2, 30, 20
 ---@field text string what was typed of it
 ---@field range lsp.Range
 
----What fits was chosen already, and in which order: all of it fits what was typed.
+---The items were chosen and sorted already: all of them match what was typed.
 local function as_list(items, kind, word)
   local list = { isIncomplete = true, items = {} }
   for i, item in ipairs(items) do
@@ -29,7 +29,7 @@ local function as_list(items, kind, word)
       kind = kind,
       detail = item.detail,
       labelDetails = { description = item.detail },
-      -- blink.cmp adds it to the score: its paths below / would come before commands.
+      -- blink.cmp adds it to the score: otherwise its paths below / would come before commands.
       score_offset = 100,
       filterText = word.text,
       sortText = ("%04d"):format(i),
@@ -64,12 +64,11 @@ local function symbol_item(symbol)
   return { text = text, detail = symbol.name }
 end
 
---- Asks the user's language servers for symbols; what has not come by the time that the files are there is left out.
+--- Asks the user's language servers for symbols; those that come later than the files are left out.
 local function ask_symbols(query)
   local lsp, found = require("claude-code.lib.lsp"), { items = {}, waiting = 0 }
-  for _, client in
-    ipairs(#query >= MIN_QUERY and lsp.clients({ method = "workspace/symbol" }) or {})
-  do
+  local clients = #query >= MIN_QUERY and lsp.clients({ method = "workspace/symbol" }) or {}
+  for _, client in ipairs(clients) do
     found.waiting = found.waiting + 1
     lsp.call(client, "request", "workspace/symbol", { query = query }, function(_, symbols)
       found.waiting = found.waiting - 1

@@ -1,12 +1,20 @@
 --- Files that a CLI opens by $VISUAL: its prompt (Ctrl+G), the conversation as text (Ctrl+O, `v`), plans and memory
---- files; and git's message of a commit. `claude-code-nvim edit` waits for the end.
+--- files; and git's message of a commit, for which a key asks Claude. `claude-code-nvim edit` waits for the end.
 local api = vim.api
+local notify = require("claude-code.messages.notify")
+local prompts = require("claude-code.editor.prompt")
+local requests = require("claude-code.server.requests")
+local patch = require("claude-code.editor.documents.patch")
 local sessions = require("claude-code.sessions")
+local windows = require("claude-code.editor.windows")
 
 local M = {}
 
---- The CLI draws no more once it drew nothing for so long; in all, that takes at most so many looks.
+--- The CLI has drawn everything once it draws nothing for so long; after so many looks, it is redrawn anyway.
 local QUIET_MS, MAX_LOOKS = 200, 50
+
+---@type table<integer, { win: integer, is_asked: boolean }> git's messages, by their buffers
+local messages = {}
 
 ---@class claude-code.EditorFile
 ---@field path string
@@ -16,7 +24,7 @@ local QUIET_MS, MAX_LOOKS = 200, 50
 ---@field channel integer of the program that waits
 ---@field id integer its number for that
 
---- The program goes on, and so does the CLI.
+--- Lets the program, and so the CLI, continue.
 ---@return boolean received false if it has ended
 local function finish(params, value)
   local payload = { id = params.id, answer = { value = value ~= false } }
@@ -47,12 +55,10 @@ local function when_closed(buf, callback)
   return events
 end
 
---- Nobody reads the file any more.
----@param lines string[] that the user has written for a Claude which has ended
+--- Keeps what the user has written for a Claude that has ended.
 local function keep_draft(params, lines)
-  local draft = require("claude-code.editor.prompt").draft(params.n or 1)
+  local draft = prompts.draft(params.n or 1)
   local problem = draft:keep(vim.list_extend(draft:read(), lines))
-  local notify = require("claude-code.messages.notify")
   if problem then
     return notify.error(("Claude has ended; your prompt is in %s: %s"):format(params.path, problem))
   end
@@ -60,17 +66,76 @@ local function keep_draft(params, lines)
   notify.warn("Claude has ended; :Claude prompt shows your draft")
 end
 
---- git's message: whether it was written says whether git goes on. A draft counts as not written yet.
+local function message_keys()
+  local option = require("claude-code.config").get().review.keys.message
+  return require("claude-code.editor.changes.keys").of(option)
+end
+
+local function show_message_bar(buf)
+  local message, key = messages[buf], message_keys()[1]
+  if windows.shows(message.win, buf) then
+    local asks = message.is_asked and "Claude writes it …" or key and key .. " asks Claude" or ""
+    prompts.show_bar(message.win, "git's message", ":wq commits  :q! does not  " .. asks)
+  end
+end
+
+--- Inserts the text as an undo step of its own, above what is there already.
+local function insert(buf, text)
+  local is_empty = api.nvim_buf_get_lines(buf, 0, 1, false)[1] == ""
+  local lines = vim.split(text .. "\n", "\n")
+  patch.break_undo(buf)
+  api.nvim_buf_set_lines(buf, 0, is_empty and 1 or 0, true, lines)
+  patch.break_undo(buf)
+end
+
+--- Asks Claude for the message of the current buffer, from what will be committed.
+function M.ask_message()
+  local buf = api.nvim_get_current_buf()
+  local message = messages[buf]
+  if not message then
+    return notify.warn("this is no message of a commit: :Claude commit opens it")
+  elseif message.is_asked then
+    return notify.info("Claude writes the message already")
+  end
+  local command, problem = require("claude-code.claude.cli").command()
+  if not command then
+    return notify.error(problem --[[@as string]])
+  end
+  local env = require("claude-code.config").get().terminal.env
+  local params = { command = command, env = next(env) and env or vim.empty_dict() }
+  message.is_asked = true
+  show_message_bar(buf)
+  requests.request("review/message", params, function(value, failure)
+    if messages[buf] ~= message then
+      return -- its window was closed
+    end
+    message.is_asked = false
+    show_message_bar(buf)
+    if value then
+      return insert(buf, value.text)
+    end
+    notify.error(failure --[[@as string]])
+  end)
+end
+
+--- Opens git's message. If it is written, git continues; a draft counts as not written yet.
 local function open_message(params, buf)
-  require("claude-code.editor.prompt").open_window(buf)
+  prompts.open_window(buf)
   vim.cmd.edit({ bang = true })
   vim.bo[buf].bufhidden = "wipe"
   vim.bo[buf].modified = api.nvim_buf_get_lines(buf, 0, 1, false)[1] ~= ""
-  require("claude-code.editor.prompt.message").attach(buf)
+  messages[buf] = { win = api.nvim_get_current_win(), is_asked = false }
+  for _, key in ipairs(message_keys()) do
+    local options = { buffer = buf, desc = "Ask Claude for the message" }
+    vim.keymap.set("n", key, M.ask_message, options)
+  end
+  show_message_bar(buf)
   local written = false
-  when_closed(buf, function()
+  local events = when_closed(buf, function()
+    messages[buf] = nil
     finish(params, written)
-  end):on("BufWritePost", function()
+  end)
+  events:on("BufWritePost", function()
     written = true
   end, { buffer = buf })
 end
@@ -78,7 +143,7 @@ end
 --- Asks the executable, as any program can ask for this.
 local function check_message(params)
   local real = require("claude-code.editor.documents.path").real
-  require("claude-code.server.requests").request("review/message_file", {}, function(path)
+  requests.request("review/message_file", {}, function(path)
     local is_message = type(path) == "string" and real(path) == real(params.path)
     local buf = is_message and require("claude-code.editor.documents.load").of_file(params.path)
     if buf and not vim.bo[buf].modified then
@@ -86,7 +151,7 @@ local function check_message(params)
     end
     local why = buf and "its buffer has unsaved edits: write them, and commit again"
       or "it is the message of no commit that is under way"
-    require("claude-code.messages.notify").warn(("%s was not opened: %s"):format(params.path, why))
+    notify.warn(("%s was not opened: %s"):format(params.path, why))
     finish(params, false)
   end)
 end
@@ -111,7 +176,7 @@ local function redraw_later(params)
 end
 
 ---@param params claude-code.EditorFile
----@return { answer?: table } at once where nobody has to wait
+---@return { answer?: table } at once where the program need not wait
 ---@return claude-code.Failure?
 function M.open(params)
   if params.kind == "commit" then
@@ -128,10 +193,9 @@ function M.open(params)
     require("claude-code.editor.documents.parsing").set_filetype(buf, "markdown")
     vim.bo[buf].bufhidden = "wipe"
     vim.b[buf].claude_code_prompt = true
-    local prompt = require("claude-code.editor.prompt")
-    local win = prompt.open_window(buf, params.n)
+    local win = prompts.open_window(buf, params.n)
     if params.kind == "prompt" then
-      prompt.show_bar(win, "Claude's prompt", ":wq gives it back")
+      prompts.show_bar(win, "Claude's prompt", ":wq gives it back")
       require("claude-code.editor.prompt.completion").attach(buf)
     end
   end

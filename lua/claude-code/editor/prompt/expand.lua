@@ -3,7 +3,7 @@
 local api = vim.api
 
 local M = {
-  --- Names and what the completion says of them.
+  --- Names, with the details that the completion shows.
   ---@type table<string, string>
   NAMES = {
     diagnostics = "the problems of the file",
@@ -67,7 +67,7 @@ local FIND = {
 ---@param text string
 ---@param buf integer the buffer in which the user was
 ---@return string
----@return string? missing the first one that has nothing to stand for
+---@return string? missing the first one without a value
 function M.run(text, buf)
   local is_file = api.nvim_buf_is_loaded(buf)
     and api.nvim_buf_get_name(buf) ~= ""

@@ -10,10 +10,9 @@ local M = { NAME = "claude-code://prompt/" }
 
 --- Begins the window's bar.
 local MARK = "%(%(%(%)%)%)"
-
---- Milliseconds without a change after which the draft is kept.
+--- The draft is kept so long after the last change, in ms.
 local KEEP_MS = 500
---- Typed there, or by a mapping that begins with one, they send it. A plugin that saves by itself does not.
+--- Commands that send it, typed there or at the beginning of a mapping. A plugin that saves automatically does not.
 local SENDING = { exit = true, wq = true, xit = true }
 
 ---@param title string
@@ -46,27 +45,20 @@ local FOLDER = vim.fs.joinpath(vim.fn.stdpath("state") --[[@as string]], "claude
 local Draft = {}
 Draft.__index = Draft
 
---- Takes a draft over whose Neovim has ended.
-local function adopt(path, name)
-  local is_alive = require("claude-code.programs").is_alive
-  for other in vim.fs.dir(FOLDER) do
-    local pid = other:match("^" .. vim.pesc(name) .. "%-(%d+)%.md$")
-    if pid and not is_alive(assert(tonumber(pid))) then
-      return uv.fs_rename(vim.fs.joinpath(FOLDER, other), path)
-    end
-  end
-end
-
---- The draft of a session: a file for each folder, number of a session and Neovim, in Neovim's own state folder. A
---- draft of a Neovim that has ended is the next one's.
+--- The draft of a session: a file for each folder, number of a session and Neovim, in Neovim's own state folder. The
+--- next Neovim takes over the draft of one that has ended.
 ---@param n integer number of the session
 ---@return claude-code.Draft
 function M.draft(n)
   local here = require("claude-code.lib.workspace").tab_folder(0)
   local name = ("%s-%d"):format(vim.fn.sha256(here):sub(1, 16), n)
   local path = vim.fs.joinpath(FOLDER, ("%s-%d.md"):format(name, uv.os_getpid()))
-  if not uv.fs_stat(path) then
-    adopt(path, name)
+  local is_alive = require("claude-code.programs").is_alive
+  for other in vim.fs.dir(FOLDER) do
+    local pid = other:match("^" .. vim.pesc(name) .. "%-(%d+)%.md$")
+    if pid and not uv.fs_stat(path) and not is_alive(assert(tonumber(pid))) then
+      uv.fs_rename(vim.fs.joinpath(FOLDER, other), path)
+    end
   end
   return setmetatable({ path = path }, Draft)
 end
@@ -77,9 +69,9 @@ function Draft:read()
   return text and vim.split(text, "\n") or {}
 end
 
---- Keeps it by a rename; forgets it where there is nothing in it.
+--- Keeps it by a rename; deletes it where there is nothing in it.
 ---@param lines string[]
----@return string? problem what was kept before is still there
+---@return string? problem the draft of before is still there
 function Draft:keep(lines)
   local text = table.concat(lines, "\n")
   if not text:find("%S") then
@@ -110,8 +102,8 @@ end
 ---@field source integer the buffer of the user's file, for placeholders
 ---@field from integer the window in which they were
 ---@field win? integer its own
----@field is_lost boolean what is in it could not be kept
----@field is_sending boolean in this moment: what closes the window now sends it
+---@field is_lost boolean its text could not be kept
+---@field is_sending boolean now: closing the window sends it
 
 ---@type table<integer, claude-code.Prompt> by their buffers
 local prompts = {}
@@ -120,8 +112,10 @@ local function lines_of(prompt)
   return api.nvim_buf_get_lines(prompt.buf, 0, -1, true)
 end
 
+---@param lines? string[] nil: those that it has now
+---@return boolean is_kept
 local function keep(prompt, lines)
-  local problem = prompt.draft:keep(lines)
+  local problem = prompt.draft:keep(lines or lines_of(prompt))
   prompt.is_lost = problem ~= nil
   if api.nvim_buf_is_valid(prompt.buf) then
     vim.bo[prompt.buf].modified = prompt.is_lost
@@ -132,7 +126,7 @@ local function keep(prompt, lines)
   return not problem
 end
 
---- It was not sent: a prompt that was begun in the meantime has it at its end.
+--- It was not sent: it is added to a prompt of the session that was begun in the meantime.
 local function give_back(prompt, lines)
   local other = vim.iter(prompts):find(function(_, one)
     return one.n == prompt.n
@@ -144,7 +138,7 @@ local function give_back(prompt, lines)
   keep(prompt, lines)
 end
 
---- Claude receives it; what it does not receive stays a draft.
+--- Sends it to Claude, or keeps it as a draft.
 local function send(prompt, lines)
   local text = table.concat(lines, "\n"):gsub("%s+$", ""):gsub("^[ \t]*\n", "")
   if text == "" then
@@ -152,19 +146,19 @@ local function send(prompt, lines)
   end
   local terminal = require("claude-code.terminal.prompt")
   local expanded, missing = require("claude-code.editor.prompt.expand").run(text, prompt.source)
-  local now = require("claude-code.terminal.running").terminal(prompt.n)
+  local now, problem = require("claude-code.terminal.running").terminal(prompt.n), nil
   if prompt.terminal and prompt.terminal ~= now then
-    give_back(prompt, lines)
-    notify.warn(("%s has ended; your prompt is kept as a draft"):format(prompt.label))
+    problem = ("%s has ended; your prompt is kept as a draft"):format(prompt.label)
   elseif terminal.refuse_while_asking("it", prompt.n, "your prompt is kept") then
-    give_back(prompt, lines)
+    return give_back(prompt, lines)
   elseif missing then
-    give_back(prompt, lines)
-    local said = "your prompt is kept, and not sent: {%s} stands for nothing here"
-    notify.warn(said:format(missing))
+    problem = ("your prompt is kept, and not sent: {%s} stands for nothing here"):format(missing)
   elseif not terminal.paste(expanded, true, prompt.n) then
+    problem = "no Claude runs: your prompt is kept as a draft; :Claude starts it"
+  end
+  if problem then
     give_back(prompt, lines)
-    notify.warn("no Claude runs: your prompt is kept as a draft; :Claude starts it")
+    notify.warn(problem)
   end
 end
 
@@ -188,9 +182,9 @@ local function on_close(prompt)
   end)
 end
 
+--- Notices the commands that send it.
 local function follow_commands(prompt, events)
-  local watch = {}
-  function watch.run(command)
+  local function run(command)
     if SENDING[command] and api.nvim_get_current_buf() == prompt.buf then
       prompt.is_sending = true
       vim.schedule(function()
@@ -198,13 +192,13 @@ local function follow_commands(prompt, events)
       end)
     end
   end
-  local unfollow = keyboard.follow_commands(events, watch)
+  local unfollow = keyboard.follow_commands(events, { run = run })
   events:on("BufWipeout", function()
     unfollow()
     events:stop()
   end, { buffer = prompt.buf })
   vim.keymap.set("n", "ZZ", function()
-    watch.run("xit")
+    run("xit")
     vim.cmd.xit()
   end, { buffer = prompt.buf, desc = "Send the prompt" })
 end
@@ -213,14 +207,14 @@ local function follow(prompt)
   local buf = prompt.buf
   local events = require("claude-code.lib.autocommands").new("prompt." .. buf)
   local keep_soon, cancel = require("claude-code.lib.timer").debounce(KEEP_MS, function()
-    keep(prompt, lines_of(prompt))
+    keep(prompt)
   end)
   events:on("BufWriteCmd", function(_, args)
     if args.match ~= api.nvim_buf_get_name(buf) then
       prompt.is_sending = false
       return notify.error("a prompt is written to no file: :wq sends it")
     end
-    keep(prompt, lines_of(prompt))
+    keep(prompt)
   end, { buffer = buf })
   events:on({ "TextChanged", "TextChangedI", "TextChangedP" }, function()
     vim.bo[buf].modified = prompt.is_lost
@@ -228,10 +222,11 @@ local function follow(prompt)
   end, { buffer = buf })
   events:on("QuitPre", function()
     if not prompt.is_sending then
-      keep(prompt, lines_of(prompt))
+      keep(prompt)
+      return
     end
-    -- Sent, it is closed everywhere.
-    for _, win in ipairs(prompt.is_sending and vim.fn.win_findbuf(buf) or {}) do
+    -- Once sent, it is closed everywhere.
+    for _, win in ipairs(vim.fn.win_findbuf(buf)) do
       if win ~= api.nvim_get_current_win() then
         api.nvim_win_close(win, true)
       end
@@ -242,14 +237,14 @@ local function follow(prompt)
     on_close(prompt)
   end, { buffer = buf })
   events:on("VimLeavePre", function()
-    keep(prompt, lines_of(prompt))
+    keep(prompt)
   end)
   follow_commands(prompt, events)
 end
 
-local function fill(buf, lines)
-  api.nvim_buf_set_lines(buf, 0, -1, true, lines)
-  vim.bo[buf].modified = false
+local function fill(prompt)
+  api.nvim_buf_set_lines(prompt.buf, 0, -1, true, prompt.draft:read())
+  vim.bo[prompt.buf].modified = false
 end
 
 local function new(n)
@@ -268,7 +263,7 @@ local function new(n)
   api.nvim_buf_set_name(buf, M.NAME .. n)
   vim.bo[buf].buftype, vim.bo[buf].bufhidden, vim.bo[buf].swapfile = "acwrite", "wipe", false
   vim.bo[buf].modifiable = true
-  fill(buf, prompt.draft:read())
+  fill(prompt)
   require("claude-code.editor.documents.parsing").set_filetype(buf, "markdown")
   prompts[buf] = prompt
   follow(prompt)
@@ -279,16 +274,15 @@ end
 ---@param buf integer that Neovim has emptied (`:edit!`)
 ---@return boolean filled
 function M.refill(buf)
-  local prompt = prompts[buf]
-  if prompt then
-    fill(buf, prompt.draft:read())
+  if prompts[buf] then
+    fill(prompts[buf])
   end
-  return prompt ~= nil
+  return prompts[buf] ~= nil
 end
 
 --- Shows the prompt of a session below Claude's window, with what was begun.
----@param n? integer number of the session; the current one, or the next to be started, if left out
----@param is_about? boolean a new prompt is about the lines that were selected last
+---@param n? integer number of the session; the current or next one if left out
+---@param is_about? boolean a new prompt names the lines that were selected last
 function M.open(n, is_about)
   n = n or require("claude-code.terminal.running").current() or 1
   for buf, prompt in pairs(prompts) do
@@ -304,8 +298,7 @@ function M.open(n, is_about)
     error(win, 0)
   end
   prompt.win = win
-  local title = "Prompt for " .. prompt.label
-  M.show_bar(prompt.win, title, ":wq sends   :q keeps the draft")
+  M.show_bar(win, "Prompt for " .. prompt.label, ":wq sends   :q keeps the draft")
   vim.cmd.normal({ "G$", bang = true })
   if table.concat(lines_of(prompt)):find("%S") then
     return
