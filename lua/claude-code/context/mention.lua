@@ -1,5 +1,5 @@
---- Mentions: files and lines that the user sends to Claude's prompt. They wait here until the
---- executable reports that a client has received them, a minute at most.
+--- Mentions: files and lines that the user sends to Claude's prompt. They wait here, a minute at most, until the
+--- executable reports that a client has received them.
 local api, fn = vim.api, vim.fn
 local path = require("claude-code.editor.documents.path")
 local notify = require("claude-code.messages.notify")
@@ -8,12 +8,13 @@ local notify = require("claude-code.messages.notify")
 ---@field path string absolute, symbolic links in its folder resolved: the CLI compares real folders
 ---@field line_start? integer 0-based, with line_end or not at all
 ---@field line_end? integer 0-based, included
----@field label? string how messages name it, where that is no file
+---@field label? string its name in messages, if that is no file
 
 ---A path that users and explorers name, or lines of it (1-based, `last` included; one line without it).
 ---@alias claude-code.MentionItem string|{ path: string, first?: integer, last?: integer }
 
 ---@return integer? first 1-based; nil if no lines were chosen
+---@return integer? last
 local function chosen_lines(args)
   if args.range > 0 then
     return args.line1, args.line2
@@ -30,17 +31,19 @@ local function with_real_folder(name)
   return parent and vim.fs.joinpath(path.real(parent == "" and "/" or parent), base) or full
 end
 
-local function problem_with(name)
+local function problem_with(name, item, first, last)
   local privacy = require("claude-code.editor.privacy")
-  if privacy.is_private(name) then
-    return privacy.refusal(name)
-  end
   local stat, short = vim.uv.fs_stat(name), fn.fnamemodify(name, ":~:.")
-  if not stat then
+  if last and not (first and first >= 1 and last >= first) then
+    local text = "%s: lines %s to %s cannot be mentioned; count them from 1, the first one first"
+    return text:format(item.path, tostring(first), tostring(last))
+  elseif privacy.is_private(name) then
+    return privacy.refusal(name)
+  elseif not stat then
     return short .. " is not on disk; save it first, because Claude reads the file there"
   elseif stat.type ~= "file" and stat.type ~= "directory" then
     return ("%s is not a regular file (%s)"):format(short, stat.type)
-  elseif vim.tbl_contains(require("claude-code.lib.workspace").folders(), name) then
+  elseif vim.list_contains(require("claude-code.lib.workspace").folders(), name) then
     return short .. " is the workspace itself, which Claude already knows"
   end
 end
@@ -52,11 +55,7 @@ local function of_items(items)
   for _, item in ipairs(items) do
     item = type(item) == "table" and item or { path = item }
     local name, first, last = with_real_folder(item.path), item.first, item.last or item.first
-    local problem = problem_with(name)
-    if last and not (first and first >= 1 and last >= first) then
-      local text = "%s: lines %s to %s cannot be mentioned; count them from 1, the first one first"
-      problem = text:format(item.path, tostring(first), tostring(last))
-    end
+    local problem = problem_with(name, item, first, last)
     if problem then
       problems[#problems + 1] = problem
     else
@@ -103,25 +102,22 @@ local function expanded(word)
   return #found > 0 and found or { name }
 end
 
----Words name files and folders; or one file, its first line and perhaps its last one, unless a number is
----a file's name.
+---Words name files and folders; or one file, its first line and perhaps its last one. A number may be a file's name.
 local function from_words(list)
   local first, last = tonumber(list[2]), tonumber(list[3])
   local has_lines = #list == (last and 3 or 2) and first and not vim.uv.fs_stat(list[2])
   if not has_lines then
     return of_items(vim.iter(list):map(expanded):flatten():totable())
   end
-  local items = vim.tbl_map(function(name)
+  return of_items(vim.tbl_map(function(name)
     return { path = name, first = first, last = last }
-  end, expanded(list[1]))
-  return of_items(items)
+  end, expanded(list[1])))
 end
 
 local function of_command(args)
-  if #args.fargs > 0 then
-    if args.range > 0 then
-      return {}, { "a range means lines of the current file; leave out the range, or the paths" }
-    end
+  if #args.fargs > 0 and args.range > 0 then
+    return {}, { "a range means lines of the current file; leave out the range, or the paths" }
+  elseif #args.fargs > 0 then
     return from_words(words(args))
   end
   local buf = api.nvim_get_current_buf()
@@ -145,15 +141,15 @@ local M = {
   WAIT_MS = 60000,
 }
 
----@type { by_id: table<integer, claude-code.WaitingMention>, last_id: integer }
-local waiting = { by_id = {}, last_id = 0 }
+local waiting = {} ---@type table<integer, claude-code.WaitingMention> by their ids
+local last_id = 0
 
----@return claude-code.WaitingMention[] those of them that have waited until now
+---@return claude-code.WaitingMention[] taken those of them that have waited until now
 local function take(ids)
   local taken = {}
   for _, id in ipairs(ids) do
-    taken[#taken + 1] = waiting.by_id[id]
-    waiting.by_id[id] = nil
+    taken[#taken + 1] = waiting[id]
+    waiting[id] = nil
   end
   return taken
 end
@@ -167,13 +163,9 @@ local function with_lines(text, mention)
   return ("%s#L%d-%d"):format(text, mention.line_start + 1, mention.line_end + 1)
 end
 
----@return string as it will look in the prompt, unless it has a label
-local function label(mention)
-  return with_lines(mention.label or path.base(mention.path), mention)
-end
-
+---@return string labels as they will look in the prompt
 local function labels(mentions)
-  local first = label(mentions[1])
+  local first = with_lines(mentions[1].label or path.base(mentions[1].path), mentions[1])
   return #mentions == 1 and first or ("%s and %d more"):format(first, #mentions - 1)
 end
 
@@ -187,7 +179,6 @@ local function send(mention)
   })
 end
 
----Drops those that have waited too long.
 local function expire(ids)
   local expired = take(ids)
   if #expired > 0 then
@@ -198,7 +189,6 @@ local function expire(ids)
   end
 end
 
----Why no client can receive a mention.
 ---@type table<claude-code.ServerState, string>
 local SERVER_PROBLEMS = {
   stopped = "you stopped the server; :Claude starts it again",
@@ -217,19 +207,20 @@ end
 
 --- A CLI (2.1.330) that gets a mention writes the name without quotes, and finds no file where it needs them. In a
 --- terminal of this Neovim they can be typed.
----@return string? text nil: no name needs quotes, or there is no such terminal
+---@return string? text nil: no name needs quotes, or such a terminal is missing
 local function quoted(targets)
   local n = require("claude-code.terminal.running").current()
   local row = n and require("claude-code.sessions").get(n) or {}
   local cwd = (row.cwd or "") .. "/"
-  local quoted_words, needed = { "" }, false
-  for i, target in ipairs(targets) do
+  local names = vim.tbl_map(function(target)
     local name = vim.startswith(target.path, cwd) and target.path:sub(#cwd + 1) or target.path
-    quoted_words[i + 1] = require("claude-code.lib.text").mention(with_lines(name, target))
-    needed = needed or quoted_words[i + 1]:sub(2, 2) == '"'
-  end
-  local is_there = needed and require("claude-code.terminal.prompt").is_there()
-  return is_there and table.concat(quoted_words, " ") .. " " or nil
+    return require("claude-code.lib.text").mention(with_lines(name, target))
+  end, targets)
+  local is_needed = vim.iter(names):any(function(name)
+    return vim.startswith(name, '@"')
+  end)
+  local is_there = is_needed and require("claude-code.terminal.prompt").is_there()
+  return is_there and " " .. table.concat(names, " ") .. " " or nil
 end
 
 ---Sends files to Claude's prompt, in this order.
@@ -245,7 +236,7 @@ function M.add(targets)
     end
     return accepted
   end
-  -- As :Claude does, except that a server that the user stopped stays so.
+  -- As :Claude does, except for a server that the user stopped.
   local server = require("claude-code.server")
   server.ensure()
   local problem = SERVER_PROBLEMS[server.state]
@@ -254,10 +245,10 @@ function M.add(targets)
   end
   local is_alone, ids = #server.clients == 0, {}
   for i, target in ipairs(targets) do
-    local id = waiting.last_id + 1
-    local mention = vim.tbl_extend("error", target, { id = id, announced = is_alone })
-    ids[i], waiting.last_id, waiting.by_id[id] = id, id, mention
-    send(mention)
+    last_id = last_id + 1
+    ids[i] = last_id
+    waiting[last_id] = vim.tbl_extend("error", target, { id = last_id, announced = is_alone })
+    send(waiting[last_id])
   end
   require("claude-code.lib.timer").once(M.WAIT_MS, function()
     expire(ids)
@@ -273,7 +264,8 @@ function M.add(targets)
   return true
 end
 
-local function add_what_can_be(targets, problems)
+---Adds the targets, and joins the problems.
+local function add_valid(targets, problems)
   local accepted, problem = true, nil
   if #targets > 0 then
     accepted, problem = M.add(targets)
@@ -291,20 +283,19 @@ function M.items(items)
   if #list == 0 then
     return false, "there is nothing to mention: the list of paths is empty"
   end
-  return add_what_can_be(of_items(list))
+  return add_valid(of_items(list))
 end
 
 ---`:Claude mention`
 ---@param args claude-code.CommandArgs
 function M.command(args)
-  local targets, problems = of_command(args)
-  local accepted, problem = add_what_can_be(targets, problems)
-  if not accepted and problem then
+  local _, problem = add_valid(of_command(args))
+  if problem then
     notify.error(problem)
   end
 end
 
----A client has received them: reports what has waited, and with several sessions whose prompt has it.
+---A client has received them. A message reports those that have waited, and whose prompt has it, of several sessions.
 ---@param params { ids: integer[], pid?: integer } pid: the client's process
 function M.delivered(params)
   local delivered = take(params.ids)
@@ -321,7 +312,7 @@ end
 
 ---Another executable has attached: it receives what the one before could not deliver.
 function M.on_attach()
-  for _, mention in vim.spairs(waiting.by_id) do
+  for _, mention in vim.spairs(waiting) do
     send(mention)
   end
 end

@@ -26,16 +26,16 @@ local function paste(text, submit, n, if_outside)
   end
 end
 
---- What follows whole lines in the prompt begins a line of its own.
----@param submit boolean nothing follows then
+--- Text behind whole lines in the prompt begins a line of its own.
+---@param submit boolean no text follows
 local function whole_lines(lines, submit)
   local text = table.concat(lines, "\n")
   return (text == "" or submit) and text or text .. "\n"
 end
 
---- Lines of a file are text to the CLI, and no command that it carries out: `!` begins one of the shell, and a
---- `/name` one of its own. A blank before it ends the first meaning, not the second (measured with 2.1.330). A CLI
---- outside of this Neovim gets a mention of the lines.
+--- The CLI must not carry out lines of a file as a command: `!` begins one of the shell, and a `/name` one of its own.
+--- A blank before it ends the first meaning, not the second (measured with 2.1.330). A CLI outside of this Neovim gets
+--- a mention of the lines.
 local function paste_lines(text, submit, n, first, last)
   local command = text:match("^%s*(/[%w:_-]+)%f[%s%z]")
   if command and require("claude-code.terminal.prompt").is_there() then
@@ -68,7 +68,7 @@ function M.text(text, submit, n)
   end)
 end
 
---- Lines of the current buffer; a CLI outside of this Neovim gets a mention of them.
+--- Sends lines of the current buffer; a CLI outside of this Neovim gets a mention of them.
 ---@param first integer 1-based
 ---@param last integer 1-based, included
 ---@param submit boolean
@@ -81,8 +81,7 @@ function M.lines(first, last, submit, n)
   paste_lines(whole_lines(lines, submit), submit, n, first, last)
 end
 
---- What is selected in visual mode, which ends; a CLI outside of this Neovim gets a mention of its
---- lines. A count is the number of a session.
+--- Sends what is selected in visual mode, which ends. A count is the number of a session.
 function M.selection()
   local count = vim.v.count
   local from, to, mode = vim.fn.getpos("v"), vim.fn.getpos("."), vim.fn.mode()
@@ -103,17 +102,6 @@ local function list_entry(place, item)
   return ("- %s [%s]: %s"):format(place, vim.diagnostic.severity[item.severity], text)
 end
 
-local function diagnostic_lines(first, last)
-  local lines = {}
-  for _, item in ipairs(vim.diagnostic.get(0)) do
-    local line = item.lnum + 1
-    if line >= first and line <= last then
-      table.insert(lines, list_entry(("Line %d, Col %d"):format(line, item.col + 1), item))
-    end
-  end
-  return lines
-end
-
 --- The message of spec 04, section 3.2.
 local function message(first, last, diagnostics)
   local code = table.concat(api.nvim_buf_get_lines(0, first - 1, last, false), "\n")
@@ -132,9 +120,14 @@ local function message(first, last, diagnostics)
   }, "\n")
 end
 
---- A CLI outside of Neovim gets a mention of the lines.
-local function send_outside(targets)
-  if #require("claude-code.server").clients == 0 then
+--- Puts a message into Claude's prompt. A CLI outside of Neovim gets mentions of what it is about.
+---@param targets claude-code.MentionTarget[]
+local function deliver(text, targets, n)
+  local submit = require("claude-code.config").get().send.submit
+  local prompt = require("claude-code.terminal.prompt")
+  if prompt.refuse_while_asking("the problems", n) or prompt.paste(text, submit, n) then
+    return
+  elseif #require("claude-code.server").clients == 0 then
     return notify.warn("no Claude runs in this Neovim; :Claude starts it")
   end
   local accepted, problem = require("claude-code.context.mention").add(targets)
@@ -143,17 +136,7 @@ local function send_outside(targets)
   end
 end
 
---- Puts a message into Claude's prompt.
----@param targets claude-code.MentionTarget[] what it is about
-local function deliver(text, targets, n)
-  local submit = require("claude-code.config").get().send.submit
-  local prompt = require("claude-code.terminal.prompt")
-  if not prompt.refuse_while_asking("the problems", n) and not prompt.paste(text, submit, n) then
-    send_outside(targets)
-  end
-end
-
---- Lines of the current buffer.
+--- Sends the problems of lines of the current buffer.
 ---@param first integer 1-based
 ---@param last integer 1-based, included
 function M.diagnostics(first, last)
@@ -164,7 +147,13 @@ function M.diagnostics(first, last)
   elseif M.refuse_private(0) then
     return
   end
-  local diagnostics = diagnostic_lines(first, last)
+  local diagnostics = {}
+  for _, item in ipairs(vim.diagnostic.get(0)) do
+    local line = item.lnum + 1
+    if line >= first and line <= last then
+      table.insert(diagnostics, list_entry(("Line %d, Col %d"):format(line, item.col + 1), item))
+    end
+  end
   if #diagnostics == 0 then
     local where = first == last and "in line " .. first or ("in lines %d to %d"):format(first, last)
     notify.warn(("nothing to send: no diagnostics %s"):format(where))
@@ -186,26 +175,20 @@ local function message_after_turn(problems)
   return table.concat(vim.list_extend(lines, { "", "Please help me fix these issues." }), "\n")
 end
 
----@return claude-code.MentionTarget[] each file once
-local function targets_of(problems)
-  local seen, list = {}, {}
-  for _, problem in ipairs(problems) do
-    if not seen[problem.path] then
-      seen[problem.path] = true
-      list[#list + 1] = { path = problem.path }
-    end
-  end
-  return list
-end
-
---- The worst problems, those of the files with the worst first, to the session that edited these.
+--- Sends the worst problems, those of the files with the worst first, to the session that edited these.
 function M.problems()
   local problems, n = require("claude-code.editor.turn_check.unchecked").problems()
   if #problems == 0 then
-    notify.warn("nothing to send: Claude's last turn left no problem")
-  else
-    deliver(message_after_turn(problems), targets_of(problems), n)
+    return notify.warn("nothing to send: Claude's last turn left no problem")
   end
+  local seen, targets = {}, {}
+  for _, problem in ipairs(problems) do
+    if not seen[problem.path] then
+      seen[problem.path] = true
+      targets[#targets + 1] = { path = problem.path }
+    end
+  end
+  deliver(message_after_turn(problems), targets, n)
 end
 
 return M

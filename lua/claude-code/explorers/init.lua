@@ -1,5 +1,5 @@
---- Which files, or lines of them, the user points at in a file explorer or in another list of files,
---- chosen by the buffer's filetype. Nothing is loaded of a plugin that is not installed.
+--- The files, or lines of them, that the user points at in a file explorer or in another list of files, by the buffer's
+--- filetype. Loads nothing of a plugin that is not installed.
 local api = vim.api
 
 ---The entries on these lines (1-based) of the current window, as claude-code.MentionItem[] with absolute paths.
@@ -11,9 +11,8 @@ local NETRW_TREE = 3
 
 local lists = {} ---@type table<string, claude-code.ExplorerPaths> by filetype
 
---- What `entry_at` gives for each row.
----@param entry_at fun(row: integer): any
----@param is_visited? boolean the cursor visits each: the plugin answers for its line only
+---@param is_visited? boolean the cursor visits each row: the plugin answers for its line only
+---@return any[] entries that `entry_at` returns for the rows
 local function rows(first, last, entry_at, is_visited)
   local cursor, entries = api.nvim_win_get_cursor(0), {}
   for row = first, last do
@@ -79,7 +78,7 @@ function lists.qf(_, first, last)
   end)
 end
 
---- An item of a search knows its place, one of a file list has none.
+--- An item of a search has a place, one of a file list has not.
 local function of_snacks(item)
   local path = item and require("snacks.picker.util").path(item)
   if not item or not path then
@@ -102,8 +101,7 @@ function lists.snacks_picker_list(buf, first, last, is_range)
     end)
 end
 
---- Headings of trouble.nvim group by file, by folder, or by something that is no path.
----@param node? { item?: table, group?: { directory?: boolean, fields?: string[] } } of a row
+--- Headings of trouble.nvim group by file, by folder, or by something else.
 local function of_trouble(node)
   local item, group = (node or {}).item, (node or {}).group
   if not item or not item.filename then

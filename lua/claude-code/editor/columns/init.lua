@@ -1,16 +1,16 @@
 --- Columns of a line: Neovim counts bytes, clients and language servers in the encodings of LSP. Lines and columns are
 --- 0-based here.
 
----TODO(0.10): there the functions take no name of an encoding.
+---TODO(0.10): the functions take no name of an encoding.
 local has_encoding_argument = vim.fn.has("nvim-0.11") == 1
 
 local M = {}
 
 ---@alias claude-code.Encoding "utf-8"|"utf-16"|"utf-32" what a column counts: bytes, code units, or characters
 
----The number of characters. A look for other than ASCII by a pattern first would take twenty times as long.
+---A check by a pattern for other characters than ASCII would take twenty times as long.
 ---@param text string
----@return integer
+---@return integer characters
 function M.count(text)
   if has_encoding_argument then
     return vim.str_utfindex(text, "utf-32")
@@ -51,10 +51,9 @@ function M.to_byte(line, column, encoding)
   return math.min(byte, #line)
 end
 
----The byte column just behind the character that starts at (or contains) this byte.
 ---@param line string
 ---@param byte integer
----@return integer byte column
+---@return integer byte column just behind the character that starts at (or contains) this byte
 function M.after(line, byte)
   if byte >= #line then
     return #line
@@ -62,8 +61,8 @@ function M.after(line, byte)
   return byte + vim.str_utf_end(line, byte + 1) + 1
 end
 
----How many characters stand before a place in a buffer, as spec 05 (editor state) counts them: a line end is one. It
----counts from 1, like Emacs's point, from which that spec comes.
+---Counts the characters before a place as spec 05 (editor state) does: a line end is one, and the first offset is 1,
+---like Emacs's point, from which that spec comes.
 ---@param buf integer loaded
 ---@param lnum integer 0-based line
 ---@param byte integer 0-based byte column

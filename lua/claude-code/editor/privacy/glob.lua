@@ -8,7 +8,7 @@ local M = {}
 ---One character in a pattern of Vim ("very nomagic").
 local CHARACTERS = { ["*"] = "\\[^/]\\*", ["?"] = "\\[^/]", ["\\"] = "\\\\" }
 
----@return string? class that the bracket there begins; nil if it never closes
+---@return string? class that the bracket there begins; nil if it does not close
 ---@return integer last of its bytes
 local function class(text, at)
   local negated, body, behind = text:match("^%[([!^]?)(.[^%]]*)%]()", at)
@@ -49,7 +49,7 @@ end
 ---@return claude-code.Glob
 function M.compile(glob)
   local ok, pattern = pcall(vim.regex, "\\C\\V\\^" .. translate(glob) .. "\\$")
-  -- Such as a range the wrong way round: the text itself.
+  -- An invalid one, such as a reversed range, matches its own text.
   return ok and pattern or vim.regex("\\C\\V\\^" .. vim.fn.escape(glob, "\\") .. "\\$")
 end
 

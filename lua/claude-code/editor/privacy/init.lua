@@ -1,5 +1,4 @@
---- Files that Claude never sees: neither their text nor their names leave Neovim through the
---- selection, mentions, diagnostics, resources or any other method.
+--- Files that Claude never sees: neither their text nor their names leave Neovim through any method.
 local globs = require("claude-code.editor.privacy.glob")
 local paths = require("claude-code.editor.documents.path")
 local scope = require("claude-code.editor.documents.scope")
@@ -10,7 +9,7 @@ local sources = require("claude-code.editor.documents.sources")
 ---@field whole boolean matched against the whole path rather than the last part of it
 ---@field private boolean false for an exception (`!pattern`)
 
----Verdicts are kept for paths of so many bytes: some 10,000 of them.
+---Of the paths whose verdicts are kept: some 10,000 of them.
 local MAX_BYTES = 2 ^ 20
 
 ---@class claude-code.PrivacyJudge
@@ -22,8 +21,8 @@ local judgement = { rules = {}, verdicts = {}, bytes = 0 }
 
 local M = {}
 
----On many systems `.ENV` and `.env` are one file, and so are the composed and the decomposed `ü`:
----letters lose their case and their accents.
+---`.ENV` and `.env` are one file on many systems, and so are the composed and the decomposed `ü`: drops case and
+---accents.
 local function fold(text)
   if not text:find("[\128-\255]") then
     return text:lower()
@@ -32,7 +31,7 @@ local function fold(text)
   for letter in ("abcdefghijklmnopqrstuvwxyz"):gmatch(".") do
     text = vim.fn.substitute(text, "[[=" .. letter .. "=]]", letter, "g")
   end
-  -- U+0300 to U+036F, which combine with the letter before them; U+200B to U+200F, which nobody sees.
+  -- U+0300 to U+036F, which combine with the letter before them; U+200B to U+200F, which are invisible.
   for _, characters in ipairs({ "\204[\128-\191]", "\205[\128-\175]", "\226\128[\139-\143]" }) do
     text = text:gsub(characters, "")
   end
@@ -57,19 +56,14 @@ local function current_rules()
   if judgement.config == config then
     return judgement.rules
   end
-  local rules = {} ---@type claude-code.PrivacyRule[]
   local defaults = config.defaults and require("claude-code.editor.privacy.defaults") or {}
-  for _, patterns in ipairs({ defaults, config.patterns }) do
-    for _, pattern in ipairs(patterns) do
-      rules[#rules + 1] = compile(pattern)
-    end
-  end
+  local rules = vim.iter({ defaults, config.patterns }):flatten():map(compile):totable()
   judgement = { config = config, rules = rules, verdicts = {}, bytes = 0 }
   return rules
 end
 
 ---@return string whole folded
----@return string[] names that may be the file's, folded; the last is, unless the path is a URL
+---@return string[] names folded, any of which a URL may mean; only the last one for a path
 local function subjects(path)
   local url = sources.is_url(path)
   local whole = url and vim.uri_decode(path):gsub("[:?#&=%s]", "/") or path
@@ -110,8 +104,8 @@ local function judge(path)
   return verdict
 end
 
----Is this file hidden from Claude, however its path is spelled? Also for names of buffers that show no
----file, since those (`fugitive://….env`) can contain the name of a private one.
+---Is this file hidden from Claude, however its path is spelled? The names of buffers that show no file may contain that
+---of a private one (`fugitive://….env`).
 ---@param path string absolute, or a buffer's name
 function M.is_private(path)
   if path == "" or sources.is_url(path) then

@@ -1,5 +1,5 @@
---- Follows the editor for the executable. Events only mark; the work is done when a Delta is made,
---- for a call of `take` or for a push.
+--- Follows the editor for the executable. Events only mark what changed; a Delta is made for a call of `take` or a
+--- push.
 local api = vim.api
 local autocommands = require("claude-code.lib.autocommands")
 local channel = require("claude-code.server.channel")
@@ -9,11 +9,11 @@ local privacy = require("claude-code.editor.privacy")
 local sources = require("claude-code.editor.documents.sources")
 local writes = require("claude-code.editor.diagnostics.writes")
 
----Times in ms. With thousands of diagnostics a Delta is dear: its making takes a tenth of the time at most.
+---Times in ms. Thousands of diagnostics make a Delta expensive: at most a tenth of the time is spent on them.
 local PUSH = { min_ms = 50, max_ms = 1000, share = 0.1 }
 
 local OPTIONS = "{buflisted,buftype,filetype,modified}"
----What each does beside marking the buffer.
+---Callbacks of events, beside marking the buffer.
 local SOURCES = {
   BufReadPre = sources.before_read,
   BufNewFile = sources.on_read,
@@ -48,7 +48,7 @@ local BUFFER_EVENTS = {
 ---@field lines integer
 
 ---@class claude-code.Delta what changed; absent fields did not
----@field full? true forget all that was known
+---@field full? true everything that was known before is void
 ---@field buffers? claude-code.Buffer[]
 ---@field removed? integer[]
 ---@field diagnostics? { buf: integer, path: string, items: claude-code.Diagnostic[] }[]
@@ -60,20 +60,14 @@ local M = {}
 
 ---While the editor is followed; `stops` end each thing that was started.
 local follower ---@type { push_soon: fun(), stops: (fun())[] }?
-
----The state that the executable knows, and the parts that may no longer be true.
+---The state that the executable knows …
 local known ---@type table<integer, claude-code.Buffer>
-local private ---@type table<integer, true> private ones, which it must not know
 local reported ---@type table<integer, string> path by buffer whose diagnostics it holds
-local dirty ---@type { buffers: table<integer, true>, diagnostics: table<integer, true>, folders: boolean }
 local last ---@type { current?: integer, pending: string }
-
----Starts again: the next Delta holds everything.
-local function forget()
-  known, private, reported = {}, {}, {}
-  dirty = { buffers = {}, diagnostics = {}, folders = true }
-  last = { pending = "" }
-end
+---… buffers that it must not know …
+local private ---@type table<integer, true>
+---… and the parts that may no longer be true.
+local dirty ---@type { buffers: table<integer, true>, diagnostics: table<integer, true>, folders: boolean }
 
 local function describe(buf)
   local function option(name)
@@ -94,8 +88,8 @@ local function describe(buf)
   }
 end
 
----Has a buffer changed in one of the ways that are frequent? Finds changes without an event too, such
----as a plugin's edit of a hidden buffer.
+---Has a buffer changed in a frequent way? Finds changes without an event, too, such as a plugin's edit of a hidden
+---buffer.
 local function has_changed(buf)
   local before = known[buf]
   if not before then
@@ -108,7 +102,7 @@ local function has_changed(buf)
     or (vim.fn.buflisted(buf) == 1) ~= before.listed
 end
 
----Looked up again when its name changes, or the options do: that reads links.
+---Looks again when the name or an option changes: that reads links.
 local function hides(buf)
   local before = known[buf]
   local is_other = not before or before.loaded ~= api.nvim_buf_is_loaded(buf)
@@ -118,14 +112,13 @@ local function hides(buf)
   return private[buf] ~= nil
 end
 
----@return { buf: integer, path: string, items: table }[] files that have no diagnostics any more
+---@return { buf: integer, path: string, items: table }[] cleared files that have no diagnostics any more
 local function add_buffers(delta)
   local changed, removed, cleared = {}, {}, {}
   local function clear(buf)
     if reported[buf] then
       cleared[#cleared + 1] = { buf = buf, path = reported[buf], items = {} }
-      reported[buf] = nil
-      return true
+      reported[buf], dirty.diagnostics[buf] = nil, true
     end
   end
   for _, buf in ipairs(api.nvim_list_bufs()) do
@@ -135,8 +128,8 @@ local function add_buffers(delta)
       if not vim.deep_equal(before, now) then
         known[buf] = now
         changed[#changed + 1] = now
-        if before and before.path ~= now.path and clear(buf) then
-          dirty.diagnostics[buf] = true
+        if before and before.path ~= now.path then
+          clear(buf)
         end
       end
     end
@@ -196,7 +189,7 @@ local function take()
   return delta
 end
 
----All buffers as they are. For a caller that asks only once: the next Delta stays the same.
+---All buffers as they are. The next Delta stays the same.
 ---@return { buffers: claude-code.Buffer[], current: integer }
 function M.snapshot()
   local buffers = {}
@@ -207,11 +200,8 @@ function M.snapshot()
 end
 
 local function push()
-  if not follower or not channel.is_attached() then
-    return
-  end
-  local delta = take()
-  if next(delta) then
+  local delta = follower and channel.is_attached() and take()
+  if delta and next(delta) then
     channel.notify("state", delta)
   end
 end
@@ -259,7 +249,7 @@ local function watch()
   end
 end
 
----All may be private now, or no longer.
+---All buffers may be private now, or no longer.
 local function on_privacy()
   vim.iter(api.nvim_list_bufs()):each(mark_buffer)
 end
@@ -268,7 +258,9 @@ end
 function M.start()
   M.stop()
   require("claude-code.config").on_change("privacy", on_privacy)
-  forget()
+  -- The next Delta holds everything.
+  known, private, reported, last = {}, {}, {}, { pending = "" }
+  dirty = { buffers = {}, diagnostics = {}, folders = true }
   channel.on_detach(M.stop)
   local push_soon, cancel_push = require("claude-code.lib.timer").throttle(PUSH, push)
   local cancel_folders = require("claude-code.lib.workspace").on_change(function()
@@ -289,7 +281,7 @@ function M.start()
   return delta
 end
 
----What changed since the last Delta. Changes nothing in the editor.
+---Changes nothing in the editor.
 ---@return claude-code.Delta?
 ---@return claude-code.Failure?
 function M.take()
