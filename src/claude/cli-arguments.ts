@@ -4,7 +4,7 @@ import { READING_TOOLS, SERVER_NAME } from "./names";
 
 /**
  * What the plugin passes to a Claude CLI that it starts, so that no file of the user's is touched
- * (lua/claude-code/terminal/launch.lua chooses among them). Each is one word with its value behind `=`:
+ * (lua/claude-code/terminal/start.lua chooses among them). Each is one word with its value behind `=`:
  * --mcp-config would take the words that follow it for further values. `installed` is what stands in a settings
  * file where the hooks are set up.
  */

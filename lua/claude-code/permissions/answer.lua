@@ -33,7 +33,6 @@ local function input(prompt)
   return text and vim.trim(text) ~= "" and text or nil
 end
 
----@return claude-code.AnswerChoice[] of any request
 local function other_choices(request)
   local row = row_of(request)
   local deny = request.questions and "Decline" or "Deny"
@@ -61,16 +60,6 @@ end
 
 local function heading(request)
   return request.questions and "Question" or request.tool
-end
-
---- In a window with a cursor, until that is closed.
-local function show_whole(request, lines)
-  local buf = float.open(heading(request), lines)
-  vim.bo[buf].syntax = request.syntax or ""
-  task.await(function(done)
-    local callback = vim.schedule_wrap(done)
-    vim.api.nvim_create_autocmd("BufWipeout", { buffer = buf, once = true, callback = callback })
-  end)
 end
 
 --- In one line, as the whole is above: of several questions the one that is shown.
@@ -127,11 +116,15 @@ local function choose(request, lines, own)
     elseif not ok or chosen ~= whole then
       return ok and chosen or nil
     end
-    show_whole(request, lines)
+    local buf = float.open(heading(request), lines)
+    vim.bo[buf].syntax = request.syntax or ""
+    task.await(function(done)
+      local callback = vim.schedule_wrap(done)
+      vim.api.nvim_create_autocmd("BufWipeout", { buffer = buf, once = true, callback = callback })
+    end)
   end
 end
 
----@return claude-code.PermissionAnswer?
 local function ask_permission(request)
   local choices = { { text = "Allow", answer = { allow = true } } }
   for number, text in ipairs(request.suggestions) do
@@ -153,7 +146,6 @@ local function lines_of(question, index, count)
 end
 
 ---@param picked table<integer, true> options so far, of a question with several
----@return claude-code.AnswerChoice[]
 local function choices_of(question, picked)
   local choices = {}
   for number, option in ipairs(question.options) do
@@ -190,7 +182,6 @@ local function ask_question(request, question, lines)
 end
 
 --- Asks Claude's own questions, one after the other. Nothing is answered if the user leaves one undecided.
----@return claude-code.PermissionAnswer?
 local function ask_questions(request)
   local replies = {} ---@type claude-code.PermissionReply[]
   for index, question in ipairs(request.questions) do
@@ -204,33 +195,6 @@ local function ask_questions(request)
   return { allow = true, replies = replies }
 end
 
---- Runs in a task.
-local function ask(request)
-  local ask_by = request.questions and ask_questions or ask_permission
-  local answer = ask_by(request)
-  if not answer then
-    return
-  end
-  local ok, problem = requests.answer(request.id, answer)
-  if not ok then
-    notify.warn(problem --[[@as string]])
-  end
-end
-
---- An edit with a diff is answered there, where the user may have changed it.
-local function has_diff(request)
-  local row = request.is_edit and row_of(request)
-  return row and require("claude-code.sessions.attention").has_diff(row) or false
-end
-
-local function show_diff(request)
-  local diff = require("claude-code.editor.diff")
-  if not diff.current() then
-    diff.switch(1)
-  end
-  notify.info(("%s has a diff: accept or reject it there"):format(request.title))
-end
-
 ---@return claude-code.PermissionRequest? of this session; else of the current one, or the oldest
 local function find(n)
   local all = requests.list()
@@ -241,29 +205,21 @@ local function find(n)
   return found or not n and all[1] or nil
 end
 
----@return claude-code.SessionRow? row of a session that asks in its terminal only; the current one comes first
-local function find_blocked(n)
-  local row = sessions.get(n or sessions.current() or 0)
-  if row and row.state == "blocked" then
-    return row
-  end
-  return not n
-      and vim.iter(sessions.list()):find(function(other)
-        return other.state == "blocked" and other.attached
-      end)
-    or nil
-end
-
---- No request can be answered here.
+--- No request can be answered here. Shows the session that asks in its terminal only; the current one comes first.
 local function explain(n)
-  local row = find_blocked(n)
-  local is_on = require("claude-code.config").get().permissions.answer
-  local why = is_on and "it asks in its terminal only"
-    or "the option permissions.answer is off, so it asks in its terminal only"
-  if not row then
+  local row = sessions.get(n or sessions.current() or 0)
+  if not n and not (row and row.state == "blocked") then
+    row = vim.iter(sessions.list()):find(function(other)
+      return other.state == "blocked" and other.attached
+    end)
+  end
+  if not (row and row.state == "blocked") then
     local who = n and ("Claude %d does not ask"):format(n) or "no Claude session asks"
     return notify.info(who .. " anything")
   end
+  local is_on = require("claude-code.config").get().permissions.answer
+  local why = is_on and "it asks in its terminal only"
+    or "the option permissions.answer is off, so it asks in its terminal only"
   require("claude-code.terminal").go_to(row)
   notify.info(("%s needs input; %s"):format(label.of(row), why))
 end
@@ -272,14 +228,28 @@ end
 function M.run(n)
   local request = find(n)
   if not request then
-    explain(n)
-  elseif has_diff(request) then
-    show_diff(request)
+    return explain(n)
+  end
+  local row = request.is_edit and row_of(request)
+  if row and require("claude-code.sessions.attention").has_diff(row) then
+    -- The user may have changed the edit there.
+    local diff = require("claude-code.editor.diff")
+    if not diff.current() then
+      diff.switch(1)
+    end
+    notify.info(("%s has a diff: accept or reject it there"):format(request.title))
   elseif request.plan and require("claude-code.config").get().permissions.plan then
     require("claude-code.permissions.plan").show(request)
   else
     task.run(function()
-      ask(request)
+      local answer = (request.questions and ask_questions or ask_permission)(request)
+      local ok, problem = true, nil
+      if answer then
+        ok, problem = requests.answer(request.id, answer)
+      end
+      if not ok then
+        notify.warn(problem --[[@as string]])
+      end
     end)
   end
 end

@@ -16,7 +16,7 @@ local M = {}
 local NAMESPACE = api.nvim_create_namespace("claude-code.plan")
 --- Begins the window's bar.
 local MARK = "%(%(%(%(%)%)%)%)"
---- Those that we change in its window.
+--- We change these in its window.
 local OPTIONS = { "conceallevel", "winbar" }
 
 ---@class claude-code.Plan
@@ -29,8 +29,7 @@ local OPTIONS = { "conceallevel", "winbar" }
 ---@field is_answered? boolean by the user, here
 ---@field hidden? integer first line with a hidden character
 
----@type table<integer, claude-code.Plan> by their requests
-local plans = {}
+local plans = {} ---@type table<integer, claude-code.Plan> by their requests
 
 local function is_shown(plan)
   return plan.window ~= nil and windows.shows(plan.window.win, plan.buf)
@@ -70,7 +69,7 @@ local WAYS = {
   { text = "Not yet" },
 }
 
----@return string text as Claude has written it
+--- As Claude has written it.
 local function given(plan)
   return (plan.request.plan:gsub("\n$", ""))
 end
@@ -237,9 +236,9 @@ local function new(request)
 end
 
 local function show_bar(plan)
-  local name =
-    require("claude-code.sessions.label").of({ n = plan.request.session, pid = plan.request.pid })
-  local parts = { { " " .. name .. " has a plan", "ClaudeCodeBarFile" } }
+  local request = plan.request
+  local name = require("claude-code.sessions.label").of({ n = request.session, pid = request.pid })
+  local parts = { { (" %s has a plan"):format(name), "ClaudeCodeBarFile" } }
   if plan.hidden then
     local words = ("  hidden characters, line %d"):format(plan.hidden)
     table.insert(parts, { words, "ClaudeCodeWarning" })
@@ -257,13 +256,13 @@ end
 ---@param buf integer that Neovim has emptied (`:edit!`)
 ---@return boolean filled
 function M.refill(buf)
-  for _, plan in pairs(plans) do
-    if plan.buf == buf then
-      fill(plan)
-      return true
-    end
+  local plan = vim.iter(vim.tbl_values(plans)):find(function(plan)
+    return plan.buf == buf
+  end)
+  if plan then
+    fill(plan)
   end
-  return false
+  return plan ~= nil
 end
 
 --- Shows it in the user's window, with the cursor.

@@ -13,16 +13,11 @@ local M = {}
 local function session_of_tab()
   local n = running.current()
   local is_any = not n or vim.fn.haslocaldir(-1, 0) == 0 or vim.t.claude_code_session == n
-  local folder = not is_any and require("claude-code.terminal.launch").folder()
-  return (is_any or sessions.get(n).cwd == folder) and n or nil
+  return (is_any or sessions.get(n).cwd == start.folder()) and n or nil
 end
 
----@class claude-code.TerminalOptions
----@field restart? boolean end a CLI that runs, and start another
----@field n? integer number of a session that runs
-
----@type table<string, string>
-M.PLACES = {
+--- Words for the `where` of a session that runs in no terminal of this Neovim.
+local PLACES = {
   here = "another terminal of this Neovim",
   outside = "another terminal",
   neovim = "another Neovim",
@@ -41,44 +36,38 @@ function M.go_to(row)
   elseif row.buf and vim.api.nvim_buf_is_valid(row.buf) then
     vim.cmd.sbuffer(row.buf)
   else
-    local name = label.name(row)
     local process = row.pid and (" (process %d)"):format(row.pid) or ""
-    notify.info(("%s runs in %s%s"):format(name, M.PLACES[row.where], process))
+    notify.info(("%s runs in %s%s"):format(label.name(row), PLACES[row.where], process))
   end
 end
 
 --- Resumes a past conversation, or shows it if it was resumed in the meantime.
----@param past claude-code.Conversation
-function M.resume(past)
+local function resume(past)
   local row = sessions.get({ id = past.id })
   if row then
     M.go_to(row)
   elseif vim.fn.isdirectory(past.cwd) == 0 then
-    local text = "Claude resumes this conversation only in %s, and that folder is gone"
-    notify.warn(text:format(past.cwd))
+    local words = "Claude resumes this conversation only in %s, and that folder is gone"
+    notify.warn(words:format(past.cwd))
   else
     start.run({ "--resume", past.id }, nil, past.cwd)
   end
 end
 
-local function is_named(row, session)
-  if row.job and session.job then
-    -- To the CLI, a part of the name will do.
-    return row.job == session.job or (row.name or ""):find(session.job, 1, true) ~= nil
-  end
-  return row.id ~= nil and row.id == session.id
-end
-
 --- Finds the session that runs already and that these arguments of the CLI resume, or attach.
 ---@param callback fun(row?: claude-code.SessionRow) at once if they name no session
 local function find_running(arguments, callback)
-  local session = require("claude-code.terminal.launch").session_of(arguments)
+  local session = start.session_of(arguments)
   if session.is_new or not (session.id or session.job) then
     return callback(nil)
   end
   sessions.refresh(function()
     callback(vim.iter(sessions.list()):find(function(row)
-      return is_named(row, session)
+      if row.job and session.job then
+        -- To the CLI, a part of the name will do.
+        return row.job == session.job or (row.name or ""):find(session.job, 1, true)
+      end
+      return row.id and row.id == session.id
     end))
   end)
 end
@@ -102,30 +91,11 @@ function M.new(arguments)
   end)
 end
 
----@param row? claude-code.SessionRow of the session that the arguments name
-local function open(row, arguments, options)
-  local n = options.n or session_of_tab()
-  if row and not (options.restart and row.n == n) then
-    return M.go_to(row)
-  elseif n and not options.restart then
-    running.focus(n)
-    if #arguments > 0 then
-      local text = "Claude is already running; :Claude! restarts it, :Claude new starts another"
-      notify.warn(text)
-    end
-  else
-    if n then
-      running.close(n)
-    end
-    start.run(arguments, n)
-  end
-end
-
 --- Starts the CLI, or shows the one that runs and moves there.
----@param arguments? string[] for the CLI
----@param options? claude-code.TerminalOptions
+---@param arguments string[] for the CLI
+---@param options? { restart?: boolean, n?: integer } end one that runs, and start another; number of the session
 function M.open(arguments, options)
-  options, arguments = options or {}, arguments or {}
+  options = options or {}
   if start.is_waiting() then
     start.notify_if_downloading()
     return
@@ -134,26 +104,36 @@ function M.open(arguments, options)
     running.take_left()
   end
   find_running(arguments, function(row)
-    open(row, arguments, options)
+    local n = options.n or session_of_tab()
+    if row and not (options.restart and row.n == n) then
+      return M.go_to(row)
+    elseif n and not options.restart then
+      running.focus(n)
+      if #arguments > 0 then
+        notify.warn("Claude is already running; :Claude! restarts it, :Claude new starts another")
+      end
+      return
+    elseif n then
+      running.close(n)
+    end
+    start.run(arguments, n)
   end)
 end
 
 --- Starts the CLI, or hides or shows its terminal.
----@param arguments? string[] for the CLI, at its start
----@param options? claude-code.TerminalOptions
+---@param arguments string[] for the CLI, at its start
+---@param options { restart?: boolean, n?: integer } as of `open`
 function M.toggle(arguments, options)
-  options = options or {}
   local n = options.n or session_of_tab()
-  if not n or options.restart or #(arguments or {}) > 0 then
+  if not n or options.restart or #arguments > 0 then
     M.open(arguments, options)
   else
     running.toggle(n)
   end
 end
 
---- Ends the current session, or cancels a start, and names it if there are several. A session that works or asks
---- something ends only with `force`.
----@param force? boolean
+--- Ends the current session, or cancels a start, and names it if there are several.
+---@param force? boolean even if it works or asks something
 ---@return boolean found false if no CLI ran or was about to start
 function M.close(force)
   local was_waiting = start.cancel()
@@ -193,16 +173,15 @@ local function place(row, current)
     parts[#parts + 1] = require("claude-code.sessions.transcripts").fullness(row)
     parts[#parts + 1] = row.n == current and "current" or nil
   else
-    parts[1] = row.where == "background" and row.where or M.PLACES[row.where]
+    parts[1] = row.where == "background" and row.where or PLACES[row.where]
   end
   return #parts > 0 and (" (%s)"):format(table.concat(parts, ", ")) or ""
 end
 
 --- "2 ● docs: Reading api.md, 3 min (current)"
 local function line(row, current)
-  local number = row.n and tostring(row.n) or " "
   return ("%s %s %s: %s, %s%s"):format(
-    number,
+    row.n or " ",
     label.symbol(row),
     label.name(row),
     label.activity(row),
@@ -215,25 +194,6 @@ end
 local function past_line(past)
   local parts = { ("%.1f MB"):format(past.bytes / 1024 / 1024), label.age(past.at), past.branch }
   return ("  ↺ %s: %s (past)"):format(past.title, table.concat(parts, ", "))
-end
-
-local function choose(rows, prompt, callback)
-  if #rows == 0 then
-    return notify.info("no Claude session runs; :Claude starts one")
-  end
-  local current = running.current()
-  local options = {
-    prompt = prompt,
-    kind = "claude-code.session",
-    format_item = function(row)
-      return row.title and past_line(row) or line(row, current)
-    end,
-  }
-  vim.ui.select(rows, options, function(row)
-    if row then
-      callback(row)
-    end
-  end)
 end
 
 ---@return claude-code.SessionRow[] of this Neovim's terminals
@@ -268,7 +228,21 @@ function M.choose_any(prompt, callback)
       for _, conversation in ipairs(past or {}) do
         rows[#rows + 1] = not sessions.get({ id = conversation.id }) and conversation or nil
       end
-      choose(rows, prompt, callback)
+      if #rows == 0 then
+        return notify.info("no Claude session runs; :Claude starts one")
+      end
+      local current = running.current()
+      vim.ui.select(rows, {
+        prompt = prompt,
+        kind = "claude-code.session",
+        format_item = function(row)
+          return row.title and past_line(row) or line(row, current)
+        end,
+      }, function(row)
+        if row then
+          callback(row)
+        end
+      end)
     end)
   end)
 end
@@ -276,16 +250,12 @@ end
 --- Lets the user choose one, and shows or resumes it.
 function M.list()
   M.choose_any("Claude sessions", function(row)
-    if row.title then
-      M.resume(row --[[@as claude-code.Conversation]])
-    else
-      M.go_to(row)
-    end
+    local show = row.title and resume or M.go_to
+    show(row)
   end)
 end
 
----@param matches fun(row: claude-code.SessionRow): boolean
----@return claude-code.SessionRow? row that has matched longest
+--- The row that has matched longest.
 local function longest(rows, matches)
   local found
   for _, row in ipairs(rows) do
@@ -316,8 +286,7 @@ function M.next()
   return found and found.n
 end
 
---- Finds a session by its number, or its name.
----@param text string
+---@param text string number or name of a session
 ---@return integer? n
 function M.find(text)
   local row = vim.iter(M.own()):find(function(row)
@@ -335,8 +304,7 @@ function M.with_named(args, run)
   if given == "" or n then
     return run(n)
   end
-  local text = "there is no Claude session %s; :Claude sessions lists them"
-  notify.error(text:format(given))
+  notify.error(("there is no Claude session %s; :Claude sessions lists them"):format(given))
 end
 
 return M

@@ -7,7 +7,7 @@ local sessions = require("claude-code.sessions")
 
 local M = {}
 
----@return integer[] process ids of the connected CLIs
+---@return integer[] processes of the connected CLIs
 local function connected_pids()
   local pids = {}
   for _, client in ipairs(require("claude-code.server").clients) do
@@ -27,9 +27,8 @@ local function terminal_of(pids)
     :next()
 end
 
---- The session of this Neovim whose CLI this is. In a terminal of the user's own provider the process
---- may be unknown: it is the CLI's if there is only one of each.
----@param pid integer of a connected CLI
+--- The session of this Neovim whose CLI this is. A provider may not know its process: the only CLI then runs in the
+--- only terminal.
 ---@return integer? n
 local function session_of(pid)
   local row, rows, pids = sessions.get({ pid = pid }) or {}, label.own(), connected_pids()
@@ -55,8 +54,7 @@ function M.session_of_client(id)
   return #label.own() > 1 and client and client.pid and session_of(client.pid) or nil
 end
 
---- The process of the current session's CLI; nil unless several run in this Neovim, or as long as that one is not
---- connected.
+--- The process of the current session's CLI, if that is connected; nil unless several run in this Neovim.
 ---@return integer? pid
 function M.current_pid()
   local n = #label.own() > 1 and sessions.current()
@@ -66,9 +64,8 @@ function M.current_pid()
 end
 
 --- Does the CLI that receives what is pasted ask its user something?
----@param n? integer the session; the current one if left out
+---@param n? integer nil: no session runs
 local function is_asking(n)
-  n = n or running.current()
   if n and (sessions.get(n) or {}).state == "blocked" then
     return true
   end
@@ -84,8 +81,8 @@ local function paste_into(buf, text, submit)
   buffer.paste(buf, buffer.clean(text), submit)
 end
 
---- Text that is pasted out of sight would seem to be lost, so the message names the command that shows the terminal.
----@param command? string if the terminal is hidden
+--- Text that is pasted out of sight would seem to be lost.
+---@param command? string that shows the terminal, if it is hidden
 local function notify_sent(what, whom, command)
   local where = command and (", whose terminal is hidden; %s shows it"):format(command) or ""
   notify.info(("%ssent to %s%s"):format(what and what .. " " or "", whom, where), "send")
@@ -122,12 +119,15 @@ end
 ---@param what? string for a message that it is sent; without it there is one only if the text is out of sight
 ---@return boolean pasted false if no CLI runs in a terminal of this Neovim
 function M.paste(text, submit, n, what)
-  local function refuse()
-    return M.refuse_while_asking("your text", n)
-  end
-  n = running.send(text, { submit = submit, n = n, refuse = refuse })
-  if n then
-    report_sent(n, what)
+  local receiver = running.send(text, {
+    submit = submit,
+    n = n,
+    refuse = function()
+      return M.refuse_while_asking("your text", n)
+    end,
+  })
+  if receiver then
+    report_sent(receiver, what)
     return true
   end
   local buf = terminal_of(connected_pids())
@@ -149,7 +149,6 @@ function M.is_there()
 end
 
 --- Does the CLI show its detailed conversation (Ctrl+O)? It drops what is pasted then (2.1.330).
----@param row { buf?: integer }
 local function shows_conversation(row)
   local is_there = row.buf and vim.api.nvim_buf_is_valid(row.buf)
   local lines = is_there and vim.api.nvim_buf_get_lines(row.buf, -4, -1, false) or {}
@@ -163,17 +162,17 @@ end
 ---@param kept? string that it is kept
 ---@return boolean refused
 function M.refuse_while_asking(what, n, kept)
-  local row = sessions.get(n or running.current() or 0) or {}
+  n = n or running.current()
+  local row = sessions.get(n or 0) or {}
   local why = is_asking(n)
       and "Claude asks something in its terminal: answer it first, then send %s"
     or shows_conversation(row) and "Claude's terminal shows the conversation: press Ctrl+O there, then send %s"
     or row.edits
       and "Claude waits for what you write in its own window: close that first, then send %s"
-  if not why then
-    return false
+  if why then
+    notify.warn((kept and kept .. "; " or "") .. why:format(what), "send")
   end
-  notify.warn((kept and kept .. "; " or "") .. why:format(what), "send")
-  return true
+  return why ~= nil
 end
 
 --- Submits what the user said of an edit as their prompt to the CLI that proposed it, and to no other.

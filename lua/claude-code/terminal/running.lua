@@ -38,14 +38,20 @@ local M = {}
 ---@field check? fun(): string?, string? why it cannot open terminals, and a remedy
 ---@field left? fun(): claude-code.Terminal[] those of this workspace that outlived their Neovim, each once
 
----@class claude-code.RunningTerminal
----@field terminal claude-code.Terminal
----@field provider string for messages
-
----@type table<integer, claude-code.RunningTerminal>
+---@type table<integer, { terminal: claude-code.Terminal, provider: string }> with the provider's name
 local running = {}
 
 local events = require("claude-code.lib.autocommands").new("terminal.used")
+
+--- Only the server runs.
+---@type claude-code.TerminalProvider
+local NONE = {
+  open = function()
+    return nil,
+      'terminal.provider is "none"; start `claude` yourself, in a terminal of this Neovim, or in '
+        .. "this folder with /ide"
+  end,
+}
 
 ---@return claude-code.TerminalProvider
 ---@return string name for messages
@@ -54,16 +60,12 @@ local function get_provider()
   if type(option) == "table" then
     return option, option.name or "your own"
   end
-  return require("claude-code.terminal.providers." .. option), option
+  return option == "none" and NONE or require("claude-code.terminal.providers." .. option), option
 end
 
---- Calls a function that may be a user's, and reports what fails. A function that is missing returns nil.
+--- Calls a function that may be a user's, and reports what fails. One that is missing, or fails, returns nil.
 ---@param provider string its name
 ---@param of table provider or terminal that has it
----@param name string of the function
----@param ... any its arguments
----@return any value false or nil if it failed
----@return any more
 local function call(provider, of, name, ...)
   if not of[name] then
     return nil
@@ -78,7 +80,6 @@ local function call(provider, of, name, ...)
 end
 
 --- Calls a function of a session's terminal.
----@return any value nil if the terminal does not have it, too
 local function call_terminal(n, name, ...)
   local one = running[n]
   if one then
@@ -143,7 +144,7 @@ function M.check()
   return name, call(name, provider, "check")
 end
 
----@return claude-code.Terminal? terminal
+---@return claude-code.Terminal?
 ---@return string? message
 local function open(provider, name, launch)
   local problem, remedy = call(name, provider, "check")
@@ -152,9 +153,9 @@ local function open(provider, name, launch)
   end
   local terminal, message = call(name, provider, "open", launch)
   if terminal and not is_terminal(terminal) then
-    local text = "open() of the terminal provider %q returned no table with send() and close(); see "
+    local words = "open() of the terminal provider %q returned no table with send() and close(); see "
       .. ":help claude-code-terminal-provider"
-    return nil, text:format(name)
+    return nil, words:format(name)
   end
   return terminal, message
 end
@@ -185,30 +186,26 @@ function M.open(launch)
   return true
 end
 
---- Its CLI looks for the server of the Neovim that has ended.
-local function ask_to_connect(n)
-  require("claude-code.server").ensure({}, function()
-    local row = sessions.get(n)
-    if row and not row.connected then
-      notify.info(label.of(n) .. " still runs in its terminal; type /ide there and choose Neovim")
-    end
-  end)
-end
-
 --- Makes sessions of the terminals that outlived their Neovim.
 function M.take_left()
   local provider, name = get_provider()
   for _, terminal in ipairs(call(name, provider, "left") or {}) do
     local n = sessions.add({ n = terminal.number, cwd = terminal.folder })
     keep(n, name, terminal)
-    -- Its CLI says how it is called.
+    -- Its CLI says how it is called, and looks for the server of the Neovim that has ended.
     sessions.refresh(function()
-      ask_to_connect(n)
+      require("claude-code.server").ensure({}, function()
+        local row = sessions.get(n)
+        if row and not row.connected then
+          local words = "%s still runs in its terminal; type /ide there and choose Neovim"
+          notify.info(words:format(label.of(n)))
+        end
+      end)
     end)
   end
 end
 
---- Does its command run? Without a buffer and a process, the process that the CLI names counts, if it has.
+--- Without a buffer and a process, the process that the CLI names counts.
 local function has_ended(n, terminal)
   local row = sessions.get(n)
   if not row or terminal.buf then
@@ -228,7 +225,7 @@ function M.is_open(n)
 end
 
 ---@param n integer
----@return claude-code.Terminal? terminal of the session with this number; that of another session is another one
+---@return claude-code.Terminal? terminal that no other session with this number has
 function M.terminal(n)
   return M.is_open(n) and running[n].terminal or nil
 end
@@ -273,9 +270,8 @@ function M.toggle(n)
   end
 end
 
---- Is its window known to be out of sight?
 ---@param n integer
----@return boolean
+---@return boolean is its window known to be out of sight?
 function M.is_hidden(n)
   return call_terminal(n, "is_visible") == false
 end
@@ -297,17 +293,13 @@ local MAX_DRAW_TRIES = 100
 ---@type table<claude-code.Terminal, (fun(waited: boolean))[]> calls that wait for the terminal
 local waiting = {}
 
-local function has_drawn(n)
-  return call_terminal(n, "has_drawn") ~= false
-end
-
 --- Calls back once the terminal shows something, or has ended: at once if it does, and in the order of the calls.
 --- A text that a CLI gets before it shows its prompt loses its Enter; a question that it asks first, as whether
 --- its user trusts the folder, swallows the text, too (measured with 2.1.330).
 local function when_drawn(n, terminal, callback)
   if waiting[terminal] then
     table.insert(waiting[terminal], callback)
-  elseif has_drawn(n) then
+  elseif call_terminal(n, "has_drawn") ~= false then
     callback(false)
   else
     waiting[terminal] = { callback }
@@ -322,7 +314,9 @@ local function when_drawn(n, terminal, callback)
         end
       end
       tries = tries + 1
-      is_over = tries == MAX_DRAW_TRIES or M.terminal(n) ~= terminal or has_drawn(n)
+      is_over = tries == MAX_DRAW_TRIES
+        or M.terminal(n) ~= terminal
+        or call_terminal(n, "has_drawn") ~= false
     end)
   end
 end

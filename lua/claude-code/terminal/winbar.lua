@@ -12,7 +12,6 @@ local EXPRESSION = "%{%v:lua.require'claude-code.terminal.winbar'.text()%}"
 --- Cells.
 local MAX_NAME, MIN_ACTIVITY = 16, 8
 
----@param buf integer of the session that is shown
 ---@param has_names boolean without them there are numbers only
 local function parts_for(rows, buf, has_names)
   local parts = {}
@@ -28,15 +27,6 @@ local function parts_for(rows, buf, has_names)
   return parts
 end
 
----@return string text with a file's name as it is elsewhere
-local function activity_of(row)
-  return (
-    label.activity(row):gsub(": (/%S+)$", function(name)
-      return ": " .. path.title(name)
-    end)
-  )
-end
-
 --- The sessions; at the right, if there is room, the activity of the one that is shown.
 ---@return string
 function M.text()
@@ -49,7 +39,13 @@ function M.text()
   end
   local room = width - winbar.width(parts) - 2
   for _, row in ipairs(room >= MIN_ACTIVITY and rows or {}) do
-    activity = row.buf == buf and winbar.shortened(activity_of(row), room, "head") or activity
+    if row.buf == buf then
+      -- With a file's name as it is elsewhere.
+      local words = label.activity(row):gsub(": (/%S+)$", function(name)
+        return ": " .. path.title(name)
+      end)
+      activity = winbar.shortened(words, room, "head")
+    end
   end
   vim.list_extend(parts, { "%<", { "", "ClaudeCodeSessionOther" }, "%=", { activity .. " " } })
   return winbar.render(parts)

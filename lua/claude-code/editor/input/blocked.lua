@@ -12,8 +12,7 @@ local M = {}
 ---For the user: why nothing can be done while `in_command_window`.
 M.COMMAND_WINDOW = require("claude-code.messages.notify").REFUSALS.E11
 
----Is it open (`q:`)? Neovim then refuses most of what concerns other buffers (E11).
----@return boolean
+---@return boolean in the window of `q:`, where Neovim refuses most of what concerns other buffers (E11)
 function M.in_command_window()
   return vim.fn.getcmdwintype() ~= ""
 end
@@ -61,7 +60,7 @@ end
 
 ---Calls once, soon after `may_change` may have another answer; the callee asks it again.
 ---@param callback fun()
----@param ms? integer when to call at the latest
+---@param ms? integer at the latest
 function M.retry(callback, ms)
   local cancel
   local run = M.on_next({ "ModeChanged", "CmdlineLeave", "CmdwinLeave" }, function()
@@ -71,9 +70,8 @@ function M.retry(callback, ms)
   cancel = keyboard.after(ms or RETRY_MS, run)
 end
 
----Does Neovim refuse for now (E565, E11), rather than fail?
 ---@param message any
----@return boolean
+---@return boolean does Neovim refuse for now (E565, E11), rather than fail?
 function M.is_textlock_error(message)
   message = tostring(message)
   return message:find("E565:", 1, true) ~= nil or message:find("E11:", 1, true) ~= nil

@@ -13,10 +13,8 @@ local CMD = vim.keycode("<Cmd>")
 ---The names of the mouse's "keys" contain these.
 local POINTER = { "Mouse", "ScrollWheel", "Drag", "Release" }
 
-local M = {
-  --- Without a key for this long, in ms, the user is not typing.
-  QUIET_MS = 400,
-}
+---Without a key for this long, in ms, the user is not typing.
+local M = { QUIET_MS = 400 }
 
 local last ---@type number? when, by `now`
 local seen ---@type number? the same, also for keys that were meant for us
@@ -55,22 +53,19 @@ local function unfollow()
   last, run = nil, { began = 0 }
 end
 
-local function note(is_escape)
-  local now = M.now()
-  if M.idle_ms() >= M.QUIET_MS then
-    run = { began = now, before = run.last, last = run.last }
-  end
-  run.last = is_escape and run.last or now
-  last, seen = now, now
-end
-
 ---Begins to note when keys are typed, until the executable detaches.
 function M.follow()
   require("claude-code.server.channel").on_detach(unfollow)
   vim.on_key(function(_, typed)
-    if typed and typed ~= "" and not is_pointer(typed) then
-      note(typed == "\27")
+    if not typed or typed == "" or is_pointer(typed) then
+      return
     end
+    local now = M.now()
+    if M.idle_ms() >= M.QUIET_MS then
+      run = { began = now, before = run.last, last = run.last }
+    end
+    run.last = typed == "\27" and run.last or now
+    last, seen = now, now
   end, NAMESPACE)
 end
 
@@ -79,8 +74,8 @@ function M.idle_ms()
   return last and M.now() - last or math.huge
 end
 
----@return number began when the first key of the last ones without a pause was typed; after a pause, now
----@return number before when the last key before them was typed, <Esc> aside
+---@return number began when the first key after the last pause was typed; now, if none was
+---@return number before when the last key before that pause was typed, <Esc> aside
 function M.last_burst()
   if M.idle_ms() >= M.QUIET_MS then
     return M.now(), run.last or -math.huge
@@ -124,15 +119,13 @@ end
 ---@field begin? fun() its first key was typed
 ---@field key? fun(key: string) any other key was typed, or executed by a mapping
 
----The command of a mapping is about to be executed. Neovim has no event for that.
----@return string? line
+---The command of a mapping that is about to be executed. Neovim has no event for that.
 local function of_mapping(typed)
   local mode = api.nvim_get_mode().mode:sub(1, 1)
   return fn.maparg(fn.keytrans(typed or ""), mode):match("^<[Cc][Mm][Dd]>(.-)<[Cc][Rr]>")
 end
 
----Reports commands in the moment before they are executed: those that the user types, and those with which a mapping
----begins (`<Cmd>w<CR>`), but none that a plugin executes.
+---Reports each command just before Neovim executes it, if the user typed it or a mapping begins with it (`<Cmd>w<CR>`).
 ---@param events claude-code.Autocommands
 ---@param watch claude-code.CommandWatch
 ---@return fun() unfollow but for the events
@@ -174,7 +167,7 @@ end
 local Guard = {}
 Guard.__index = Guard
 
----Keeps keys that were typed for something else from deciding a diff or a plan that has just appeared: the user must
+---Ignores keys that the user typed for something else before they could see the diff or plan. A key decides once they
 ---have had time to see it before they began to type, or have typed something else in it.
 ---@param title string
 ---@param asked? boolean the user has asked for it
@@ -208,8 +201,7 @@ function Guard:follow(events, is_inside)
   end)
 end
 
----Must keys not decide yet? The guard takes keys without a pause between them as one.
----@return boolean
+---@return boolean must keys not decide yet? The guard takes keys without a pause between them as one.
 function Guard:is_active()
   if self.is_expected then
     return M.now() - self.since < M.QUIET_MS

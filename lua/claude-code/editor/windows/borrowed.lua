@@ -38,7 +38,7 @@ function M.new(win, buf)
   return setmetatable(fields, Borrowed)
 end
 
----Shows `buf` in a window of the user's. What was there is kept even with 'nohidden' or 'bufhidden'.
+---Shows `buf` in a window of the user's. The buffer before it stays even with 'nohidden' or 'bufhidden'.
 ---@param win integer
 ---@param buf integer
 ---@return claude-code.Borrowed
@@ -148,7 +148,7 @@ end
 
 ---Reads its buffer again, as `:edit` does, if that was unloaded or wiped out while no window showed it.
 ---@private
----@return boolean is there a buffer to show?
+---@return boolean loaded
 function Borrowed:load()
   if not api.nvim_buf_is_valid(self.buf) then
     if self.name == "" then

@@ -22,7 +22,7 @@ local function in_terminal()
   return api.nvim_get_mode().mode == "t"
 end
 
----@return integer ms without a key after which the user is not in the middle of typing
+---@return integer ms without a key after which the user no longer types
 function M.pause_ms()
   -- In terminal mode a prompt is being written, with pauses for thought.
   return keyboard.QUIET_MS * (in_terminal() and 2 or 1)
@@ -37,27 +37,23 @@ local function in_claudes_terminal()
   return vim.b.claude_code_terminal == true
 end
 
----Elsewhere (a prompt, a commit message, a list, the help, another terminal) the next key has a meaning of its own.
----@return boolean is the user in Claude's terminal, or in an ordinary file without unsaved edits?
-local function may_take_cursor()
-  local is_file = vim.bo.buftype == "" and vim.bo.bufhidden == "" and not vim.bo.modified
-  return is_file and not path.is_message(0) or in_claudes_terminal()
-end
-
----What may change for something that appears now. Typing in a terminal counts like insert mode.
+---May something that appears change windows and take the cursor? Typing in a terminal counts like insert mode.
 ---@param asked? boolean the user has asked for it, wherever they are
 ---@return claude-code.MayChange
 function M.may_change(asked)
   local may = blocked.may_change()
   if may ~= "all" then
     return may
-  elseif M.ms_until_idle() == 0 then
-    return (asked or may_take_cursor()) and "all" or "no_focus"
+  elseif M.ms_until_idle() > 0 then
+    return in_terminal() and "no_focus" or "nothing"
   end
-  return in_terminal() and "no_focus" or "nothing"
+  -- Elsewhere (a prompt, a commit message, a list, the help, another terminal) the next key has a meaning of its own.
+  local is_file = vim.bo.buftype == "" and vim.bo.bufhidden == "" and not vim.bo.modified
+  local may_take_cursor = is_file and not path.is_message(0) or in_claudes_terminal()
+  return (asked or may_take_cursor) and "all" or "no_focus"
 end
 
----@return boolean has a floating window the cursor? Claude's terminal does not count: it gives way.
+---@return boolean is the cursor in a float? Claude's terminal does not count: it gives way.
 function M.is_in_float()
   return windows.is_floating(0) and not in_claudes_terminal()
 end
@@ -68,9 +64,8 @@ local function is_busy_by_state()
   return is_behind_float or fn.reg_recording() ~= "" or fn.reg_executing() ~= ""
 end
 
----Is the user in the middle of something, though in normal mode? The next key is meant for that.
 ---@param in_key? boolean asked while a key of the user's, or a command, is executed
----@return boolean
+---@return boolean is the next key meant for something that the user does, though in normal mode?
 function M.is_busy(in_key)
   -- The mode is "n" in getchar() as well: "S" says that Neovim waits for a key, but not for a command
   -- (measured with 0.10.4 and 0.12.4). It says so as well while a command is executed.
@@ -88,13 +83,10 @@ function M.after_busy(callback)
   end)
 end
 
-local function is_returning()
-  return api.nvim_get_current_win() == returning
-end
-
 ---@return claude-code.Origin
 function M.origin()
-  return { win = api.nvim_get_current_win(), terminal = in_terminal() or is_returning() }
+  local win = api.nvim_get_current_win()
+  return { win = win, terminal = in_terminal() or win == returning }
 end
 
 ---Moves to a window, in normal mode.
@@ -161,7 +153,8 @@ function M.give_back(origin, previous)
   if origin.terminal and vim.bo.buftype == "terminal" then
     returning = origin.win
     M.begin_insert_mode(function()
-      return is_returning() and vim.startswith(api.nvim_get_mode().mode, "n")
+      local is_returning = api.nvim_get_current_win() == returning
+      return is_returning and vim.startswith(api.nvim_get_mode().mode, "n")
     end)
   end
 end

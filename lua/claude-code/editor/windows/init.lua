@@ -52,8 +52,8 @@ function M.is_last(win)
   end)
 end
 
----Is this a window for editing files, not a special one (terminal, tree, quickfix, float, preview,
----another plugin's diff, pinned to its buffer, that of `:Claude follow`)?
+---Is it for files, not special (terminal, tree, quickfix, float, preview, another plugin's diff, pinned to its buffer,
+---that of `:Claude follow`)?
 local function is_normal(win)
   local options = vim.wo[win]
   return not M.is_floating(win)
@@ -161,13 +161,6 @@ function M.beside(buf)
   return win
 end
 
----@return boolean would leaving this buffer be refused ('nohidden' and unsaved)?
-local function holds_edits(buf)
-  local hide = vim.bo[buf].bufhidden
-  local hidden = hide == "hide" or (hide == "" and vim.o.hidden)
-  return vim.bo[buf].modified and not hidden and #fn.win_findbuf(buf) < 2
-end
-
 ---Shows a buffer in a window, or in a new one if that is missing or must keep what it shows.
 ---@param buf integer loaded
 ---@param win? integer
@@ -177,17 +170,21 @@ function M.bring(buf, win)
     return M.beside(buf)
   end
   local before = api.nvim_win_get_buf(win)
-  if before ~= buf and holds_edits(before) then
-    return api.nvim_open_win(buf, false, { split = "above", win = win })
-  elseif before ~= buf then
-    api.nvim_win_set_buf(win, buf)
+  if before == buf then
+    return win
   end
+  local hide = vim.bo[before].bufhidden
+  local is_hidden = hide == "hide" or hide == "" and vim.o.hidden
+  if vim.bo[before].modified and not is_hidden and #fn.win_findbuf(before) < 2 then
+    -- Neovim refuses to leave it.
+    return api.nvim_open_win(buf, false, { split = "above", win = win })
+  end
+  api.nvim_win_set_buf(win, buf)
   return win
 end
 
----Does another plugin (or the user) compare something in this tab page? All windows in diff mode
----of a tab page are compared with each other, so ours must not be among them.
----@return boolean
+---All windows in diff mode of a tab page are compared with each other, so ours must not be among them.
+---@return boolean does another plugin, or the user, compare something in this tab page?
 function M.has_diff()
   return vim.iter(api.nvim_tabpage_list_wins(0)):any(function(win)
     return vim.wo[win].diff
@@ -202,18 +199,15 @@ function M.show(win, buf)
   -- its old 'fileformat'. Claude may just have written it: that is for documents/reload.lua.
   local buftype = vim.bo[buf].buftype
   vim.bo[buf].buftype = buftype == "" and "nofile" or buftype
-  finally(
-    function()
-      if buftype == "" then
-        vim.bo[buf].buftype = ""
-      end
-    end,
-    api.nvim_win_call,
-    win,
-    function()
-      vim.cmd.buffer({ count = buf, mods = { keepalt = true, keepjumps = true } })
+  finally(function()
+    if buftype == "" then
+      vim.bo[buf].buftype = ""
     end
-  )
+  end, function()
+    api.nvim_win_call(win, function()
+      vim.cmd.buffer({ count = buf, mods = { keepalt = true, keepjumps = true } })
+    end)
+  end)
 end
 
 ---@param win integer

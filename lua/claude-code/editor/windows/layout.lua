@@ -3,21 +3,15 @@ local api, fn = vim.api, vim.fn
 
 ---@class claude-code.SavedLayout all windows of one tab page
 ---@field tab integer
----@field previous integer the window CTRL-W p leads to, 0 if none
+---@field previous integer the window that CTRL-W p leads to, or 0
 ---@field tree any winlayout()
----@field lines integer lines there are for windows
----@field windows claude-code.SavedWindow[] floating ones excepted
-
----@class claude-code.SavedWindow
----@field win integer
----@field buf integer
----@field width integer
----@field height integer
----@field view vim.fn.winsaveview.ret
+---@field lines integer that windows have
+---@field windows { win: integer, buf: integer, width: integer, height: integer, view: vim.fn.winsaveview.ret }[]
+---  floating ones excepted
 
 local M = {}
 
----@return integer lines for windows, which the tab line takes and gives back with tab pages
+---The tab line takes one, and gives it back, with tab pages.
 local function lines_for_windows()
   local tabline = vim.o.showtabline
   local has_tabline = tabline == 2 or (tabline == 1 and #api.nvim_list_tabpages() > 1)
@@ -69,30 +63,6 @@ function M.replace(layout, gone, instead)
   end
 end
 
----By window IDs: winrestcmd() numbers windows, floating ones included, which come and go.
-local function resize(windows)
-  -- Twice, as winrestcmd() does: setting one window's size may change that of another.
-  for _ = 1, 2 do
-    for _, saved in ipairs(windows) do
-      api.nvim_win_set_height(saved.win, saved.height)
-      api.nvim_win_set_width(saved.win, saved.width)
-    end
-  end
-end
-
-local function scroll_back(saved)
-  local win = saved.win
-  if api.nvim_win_get_buf(win) ~= saved.buf or vim.bo[saved.buf].buftype == "terminal" then
-    return
-  end
-  local row, col = unpack(api.nvim_win_get_cursor(win))
-  if row == saved.view.lnum and col == saved.view.col then
-    api.nvim_win_call(win, function()
-      fn.winrestview(saved.view)
-    end)
-  end
-end
-
 ---Sizes as they were, unless the user opened or closed windows since.
 ---@param layout claude-code.SavedLayout
 ---@return boolean restored
@@ -103,13 +73,19 @@ function M.restore_sizes(layout)
     return false
   end
   api.nvim_win_call(api.nvim_tabpage_get_win(tab), function()
-    resize(layout.windows)
+    -- By window IDs: winrestcmd() numbers windows, floating ones included, which come and go. Twice, as winrestcmd()
+    -- does: setting one window's size may change that of another.
+    for _ = 1, 2 do
+      for _, saved in ipairs(layout.windows) do
+        api.nvim_win_set_height(saved.win, saved.height)
+        api.nvim_win_set_width(saved.win, saved.width)
+      end
+    end
   end)
   return true
 end
 
----@return fun() restore gives all windows of this tab page the sizes of now, under the same conditions, and if the
---- screen is as wide as now
+---@return fun() restore gives all windows of this tab page the sizes of now again, if the screen is as wide
 function M.keep_sizes()
   local layout, columns = M.save(), vim.o.columns
   return function()
@@ -123,7 +99,15 @@ end
 ---@param layout claude-code.SavedLayout
 function M.restore(layout)
   for _, saved in ipairs(M.restore_sizes(layout) and layout.windows or {}) do
-    scroll_back(saved)
+    local win, row, col = saved.win, unpack(api.nvim_win_get_cursor(saved.win))
+    local is_same = api.nvim_win_get_buf(win) == saved.buf
+      and row == saved.view.lnum
+      and col == saved.view.col
+    if is_same and vim.bo[saved.buf].buftype ~= "terminal" then
+      api.nvim_win_call(win, function()
+        fn.winrestview(saved.view)
+      end)
+    end
   end
 end
 

@@ -5,12 +5,8 @@ require("claude-code.lib.highlights")
 
 local M = {}
 
----@class claude-code.BarText
----@field [1] string
----@field [2]? string highlight group; that of the part before it if left out
-
----@alias claude-code.BarPart string|claude-code.BarText an item as in 'statusline', or text
-
+---An item as in 'statusline', or text and its highlight group; without one that of the part before it.
+---@alias claude-code.BarPart string|{ [1]: string, [2]?: string }
 ---@class claude-code.BarHint
 ---@field keys (string?)[] those of one action, or of two that belong together
 ---@field words string
@@ -70,8 +66,7 @@ function M.shortened(text, cells, keep)
   return short
 end
 
----@param hint claude-code.BarHint
----@return string of its keys; "" if its action has none
+---@return string keys "" if its action has none
 local function names_of(hint)
   return table.concat(vim.tbl_values(hint.keys), " ")
 end
@@ -115,10 +110,10 @@ local function other_value(win, mark)
   return not vim.startswith(value, mark) and value or nil
 end
 
----Shows a bar in place of the window's own, also where somebody else has set another one since then.
+---Shows a bar in place of the window's own, and of one that was set since then.
 ---@param win integer
----@param mark string begins the text, by which it is known: a window that is split off has a copy of it, and
---- a buffer that was shown with it brings it back
+---@param mark string begins the text: a window that is split off has a copy of it, and a buffer that was shown with it
+--- brings it back
 ---@param text? string
 function M.show(win, mark, text)
   local other = other_value(win, mark)
@@ -128,7 +123,7 @@ function M.show(win, mark, text)
   M.set(win, mark .. (text or ""))
 end
 
----Shows what the window had. A bar that somebody else has set stays.
+---Shows what the window had, unless another bar was set.
 ---@param win integer
 ---@param mark string
 function M.hide(win, mark)
@@ -138,14 +133,13 @@ function M.hide(win, mark)
   vim.w[win][REPLACED] = nil
 end
 
----Calls back whenever a bar may have to be another one. Plugins that have a bar of their own set it by a
----timer, or at some of these events.
+---Calls back when a bar may have to change. Other plugins set theirs by a timer, or at some of these events.
 ---@param events claude-code.Autocommands
 ---@param callback fun()
 function M.follow(events, callback)
   -- Neovim reports another current window as a moved cursor, too.
   events:on({ "CursorMoved", "CursorMovedI", "CursorHold", "WinResized" }, callback)
-  -- Nobody answers to that we set it again: autocommands don't nest.
+  -- Autocommands do not nest: no plugin answers when we set it again.
   events:on("OptionSet", callback, { pattern = "winbar" })
 end
 

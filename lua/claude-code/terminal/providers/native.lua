@@ -1,5 +1,5 @@
 --- The CLI in a terminal buffer of Neovim's own, whose window may close while the job runs on. Terminal mode begins
---- with the window. It comes back with it unless the user left it to read, or Neovim moved the cursor there because
+--- with the window, and comes back with it unless the user left it to read, or Neovim moved the cursor there because
 --- another window closed.
 local api = vim.api
 local buffer = require("claude-code.terminal.window.buffer")
@@ -62,7 +62,6 @@ end
 
 --- A request that is still pending would become insert mode in the next window.
 ---@private
----@return boolean was_pending
 function Terminal:cancel_mode()
   local was_pending = self.pending ~= nil
   self.pending = nil
@@ -70,17 +69,6 @@ function Terminal:cancel_mode()
     vim.cmd.stopinsert()
   end
   return was_pending
-end
-
---- Did the user leave terminal mode and move since?
----@private
----@return boolean
-function Terminal:has_read()
-  local before, now = self.left_at, position()
-  return before ~= nil
-    and api.nvim_get_mode().mode ~= "t"
-    and before[1] ~= now[1]
-    and before[2] ~= now[2]
 end
 
 ---@private
@@ -106,7 +94,12 @@ function Terminal:follow_mode()
     was_pending = self:cancel_mode()
   end)
   on("WinLeave", function()
-    self.resumes = self:cancel_mode() or was_pending or not self:has_read()
+    local before, now = self.left_at, position()
+    local has_read = before
+      and api.nvim_get_mode().mode ~= "t"
+      and before[1] ~= now[1]
+      and before[2] ~= now[2]
+    self.resumes = self:cancel_mode() or was_pending or not has_read
     was_pending = false
   end)
   on("WinEnter", function()
@@ -121,36 +114,30 @@ function Terminal:follow_mode()
   end)
 end
 
----@param number integer of a session that ends
----@return integer? buf of the session with the next number that runs, or else of the first one
-local function next_to(number)
-  local others = vim.tbl_filter(function(row)
-    return row.n ~= number and row.buf ~= nil and buffer.is_running(row.buf)
-  end, require("claude-code.sessions.label").own())
-  local next = vim.iter(others):find(function(row)
-    return row.n > number
-  end)
-  return (next or others[1] or {}).buf
-end
-
 local function remove(buf)
   window.hide(buf)
   api.nvim_buf_delete(buf, { force = true })
 end
 
---- Its window shows another session that runs, or closes.
+--- Its window shows the session with the next number that runs, else the first one, or closes.
 function Terminal:discard()
   if not api.nvim_buf_is_valid(self.buf) then
     return
   end
-  local other = next_to(self.launch.number)
+  local number = self.launch.number
+  local others = vim.tbl_filter(function(row)
+    return row.n ~= number and row.buf ~= nil and buffer.is_running(row.buf)
+  end, require("claude-code.sessions.label").own())
+  local other = vim.iter(others):find(function(row)
+    return row.n > number
+  end) or others[1]
   if other then
-    window.replace(self.buf, other)
+    window.replace(self.buf, other.buf)
   end
   remove(self.buf)
 end
 
----@return boolean does it show what a CLI left that ended with an error?
+--- Does it show what a CLI left that ended with an error?
 local function has_ended(buf)
   return vim.b[buf].claude_code_terminal == true
     and vim.bo[buf].buftype == "terminal"

@@ -36,11 +36,10 @@ end
 
 --- Runs tmux, the server of which Neovim's own pane is a part.
 ---@param arguments string[] every user of the machine can read them
----@param input? string its stdin
 ---@return string? output nil if tmux failed
 ---@return string? message
 local function run(arguments, input)
-  local program, missing = require("claude-code.programs").on_path("tmux")
+  local program, missing = programs.on_path("tmux")
   if not program then
     return nil, missing
   end
@@ -72,23 +71,20 @@ local function literal(argument)
   return (argument:gsub(";$", "\\;"))
 end
 
----@return table<string, true> panes that are on screen with Neovim's
+---@return string[] panes that are on screen with Neovim's
 local function panes_beside()
   local output = run({ "list-panes", "-t", vim.env.TMUX_PANE, "-F", "#{pane_id}" })
-  local panes = {}
-  for pane in vim.gsplit(output or "", "\n") do
-    panes[pane] = true
-  end
-  return panes
+  return vim.split(output or "", "\n")
 end
 
 ---@return claude-code.TmuxTerminal? terminal that is beside Neovim
 local function beside()
-  for pane in pairs(panes_beside()) do
-    if terminals[pane] then
+  return vim
+    .iter(panes_beside())
+    :map(function(pane)
       return terminals[pane]
-    end
-  end
+    end)
+    :next()
 end
 
 --- A pane takes the place of another one, so that no size changes.
@@ -97,17 +93,15 @@ local function swap(pane, other)
   run({ "select-pane", "-t", pane })
 end
 
----@return boolean do the panes that are opened now outlive this Neovim?
+--- Do the panes that are opened now outlive this Neovim?
 local function is_kept()
-  local options = require("claude-code.config").get().terminal
-  return options.keep and is_around()
+  return require("claude-code.config").get().terminal.keep and is_around()
 end
 
 local function own_tag(number)
   return ("%d.%d"):format(vim.uv.os_getpid(), number)
 end
 
----@return claude-code.TmuxTerminal
 local function add(pane, fields)
   fields.pane = pane
   terminals[pane] = setmetatable(fields, Terminal)
@@ -141,11 +135,10 @@ end
 ---@param other? claude-code.TmuxTerminal that is beside Neovim
 ---@return string[] arguments of tmux
 local function open_arguments(launch, other)
-  local arguments =
-    { other and "new-window" or "split-window", "-P", "-F", "#{pane_id} #{pane_pid}" }
+  local what = other and "new-window" or "split-window"
   -- tmux expands formats in a folder's name: one that is called `#(…)` would be run.
   local folder = launch.folder:gsub("#", "##")
-  vim.list_extend(arguments, { "-c", folder })
+  local arguments = { what, "-P", "-F", "#{pane_id} #{pane_pid}", "-c", folder }
   if other then
     table.insert(arguments, "-d")
   else
@@ -173,7 +166,6 @@ function M.open(launch)
 end
 
 --- Several Neovims may start at once: tmux gives each pane to one of them.
----@param owner string its tag
 local function take(pane, owner, number)
   local is_same = ("#{==:#{%s},%s}"):format(OWNER, owner)
   local set = ("set-option -p -t %s %s %s"):format(pane, OWNER, own_tag(number))
@@ -192,9 +184,9 @@ function M.left()
       and not terminals[pane]
       and (tonumber(owner) == vim.uv.os_getpid() or not programs.is_alive(tonumber(owner)))
       and require("claude-code.sessions.sources").is_covered(folder)
-    if is_left and take(pane, owner .. "." .. number, tonumber(number)) then
-      local fields = { pid = tonumber(pid), number = tonumber(number), folder = folder }
-      fields.outlives = true
+    number = tonumber(number)
+    if is_left and take(pane, owner .. "." .. number, number) then
+      local fields = { pid = tonumber(pid), number = number, folder = folder, outlives = true }
       table.insert(taken, add(pane, fields))
     end
   end
@@ -202,7 +194,7 @@ function M.left()
 end
 
 function Terminal:is_visible()
-  return panes_beside()[self.pane] == true
+  return vim.list_contains(panes_beside(), self.pane)
 end
 
 function Terminal:close()

@@ -49,7 +49,7 @@ end
 
 ---@type table<string, { [1]: string[], [2]: string, desc: string }> modes and action of each of `terminal.keys`
 local ACTIONS = {
-  -- In Normal mode there is nothing to leave, and it does nothing: Neovim's own <C-q> selects a block.
+  -- In Normal mode it does nothing: Neovim's own <C-q> would select a block.
   leave = { { "t", "n" }, "<C-\\><C-n>", desc = "Leave terminal mode" },
   transcript = { { "n" }, "<Cmd>Claude transcript<CR>", desc = "Show the conversation" },
   toggle = { { "n", "t" }, "<Cmd>Claude<CR>", desc = "Hide Claude" },
@@ -89,11 +89,10 @@ function M.is_running(buf)
   return api.nvim_buf_is_valid(buf) and vim.fn.jobwait({ vim.bo[buf].channel }, 0)[1] == -1
 end
 
----@param fewer integer rows
-local function resize(buf, fewer)
+local function resize(buf, fewer_rows)
   local info = vim.fn.getwininfo(vim.fn.bufwinid(buf))[1]
-  if info and info.height > fewer and M.is_running(buf) then
-    vim.fn.jobresize(vim.bo[buf].channel, info.width - info.textoff, info.height - fewer)
+  if info and info.height > fewer_rows and M.is_running(buf) then
+    vim.fn.jobresize(vim.bo[buf].channel, info.width - info.textoff, info.height - fewer_rows)
   end
 end
 
@@ -171,8 +170,7 @@ end
 --- after that would reach the file below. So the buffer leaves terminal mode and takes these keys, until the user
 --- pauses. After exit code 0 it is closed then.
 ---@protected
----@param code integer
----@param is_typing boolean whether terminal mode is on there, or about to begin
+---@param is_typing boolean terminal mode is on there, or about to begin
 function Terminal:on_exit(code, is_typing)
   local buf = self.buf
   local is_here = is_typing and api.nvim_get_current_buf() == buf
@@ -184,11 +182,13 @@ function Terminal:on_exit(code, is_typing)
     vim.cmd.stopinsert()
   end
   self.launch.on_exit(code)
-  if code == 0 and is_here then
+  if code ~= 0 then
+    return
+  elseif is_here then
     when_typing_pauses(function()
       self:discard()
     end)
-  elseif code == 0 then
+  else
     self:discard()
   end
 end

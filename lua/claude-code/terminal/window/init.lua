@@ -7,10 +7,7 @@ local windows = require("claude-code.editor.windows")
 ---@alias claude-code.Dimension "width"|"height"
 ---@alias claude-code.TerminalPosition "left"|"right"|"top"|"bottom"|"float"
 
-local M = {
-  --- The terminal's 'filetype'.
-  FILETYPE = "claude-code-terminal",
-}
+local M = { FILETYPE = "claude-code-terminal" }
 
 local events = require("claude-code.lib.autocommands").new("terminal.window")
 
@@ -36,9 +33,7 @@ local OPTIONS = {
   wrap = true,
 }
 
---- Cells that the user last gave the window.
----@type table<claude-code.Dimension, integer?>
-local chosen = {}
+local chosen = {} ---@type table<claude-code.Dimension, integer?> cells that the user last gave the window
 
 local function options()
   return require("claude-code.config").get().terminal
@@ -54,7 +49,7 @@ function M.position()
 end
 
 ---@param position claude-code.TerminalPosition
----@return claude-code.Dimension dimension in which a window there has its share of the screen
+---@return claude-code.Dimension in which a window there has its share of the screen
 function M.dimension(position)
   return (position == "left" or position == "right") and "width" or "height"
 end
@@ -150,8 +145,7 @@ end
 
 --- Shares the rest among the other windows if 'equalalways' is set, as after a split by hand.
 local function equalize_others(dimension)
-  local direction = dimension == "width" and "hor" or "ver"
-  local before = vim.o.eadirection
+  local direction, before = dimension == "width" and "hor" or "ver", vim.o.eadirection
   if vim.o.equalalways and (before == "both" or before == direction) then
     -- Setting it makes all equal, in the direction named.
     local mods = { noautocmd = true }
@@ -180,10 +174,10 @@ local function open_split(buf, enter, position, cells)
 end
 
 local function float_config()
-  local columns, lines = vim.o.columns, vim.o.lines - vim.o.cmdheight
+  local columns, lines, share = vim.o.columns, vim.o.lines - vim.o.cmdheight, M.share()
   -- Two cells are for the border.
-  local width = math.max(1, math.floor(columns * M.share()) - 2)
-  local height = math.max(1, math.floor(lines * M.share()) - 2)
+  local width = math.max(1, math.floor(columns * share) - 2)
+  local height = math.max(1, math.floor(lines * share) - 2)
   return {
     relative = "editor",
     width = width,
@@ -195,7 +189,7 @@ local function float_config()
   }
 end
 
---- Hides a window when the user moves to one below it. A window that the cursor only passes does not count.
+--- Hides a window when the user moves to one below it, rather than passes one.
 ---@param win integer
 ---@param hide fun()
 function M.hide_when_left(win, hide)
@@ -250,7 +244,6 @@ function M.is_terminal(win)
   return vim.b[api.nvim_win_get_buf(win)].claude_code_terminal == true
 end
 
----@return integer? win of this tab page that shows any session's terminal
 local function find_any(tab)
   return vim.iter(api.nvim_tabpage_list_wins(tab)):find(M.is_terminal)
 end
@@ -273,9 +266,7 @@ function M.mirror_to_tab(from, fits)
   end
 end
 
---- Rows that terminals get back from `take_back`, by their windows.
----@type table<integer, integer>
-local yielded = {}
+local yielded = {} ---@type table<integer, integer> rows that terminals get back, by their windows
 
 --- Gives a file at least half of the rows that it and the terminal below or above it have together.
 ---@param win? integer of the file, in this tab page
@@ -313,8 +304,7 @@ function M.take_back()
 end
 
 --- Shows the terminal in this tab page, in the place of another session's, and moves the cursor there. Its windows in
---- other tab pages close, since it can have only one size. The tab page of a diff (it has the variable
---- `claude_code_diff`) is temporary, so there the terminal stays where it was, too.
+--- other tab pages close, since it can have only one size, unless this tab page is a diff's, which is temporary.
 ---@param buf integer
 ---@return integer win
 function M.show(buf)
