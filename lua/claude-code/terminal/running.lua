@@ -43,16 +43,6 @@ local running = {}
 
 local events = require("claude-code.lib.autocommands").new("terminal.used")
 
---- Only the server runs.
----@type claude-code.TerminalProvider
-local NONE = {
-  open = function()
-    return nil,
-      'terminal.provider is "none"; start `claude` yourself, in a terminal of this Neovim, or in '
-        .. "this folder with /ide"
-  end,
-}
-
 ---@return claude-code.TerminalProvider
 ---@return string name for messages
 local function get_provider()
@@ -60,7 +50,7 @@ local function get_provider()
   if type(option) == "table" then
     return option, option.name or "your own"
   end
-  return option == "none" and NONE or require("claude-code.terminal.providers." .. option), option
+  return require("claude-code.terminal.providers." .. option), option
 end
 
 --- Calls a function that may be a user's, and reports what fails. One that is missing, or fails, returns nil.
