@@ -19,12 +19,11 @@ local LABELS = api.nvim_create_namespace("claude-code.diff.accepted.labels")
 ---@field of claude-code.HunkList
 ---@field states claude-code.HunkState[] by index of the hunk
 ---@field count integer of hunks that are not open
----@field joined boolean is any of them?
+---@field joined boolean any of them is
 
 local M = {}
 
----@return vim.api.keyset.get_extmark_item[] marks that touch it: before any edit its own, as at least one line is
---- between two hunks
+---Marks that touch a hunk: before any edit its own, as at least one line is between two hunks.
 local function marks_at(buf, hunk, namespace)
   local first, last = hunks.rows(hunk)
   -- A mark that ends where the hunk begins touches it; one at the beginning of the line above does not.
@@ -33,8 +32,6 @@ local function marks_at(buf, hunk, namespace)
 end
 
 ---Sets the marks of all hunks again. Marks without a hunk stay: undo may bring that back.
----@param list claude-code.Hunk[]
----@param states table<integer, claude-code.HunkState>
 local function mark(buf, list, states)
   api.nvim_buf_clear_namespace(buf, OPEN, 0, -1)
   for index, hunk in ipairs(list) do
@@ -104,7 +101,7 @@ function M.show_labels(proposal)
   end
 end
 
----Asks once if accepting now may not be what the user means, as their edits changed the accepted hunks.
+---Asks once whether the user means to accept this, as their edits changed the accepted hunks.
 ---@param proposal claude-code.Proposal
 ---@return boolean asked
 function M.ask_after_edits(proposal)
@@ -122,7 +119,7 @@ function M.ask_after_edits(proposal)
   return false
 end
 
----Puts the old lines back in place of the hunks that are not accepted, if any is.
+---Puts the old lines back in place of the hunks that are not accepted, if any hunk is.
 ---@param proposal claude-code.Proposal
 function M.drop_others(proposal)
   local known, lines, old = M.states(proposal), proposal:lines(), proposal.old.lines

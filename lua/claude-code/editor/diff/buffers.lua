@@ -8,8 +8,8 @@ local path = require("claude-code.editor.documents.path")
 local timer = require("claude-code.lib.timer")
 local windows = require("claude-code.editor.windows")
 
----In bytes of a line: text further to the right has no colours by 'syntax'. Neovim looks for patterns in all that is
----left of it, in each line on screen; in 3,000 bytes, the default, for up to 700 ms.
+---In bytes: text further to the right has no colours by 'syntax'. Neovim looks for patterns in all that is left of it,
+---in each line on screen; in 3,000 bytes, the default, for up to 700 ms.
 local COLOURED_PART = 200
 
 ---Edits of the proposal need these from the file's own buffer, as no ftplugin runs.
@@ -66,15 +66,8 @@ function M.fill(buf, lines)
   vim.bo[buf].modified = false
 end
 
-local function has_long_line(lines)
-  return vim.iter(lines):any(function(line)
-    return #line > MAX_HIGHLIGHTED_LINE
-  end)
-end
-
 ---Tree-sitter reads the queries of a language at once, those of C in 30 to 60 ms. It gives the colours only if it does
 ---so in the user's own buffers, or if there are no others.
----@param like? integer the file's own buffer
 local function is_for_tree_sitter(language, like)
   local active = require("vim.treesitter.highlighter").active
   if like and (active[like] or vim.bo[like].syntax ~= "") then
@@ -86,12 +79,14 @@ local function is_for_tree_sitter(language, like)
     end)
 end
 
----@param like? integer the file's own buffer
 local function colour(buf, like)
   local filetype = vim.bo[buf].filetype
   local size = api.nvim_buf_get_offset(buf, api.nvim_buf_line_count(buf))
   local lines = api.nvim_buf_get_lines(buf, 0, -1, true)
-  if filetype == "" or size > HIGHLIGHT_LIMIT or has_long_line(lines) then
+  local has_long_line = vim.iter(lines):any(function(line)
+    return #line > MAX_HIGHLIGHTED_LINE
+  end)
+  if filetype == "" or size > HIGHLIGHT_LIMIT or has_long_line then
     return
   end
   local language = vim.treesitter.language.get_lang(filetype) or filetype
@@ -134,8 +129,8 @@ function M.delete(buf)
   end
 end
 
----Keeps the user's version of a text that no one has received: in a buffer without a name, and modified, so that
----Neovim does not end without a question.
+---Keeps the user's version of a text that no one has received, in a modified buffer without a name: Neovim asks before
+---it ends.
 ---@param title string
 ---@param lines string[]
 ---@param filetype string

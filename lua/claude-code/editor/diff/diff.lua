@@ -29,14 +29,14 @@ local views = require("claude-code.editor.diff.view")
 ---@field reported? boolean a message said that it waits
 ---@field unwatch? fun() while it is aside
 ---@field private is_known? boolean it was on screen before
----@field private queue table init.lua, which requires this module
+---@field queue table init.lua, which requires this module
 local Diff = {}
 Diff.__index = Diff
 
 local M = {}
 
 ---@param params claude-code.DiffParams
----@param queue table
+---@param queue table init.lua
 ---@param series { total: integer }
 ---@return claude-code.Diff
 function M.new(params, queue, series)
@@ -46,12 +46,12 @@ function M.new(params, queue, series)
   return setmetatable(diff, Diff)
 end
 
----@return integer? n of the session of this Neovim that proposes it
+---@return integer? n of the session of this Neovim that proposes it; nil unless several run
 function Diff:session()
   return require("claude-code.terminal.prompt").session_of_client(self.proposal.client)
 end
 
----@return string? name of that session; nil unless several run
+---@return string? name of that session
 function Diff:session_name()
   local n = self:session()
   local row = n and require("claude-code.sessions").get(n)
@@ -100,8 +100,7 @@ function Diff:refill(buf)
   return is_ours
 end
 
----@param options? { in_write?: boolean, force?: boolean } in the middle of a write, which needs the windows; even if
---- the file is read-only
+---@param options? { in_write?: boolean, force?: boolean } Neovim needs the windows to write; a read-only file, too
 ---@return boolean ended by this call; if not, a message said why
 function Diff:accept(options)
   options = options or {}
@@ -180,29 +179,12 @@ end
 function Diff:put_aside()
   self.queue.put_aside(self)
 end
-
----There is room for another layout only.
-function Diff:lay_out_again()
-  self.queue.lay_out_again(self)
-end
-
 ---Neovim ends.
 function Diff:exit()
   self.outcome = "rejected"
   self:send("rejected")
   if self.view then
     self.view:close_on_exit()
-  end
-end
-
----We or the client are about to write the file.
----@private
-function Diff:expect_write()
-  local proposal = self.proposal
-  local auto_reload = require("claude-code.editor.documents.auto_reload")
-  auto_reload.expect_write({ path = proposal.new_path })
-  if proposal:is_merged() then
-    require("claude-code.editor.documents.unsaved").allow_overwrite(proposal.target)
   end
 end
 
@@ -236,8 +218,11 @@ function Diff:send(outcome, reason)
   end
   local is_accepted, proposal = outcome == "accepted", self.proposal
   if is_accepted then
-    -- First of all: once the answer is sent the file may change at any time.
-    self:expect_write()
+    -- First of all: once the answer is sent we or the client write the file.
+    require("claude-code.editor.documents.auto_reload").expect_write({ path = proposal.new_path })
+    if proposal:is_merged() then
+      require("claude-code.editor.documents.unsaved").allow_overwrite(proposal.target)
+    end
     self:report_accepted()
   end
   channel.notify("diff_ended", {

@@ -67,8 +67,7 @@ local function report(words, diff)
   notify.info(words:format(waiting.ways(), diff.proposal:title()), TOPIC)
 end
 
----Reports once that a diff waits for what the user is in the middle of: typing, a float, a macro, another plugin's
----question.
+---Reports once that a diff waits until the user is done with typing, a float, a macro, or another plugin's question.
 local function report_wait(diff)
   if not diff.reported then
     diff.reported = true
@@ -76,7 +75,7 @@ local function report_wait(diff)
   end
 end
 
----@return claude-code.Diff? diff the next to appear: of the current session first; not one that is left undecided
+---The next to appear: of the current session first; not one that is left undecided.
 local function next_up()
   local candidates = vim.tbl_filter(function(diff)
     return not diff.aside
@@ -106,7 +105,6 @@ local function remove_waiting(diff)
   end, queue.waiting)
 end
 
----@return claude-code.Diff diff was on screen
 local function remove_shown()
   local diff = queue.shown --[[@as claude-code.Diff]]
   diff.view, queue.shown = nil, nil
@@ -114,7 +112,6 @@ local function remove_shown()
 end
 
 ---A user who types keeps the window they type in, and a tab page cannot be made without leaving it.
----@return boolean
 local function can_show(diff)
   local may = focus.may_change(diff.asked_for)
   local in_terminal = vim.api.nvim_get_mode().mode == "t"
@@ -141,14 +138,6 @@ local function wait(diff)
   blocked.retry(show_next, ms > 0 and ms or nil)
 end
 
-local function show(diff)
-  local focused = diff:show()
-  queue.shown = diff
-  remove_waiting(diff)
-  update_ways()
-  diff:report_shown(focused)
-end
-
 ---Shows the next diff if none is on screen and windows may change.
 ---@param decided? boolean the user has just decided another one
 ---@return string? failure
@@ -163,7 +152,13 @@ local function try_next(decided)
     report_wait(diff)
     return focus.after_busy(show_next)
   end
-  local ok, message = pcall(show, diff)
+  local ok, message = pcall(function()
+    local focused = diff:show()
+    queue.shown = diff
+    remove_waiting(diff)
+    update_ways()
+    diff:report_shown(focused)
+  end)
   if ok then
     return
   elseif blocked.is_textlock_error(message) then
@@ -188,7 +183,6 @@ function show_next(decided)
   end
 end
 
----@param params claude-code.DiffParams
 ---@return string? failure it cannot be shown, and is not in the queue
 local function add(params)
   if #queue.waiting == 0 and not queue.shown then
@@ -214,8 +208,6 @@ local function add(params)
 end
 
 ---Claude then asks in its terminal, and the user reads why.
----@return nil
----@return claude-code.Failure
 local function refuse(failure)
   notify.warn(failure .. ": decide where Claude asks you", TOPIC)
   return nil, failure

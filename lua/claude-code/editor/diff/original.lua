@@ -14,13 +14,12 @@ local QUESTIONS = { K = "hover", gd = "definition" }
 
 local M = {}
 
----@return claude-code.Hunk[] from the file's buffer to the other
+---From the file's buffer to the other.
 local function hunks_from(buf, target)
   local old = api.nvim_buf_get_lines(target, 0, -1, false)
   return hunks.between(old, api.nvim_buf_get_lines(buf, 0, -1, false))
 end
 
----@param item vim.quickfix.entry
 local function jump(item)
   local buf = item.bufnr or vim.fn.bufadd(item.filename)
   vim.cmd("normal! m'")
@@ -32,10 +31,8 @@ local function jump(item)
   vim.cmd("normal! zv")
 end
 
----@alias claude-code.LspResults table<integer, { result?: any }> by client
-
 ---Leads to the places that servers named; those in the file itself are shown in the buffer on screen.
----@param results claude-code.LspResults
+---@param results table<integer, { result?: any }> by client
 ---@param target integer the file's buffer
 local function show_places(results, target)
   local buf, file, items = api.nvim_get_current_buf(), api.nvim_buf_get_name(target), {}
@@ -60,7 +57,6 @@ local function show_places(results, target)
   vim.cmd("botright copen")
 end
 
----@param results claude-code.LspResults
 local function show_hover(results)
   local lines = {}
   for _, answer in pairs(results) do
@@ -76,8 +72,6 @@ local function show_hover(results)
   vim.lsp.util.open_floating_preview(lines, syntax, { focus_id = TOPIC })
 end
 
----@param target? integer the file's buffer
----@return vim.lsp.Client[]
 local function clients_for(target, name)
   local is_loaded = package.loaded["vim.lsp"] and target and api.nvim_buf_is_loaded(target)
   local method = "textDocument/" .. name
@@ -97,12 +91,13 @@ local function ask(proposal, name)
     return notify.info(("language servers know %s without this change"):format(title), TOPIC)
   end
   local text = api.nvim_get_current_line()
-  ---@param client vim.lsp.Client
   local function params_for(client)
-    local character = columns.of_byte(text, col, client.offset_encoding)
     return {
       textDocument = { uri = vim.uri_from_bufnr(target) },
-      position = { line = line - 1, character = character },
+      position = {
+        line = line - 1,
+        character = columns.of_byte(text, col, client.offset_encoding),
+      },
     }
   end
   -- TODO(0.10): all servers get the columns of the first one, as by Neovim's own `gd` there.

@@ -92,7 +92,7 @@ function Proposal:is_outside()
   return not path.is_in_any(self.file, vim.tbl_map(path.normal, folders))
 end
 
----@return boolean even its owner must not write it
+---@return boolean even for its owner
 function Proposal:is_read_only()
   local is_writable = require("claude-code.lib.regular_file").is_writable
   return uv.fs_stat(self.file) ~= nil and not is_writable(self.file)
@@ -109,7 +109,7 @@ function Proposal:is_prepared()
 end
 
 ---@private
----@return boolean changed the files on disk have changed since the last call
+---@return boolean the files on disk have changed since the last call
 function Proposal:has_new_files()
   local before = self.signature
   self.signature = disk.version(self.old_path) .. " " .. disk.version(self.new_path)
@@ -161,7 +161,7 @@ function Proposal:find_unsaved()
   return self.unsaved ~= before
 end
 
----Reports what happens to the file while the diff waits.
+---Reports that the file has unsaved edits, or was written.
 ---@param unsaved boolean
 ---@param written boolean
 ---@return boolean reported
@@ -296,52 +296,30 @@ function Proposal:merge()
   end
 end
 
----@private
----@param force boolean a read-only file may be written
----@return string? message why the file must not be written
-function Proposal:refusal(force)
-  if self:is_moved() then
-    local message = "nothing was accepted: %s leads to another file than when Claude proposed this (%s "
-      .. "now, %s then); restore the symlink, or reject the proposal"
-    return message:format(self:title(), path.real(self.new_path), self.file)
-  elseif not force and self:is_read_only() then
-    local message =
-      "nothing was accepted, as %s is read-only; :w! or :Claude diff accept! writes it"
-    return message:format(self:title())
-  end
-end
-
----Overwriting a newer file takes a second time.
----@private
----@return boolean
-function Proposal:may_overwrite()
-  if not self.is_written or self.is_confirmed then
-    return true
-  end
-  self.is_confirmed = true
-  local message =
-    "%s was written since Claude proposed this: review what you would lose, then accept again"
-  notify.warn(message:format(self:title()), "diff.written")
-  return false
-end
-
 ---Gets the proposal ready to be accepted as it is now, if that can be.
 ---@param force? boolean a read-only file may be written
 ---@return claude-code.DiffOutcome? outcome nil: not yet, and a message said why
 function Proposal:accept(force)
-  local refusal = self:refusal(force == true)
-  if refusal then
-    notify.error(refusal)
-    return nil
+  if self:is_moved() then
+    local message = "nothing was accepted: %s leads to another file than when Claude proposed this (%s "
+      .. "now, %s then); restore the symlink, or reject the proposal"
+    return notify.error(message:format(self:title(), path.real(self.new_path), self.file))
+  elseif not force and self:is_read_only() then
+    local message =
+      "nothing was accepted, as %s is read-only; :w! or :Claude diff accept! writes it"
+    return notify.error(message:format(self:title()))
   end
   self:follow_disk()
-  if not self:may_overwrite() then
-    return nil
+  if self.is_written and not self.is_confirmed then
+    self.is_confirmed = true
+    local message =
+      "%s was written since Claude proposed this: review what you would lose, then accept again"
+    return notify.warn(message:format(self:title()), "diff.written")
   elseif not self:is_prepared() then
     return "accepted"
   elseif self:has_conflicts() then
-    notify.warn("conflicts are left in the proposal: resolve them or undo the merge", "diff.accept")
-    return nil
+    local message = "conflicts are left in the proposal: resolve them or undo the merge"
+    return notify.warn(message, "diff.accept")
   elseif accepted.ask_after_edits(self) then
     return nil
   end

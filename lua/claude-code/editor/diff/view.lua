@@ -99,21 +99,16 @@ function View:place_focus(is_typing)
     end)
   end
   if is_wanted and self.origin.terminal and not self.diff.stays then
-    self:focus_when_idle()
+    -- It appeared beside a terminal in which the user types: the cursor moves once they pause there.
+    self.watch:replace("idle", function()
+      return keyboard.after_idle(focus.pause_ms(), function()
+        if api.nvim_get_current_win() == self.origin.win and focus.may_change() == "all" then
+          self:enter()
+        end
+      end)
+    end)
   end
   return false
-end
-
----Moves into a diff that appeared beside a terminal in which the user types, once they pause there.
----@private
-function View:focus_when_idle()
-  self.watch:replace("idle", function()
-    return keyboard.after_idle(focus.pause_ms(), function()
-      if api.nvim_get_current_win() == self.origin.win and focus.may_change() == "all" then
-        self:enter()
-      end
-    end)
-  end)
 end
 
 ---Moves the cursor into it from where the user is now.
@@ -144,17 +139,11 @@ function View:refresh()
   end
 end
 
----Updates the bars alone: the cursor moved, or another diff waits.
+---Updates the bars alone.
 function View:show_bars()
   if self:is_open() and self.layout:is_intact() then
     bars.show(self)
   end
-end
-
----@private
-function View:stop()
-  self.is_over = true
-  self.watch:stop()
 end
 
 ---Keeps where the user was in the proposal. The window may show something else by now, or be gone.
@@ -209,18 +198,10 @@ function View:close_on_exit()
 end
 
 ---@private
----@return boolean
-function View:may_close()
-  local may = blocked.may_change()
-  if may == "no_focus" and self:is_inside() then
-    if not self.closing.undecided then
-      blocked.to_normal_mode()
-    end
-    return false
-  end
-  return may ~= "nothing"
+function View:stop()
+  self.is_over = true
+  self.watch:stop()
 end
-
 ---Ends all watching at once, and brings the user's windows back as soon as they may change. A later call counts in
 ---place of an earlier one.
 ---@param closing claude-code.Closing
@@ -241,8 +222,14 @@ end
 
 ---@private
 function View:try_to_close()
-  local closing = self.closing --[[@as claude-code.Closing]]
-  local may_close, ok, message = self:may_close(), false, nil
+  local closing, may =
+    self.closing, --[[@as claude-code.Closing]]
+    blocked.may_change()
+  local is_typed_in = may == "no_focus" and self:is_inside()
+  if is_typed_in and not closing.undecided then
+    blocked.to_normal_mode()
+  end
+  local may_close, ok, message = may ~= "nothing" and not is_typed_in, false, nil
   if may_close then
     ok, message = pcall(self.remove, self, closing.back_to_terminal)
   end

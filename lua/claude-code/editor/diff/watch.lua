@@ -29,9 +29,8 @@ local WRITING_MODIFIED = { exit = true, update = true, xit = true }
 local WRITING_ALL = { wall = true, wqall = true, xall = true }
 
 local CLOSING = { close = true, quit = true }
-local CTRL_W, CTRL_Q = "\23", "\17"
-local CLOSING_KEYS =
-  { [CTRL_W .. "c"] = true, [CTRL_W .. "q"] = true, [CTRL_W .. CTRL_Q] = true, ZQ = true }
+---CTRL-W c, CTRL-W q, CTRL-W CTRL-Q.
+local CLOSING_KEYS = { ["\23c"] = true, ["\23q"] = true, ["\23\17"] = true, ZQ = true }
 
 ---@class claude-code.Watch
 ---@field private view claude-code.View
@@ -61,7 +60,7 @@ function M.start(view)
       view.layout:even_out()
     end
     if view.layout:is_cramped() then
-      return view.diff:lay_out_again()
+      return view.diff.queue.lay_out_again(view.diff)
     end
     view:show_bars()
   end)
@@ -199,7 +198,7 @@ function Watch:on_write(target)
   end
 end
 
----A key or command that closes was typed, and is about to be executed.
+---A key or command that closes is about to be executed.
 ---@private
 ---@param force boolean the user's edits may go
 function Watch:on_close(force)
@@ -219,8 +218,8 @@ function Watch:on_close(force)
   end)
 end
 
+---A command is about to be executed.
 ---@private
----@param command string that is about to be executed
 function Watch:on_command(command, bang)
   local buf = self.proposal.new_buf
   if WRITING_ALL[command] then
@@ -239,7 +238,6 @@ function Watch:on_command(command, bang)
 end
 
 ---@private
----@return fun() stop
 function Watch:follow_typing(events)
   local previous, is_early = "", false
   return keyboard.follow_commands(events, {
