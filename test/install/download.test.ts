@@ -11,7 +11,6 @@ import {
   type TestNeovim,
   temporaryFolder,
 } from "#test";
-import { CERTIFICATE, KEY } from "../support/certificate";
 import { type HostileEntry, hostileArchive } from "../support/hostile-archive";
 import { DataFolder, install, Publication } from "../support/installer";
 import { platformSkip } from "../support/platform-skip";
@@ -73,23 +72,6 @@ describe.each(NEOVIMS)("a download in $name", (version) => {
     expect(data.installedVersion()).toBeUndefined();
     expect(data.leftovers()).toEqual([]);
     expect(server.requests).toHaveLength(1);
-  });
-
-  test("says that a server redirects without an end", async () => {
-    let requests = 0;
-    using server = Bun.serve({
-      port: 0,
-      tls: { cert: CERTIFICATE, key: KEY },
-      fetch: ({ url }) => Response.redirect(new URL(`/${requests++}`, url).href),
-    });
-    const authority = join(data.xdg, "authority.pem");
-    await writeFile(authority, CERTIFICATE);
-    await neovim.lua(`vim.env.CURL_CA_BUNDLE = ...`, authority);
-    const release = { ...published.release.asset, url: `https://localhost:${server.port}/a` };
-    const { message } = await install(neovim, request({ ...release, version: "0.1.0" }));
-    await neovim.lua(`vim.env.CURL_CA_BUNDLE = nil`);
-    expect(message).toMatch(/redirects too often|redirects/);
-    expect([requests > 5, requests < 50, data.leftovers()]).toEqual([true, true, []]);
   });
 
   test("names what would do without curl, or a program for the check", async () => {

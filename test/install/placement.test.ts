@@ -212,27 +212,6 @@ test("is absent or right at the stable path, killed at any moment", async () => 
   expect(server.requests.length).toBeGreaterThan(1);
 });
 
-test("leads to an executable at every moment of another installation", async () => {
-  await using neovim = await start(NEWEST);
-  await install(neovim);
-  await neovim.lua(
-    `MISSING, RENAMES = {}, 0
-    local stable, rename = ..., vim.uv.fs_rename
-    vim.uv.fs_rename = function(...)
-      local result = { rename(...) }
-      RENAMES = RENAMES + 1
-      table.insert(MISSING, not vim.uv.fs_stat(stable) and select(1, ...) or nil)
-      return unpack(result)
-    end`,
-    data.stable,
-  );
-  await writeFile(data.executable("0.1.0"), "damaged");
-  expect(await install(neovim)).toEqual(installed());
-  expect(data.installedVersion()).toBe("0.1.0");
-  expect(await neovim.lua("return { RENAMES > 0, MISSING }")).toEqual([true, []]);
-  expect(data.leftovers()).toEqual([]);
-});
-
 describe("a data folder that", () => {
   const version = NEWEST;
 

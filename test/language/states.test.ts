@@ -94,27 +94,6 @@ describe.each(NEOVIMS)("questions to a language server with $name", (version) =>
     expect(text).not.toContain("another project");
   });
 
-  test("leaves out places that are not in the protocol", async () => {
-    const start = { line: 0, character: 0 };
-    const uri = "file:///a.txt";
-    const places = [
-      { uri, range: { start } },
-      { uri: `file:///${"a/".repeat(10_000)}`, range: { start } },
-      { uri, range: { start: { line: 0.5, character: 0 } } },
-      { uri, range: { start: { line: -1, character: 0 } } },
-      { uri, range: { start: { line: "1" } } },
-      { uri: 5, range: { start } },
-    ];
-    const rows = await world.project.neovim.lua(
-      `local place = require("claude-code.editor.language.position").place
-       return vim.tbl_map(function(location)
-         return (place(location, { offset_encoding = "utf-16" }) or {}).row or false
-       end, ...)`,
-      places,
-    );
-    expect(rows).toEqual([0, false, false, false, false, false]);
-  });
-
   test("counts uses in private files, and shows none", async () => {
     claims("Language tools do not show private files");
     world.set("private");

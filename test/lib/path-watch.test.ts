@@ -77,17 +77,6 @@ test("what is written as soon as a change is reported is reported, too", async (
   }
 });
 
-test("other files are not reported", async () => {
-  make();
-  watch.follow(paths);
-  await reports("src/a");
-  await Bun.sleep(100);
-  const before = changes;
-  writeFileSync(join(root, "src/other"), "");
-  await Bun.sleep(200);
-  expect(changes).toBe(before);
-});
-
 /** Prints each change until it was told the last one, in a user namespace with so many watches and instances. */
 const LIMITED = `
   import { existsSync, renameSync, writeFileSync } from "node:fs";

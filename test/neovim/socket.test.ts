@@ -1,5 +1,4 @@
-import { join } from "node:path";
-import { NEWEST, outcomeOf, TestNeovim, temporaryFolder } from "#test";
+import { NEWEST, outcomeOf, TestNeovim } from "#test";
 import { NeovimRpc } from "../../src/neovim/rpc";
 
 /** More than the system takes from a program for one that does not read. */
@@ -29,8 +28,4 @@ test("when Neovim ends, what it has not answered is rejected", async () => {
   expect(await outcomeOf(unanswered)).toThrow("Neovim is gone");
   expect(rpc.closed).toBe(true);
   expect(await outcomeOf(rpc.request("nvim_get_mode", []))).toThrow("Neovim is gone");
-});
-
-test("where nobody listens there is no connection", async () => {
-  expect(await outcomeOf(NeovimRpc.connect(join(temporaryFolder(), "none")))).toThrow();
 });

@@ -62,16 +62,6 @@ describe.each(BOTH_NEOVIMS)("the executable in $name", (version) => {
     expect(message).toContain("restart Neovim, the plugin was upgraded to 0.1.0");
   });
 
-  test("rejects the launch line: repeats its message", async () => {
-    const [message] = await failing(
-      `IDENTITY = require("port").endpoint; TOKEN = IDENTITY.token
-       IDENTITY.token = function() return "no uuid" end`,
-      `IDENTITY.token = TOKEN`,
-    );
-    expect(message).toContain("does not fit the plugin");
-    expect(message).toContain("wrong in: token");
-  });
-
   test("ends before it is ready: gives up, and names the log", async () => {
     const [message] = await failing(
       `IDENTITY = require("port").endpoint; ADDRESS = IDENTITY.address

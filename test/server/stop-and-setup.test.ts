@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { eventually, NEOVIMS, type NeovimOptions, TestClient, TestNeovim } from "#test";
 
@@ -15,9 +15,6 @@ const inState = (neovim: TestNeovim, wanted: string) =>
     const found = await status(neovim);
     return found.state === wanted && found;
   });
-
-const logged = (neovim: TestNeovim) =>
-  readFileSync(join(neovim.home, ".local/state/nvim/claude-code.log"), "utf8");
 
 /** Takes the options, and lets happen what that schedules. */
 async function setUp(neovim: TestNeovim, options: string): Promise<void> {
@@ -52,18 +49,6 @@ describe.each(NEOVIMS)("in $name", (version) => {
       await neovim.command("Claude");
       await inState(neovim, "ready");
     }
-  });
-
-  test("logs no error when a server is stopped that only just starts", async () => {
-    await using neovim = await start({ setup: "{ auto_start = false }" });
-    // The executable waits for an answer when it is stopped.
-    await neovim.lua(`
-      require("claude-code").start()
-      vim.uv.sleep(500)
-      require("claude-code").stop()
-      vim.uv.sleep(500)`);
-    await eventually("the end in the log", () => logged(neovim).includes("Ending: "));
-    expect(logged(neovim)).not.toContain("ERROR");
   });
 
   test.each([

@@ -116,30 +116,6 @@ describe.each([...NEOVIMS])("a session that needs the user of Neovim $name", (ve
     expect(await messages()).toContain("the function notify.by failed: ");
   });
 
-  test("needs no timer while it rests, nor do eight", async () => {
-    // Neovim 0.10 aborts in uv.walk().
-    await neovim.lua(`
-      TIMERS, NEW_TIMER = {}, vim.uv.new_timer
-      vim.uv.new_timer = function()
-        table.insert(TIMERS, NEW_TIMER())
-        return TIMERS[#TIMERS]
-      end
-      vim.o.laststatus = 2
-      vim.o.statusline = "%{v:lua.require'claude-code'.statusline()}"
-      for n = 4, 8 do rows.set(rows.add({}), { buf = vim.api.nvim_create_buf(false, true) }) end
-      for n = 1, 8 do
-        rows.report(n, "terminal", { state = n % 2 == 0 and "working" or "blocked" })
-      end`);
-    const active = () =>
-      neovim.lua<number>(`
-        return #vim.tbl_filter(function(timer)
-          return not timer:is_closing() and timer:is_active()
-        end, TIMERS)`);
-    await eventually("the report", async () => (await messages()) !== "");
-    await eventually("no timer", async () => expect(await active()).toBe(0));
-    await neovim.lua("vim.uv.new_timer = NEW_TIMER vim.cmd('set statusline& laststatus&')");
-  });
-
   nightly.test("is reported by the terminal when Neovim has not the focus", async () => {
     const inner = `
       require("port").hurry(${HURRY})

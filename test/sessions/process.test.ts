@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { eventually, NEWEST, TestNeovim } from "#test";
-import { isAlive } from "../../src/lib/process";
+import { eventually } from "#test";
 import { placeOf, programsByPs } from "../../src/sessions/place";
 
 let parent: ChildProcess;
@@ -22,12 +21,4 @@ test("ps says of a process what /proc says", async () => {
   expect(programsByPs().get(child)?.parent).toBe(shell);
   expect(programsByPs().get(shell)).toEqual({ parent: process.pid, name: "sh" });
   process.kill(child);
-});
-
-test("a process that has ended does not run, also while its parent does not wait for it", async () => {
-  await using neovim = await TestNeovim.start({ version: NEWEST, setup: "{ auto_start = false }" });
-  const child = await childOf("sleep 0.1 & echo $!; exec sleep 60");
-  const isKnown = () => neovim.lua<boolean>(`return require("port").programs.is_alive(...)`, child);
-  await eventually("its end", async () => !isAlive(child) && !(await isKnown()));
-  expect(isAlive(parent.pid as number)).toBe(true);
 });

@@ -42,15 +42,6 @@ describe.each([...NEOVIMS])("the rows of sessions in Neovim $name", (version) =>
     expect(numbers).toEqual([2, 7, 4, 5]);
   });
 
-  test("callers get copies", async () => {
-    const name = await run(`
-      local n = rows.add({ name = "docs" })
-      rows.get(n).name = "changed"
-      rows.list()[1].name = "changed"
-      return rows.get(n).name`);
-    expect(name).toBe("docs");
-  });
-
   test("events say what happened, and nothing that did not", async () => {
     const happened = await run(`
       local n = rows.add({})

@@ -37,7 +37,6 @@ local MODULES = {
   review_cursor = "claude-code.editor.review.cursor",
   remote = "claude-code.remote",
   mentions = "claude-code.context.mention",
-  programs = "claude-code.programs",
   prompt = "claude-code.terminal.prompt",
   running = "claude-code.terminal.running",
   selection = "claude-code.editor.selection",
@@ -212,20 +211,6 @@ end
 function M.reject(id, reason)
   local found = id and diff().find(id) or diff().current()
   return found and found:reject(reason)
-end
-
----Counts from now on how often the executable asks for the state.
----@return fun(): integer
-function M.count_syncs()
-  local sync, count = require("claude-code.editor.sync"), 0
-  local original = sync.take
-  sync.take = function()
-    count = count + 1
-    return original()
-  end
-  return function()
-    return count
-  end
 end
 
 ---Lets what is limited in time, or reported after a while, from now on end earlier, by this factor.

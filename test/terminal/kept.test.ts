@@ -180,32 +180,6 @@ describe.each(NEOVIMS)("a Claude that $name leaves in tmux", (version) => {
     await asksForIde(next);
     expect((await world.onlyPane()).pane).toBe(left.pane);
   });
-
-  test("stays when another Neovim ends all that the plugin does, and is there again afterwards", async () => {
-    await using world = new World();
-    const left = await leave(world, version, kill);
-    const next = await world.neovim(version, { setup: "{ auto_start = false }" });
-    const reload = async () => {
-      await next.lua(`
-        local config = require("port").config.get()
-        require("claude-code").deactivate()
-        vim.cmd.runtime("plugin/claude-code.lua")
-        require("claude-code").setup({ auto_start = false, terminal = config.terminal })`);
-      expect((await world.onlyPane()).pane).toBe(left.pane);
-    };
-    await next.command("Claude new");
-    await eventually("its own pane", async () => (await world.panes()).length === 2);
-    await next.command("Claude close");
-    await eventually("its end", async () => (await world.panes()).length === 1);
-    await reload();
-    await next.command("Claude");
-    await eventually("the session", async () => (await own(next)).length === 1);
-    await reload();
-    expect(await own(next)).toEqual([]);
-    await next.command("Claude");
-    await eventually("the session", async () => (await own(next)).length === 1);
-    expect((await world.onlyPane()).pane).toBe(left.pane);
-  });
 });
 
 describe("a pane that is kept", () => {

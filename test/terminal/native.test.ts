@@ -230,22 +230,6 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     });
   });
 
-  test("resumes terminal mode after a window took rows from it", async () => {
-    await open();
-    await play(`
-      ${"a<CR>".repeat(60)}
-      <C-q>                                 mode nt
-      :botright 12new<CR><C-w>t<C-w>l
-      ${MODES_BEGIN}                     mode t
-      <C-q><C-w>b:quit<CR>
-      <C-w>t<C-w>l<C-q>:botright copen<CR>
-      ${MODES_BEGIN}
-      :quit<CR>
-      ${MODES_BEGIN}
-      <C-w>t<C-w>l                          mode t
-    `);
-  });
-
   test.each(["wincmd p", "Claude close", "enew"])(
     "%s while terminal mode is to begin",
     async (leave) => {

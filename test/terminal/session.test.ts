@@ -1,6 +1,6 @@
 import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { eventually, NEOVIMS, TestClient, TestNeovim, temporaryFolder } from "#test";
+import { eventually, NEOVIMS, TestNeovim, temporaryFolder } from "#test";
 import { LATER, openEcho, SCREEN, shows } from "./workbench";
 
 describe.each(NEOVIMS)("a session of $name with Claude's terminal in it", (version) => {
@@ -93,62 +93,5 @@ describe.each(NEOVIMS)("a session of $name with Claude's terminal in it", (versi
     await openEcho(neovim);
     expect(started()).toHaveLength(1);
     expect(await shown(neovim)).toEqual(["a.txt", "terminal"]);
-  });
-
-  const NAMES = [
-    "terminal",
-    "base/a.txt",
-    "1/a.txt (proposed)",
-    "transcript/1",
-    "result/1",
-    "prompt/1",
-    "plan/1",
-  ];
-  test.each(["", "localoptions"])(
-    "an older version's, with each of its buffers, loads without an error: 'sessionoptions' with %p",
-    async (option) => {
-      const path = join(folder, "older.vim");
-      await using older = await start(false, "--cmd", "set noloadplugins", join(folder, "a.txt"));
-      for (const name of NAMES)
-        await older.lua(
-          `vim.cmd.vsplit()
-          local buf = vim.api.nvim_create_buf(true, false)
-          vim.api.nvim_buf_set_name(buf, "claude-code://" .. ...)
-          vim.api.nvim_win_set_buf(0, buf)
-          vim.cmd((...) == "terminal" and "noautocmd call nvim_open_term(0, {})" or "diffthis")
-          vim.wo.winbar = "%(%)x"`,
-          name,
-        );
-      await older.command(`set sessionoptions+=${option} | mksession! ${path}`);
-      await using neovim = await start(options, "-S", path);
-      await fileAlone(neovim);
-      expect(await buffers(neovim)).not.toContain("claude-code:");
-      expect(await neovim.lua("return vim.v.errmsg")).toBe("");
-      expect(await neovim.command("messages")).not.toMatch(/E\d+:|Error/);
-      expect(started()).toEqual([]);
-    },
-  );
-
-  test("saved as Neovim ends has no tab page of a diff", async () => {
-    const setup = options.replace(/}$/, ', diff = { layout = "tab" } }');
-    // Wide enough for Claude's terminal beside the diff.
-    const ui = { width: 160, height: 40 };
-    await using neovim = await TestNeovim.start({ version, setup, cwd: folder, ui });
-    await neovim.command("autocmd VimLeavePre * mksession! left.vim");
-    const path = join(folder, "a.txt");
-    await neovim.command(`edit ${path}`);
-    await openEcho(neovim);
-    using client = await TestClient.open(await neovim.lock(), "claude-code");
-    void client.propose(path, "proposed\n");
-    await neovim.inMode("n");
-    neovim.request("nvim_input", [":qa!<CR>"]).catch(() => {});
-    const left = join(folder, "left.vim");
-    await eventually("the session", () => existsSync(left));
-    await eventually("its end", () =>
-      readFileSync(left, "utf8").includes("doautoall SessionLoadPost"),
-    );
-    await using restored = await start(options, "-S", left);
-    expect(await restored.lua("return vim.fn.tabpagenr('$')")).toBe(1);
-    await fileAlone(restored);
   });
 });

@@ -343,22 +343,4 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
     await Bun.sleep(50);
     expect(await bar()).toBe("");
   });
-
-  test("terminal mode was left to read in one, not in the other", async () => {
-    await openTwo();
-    await play(`
-      <C-Bslash><C-n>  mode nt
-      :1ClaudeCode     mode t
-      :Claude          mode n
-    `);
-  });
-
-  test("a float shows one, too", async () => {
-    await configure(neovim, `{ command = ${CLI}, position = "float" }`);
-    await openTwo();
-    await play(`
-      <Ignore>      shown = 2   windows 2
-      :1ClaudeCode  shown = 1   windows 2
-    `);
-  });
 });

@@ -61,14 +61,6 @@ describe.each(NEOVIMS)("the size of Claude's terminal in $name", (version) => {
     await eventually("all rows again", async () => (await drawn(3)) || (await drawn(2)));
   });
 
-  test("is not kept from a tab page where it was alone", async () => {
-    await neovim.command("tabnew");
-    await open();
-    await neovim.command("only");
-    await toggle();
-    expect(await sizes()).toEqual([76, -43]);
-  });
-
   const greedy: [position: "right" | "bottom", command: string, sizes: number[]][] = [
     ["right", "vertical resize 118", [10, -109]],
     ["bottom", "resize 26", [3, -24]],
@@ -105,13 +97,6 @@ describe.each(NEOVIMS)("the size of Claude's terminal in $name", (version) => {
     await neovim.command("Claude");
     await eventually("the old sizes", async () => expect(await sizes(direction)).toEqual(before));
     await neovim.command("set equalalways& eadirection&");
-  });
-
-  test("leaves the heights of the others alone", async () => {
-    await neovim.command("split | resize 5");
-    const before = await sizes("height");
-    await open();
-    expect((await sizes("height")).slice(0, 2)).toEqual(before);
   });
 
   test("follows the screen, in another tab page as well", async () => {

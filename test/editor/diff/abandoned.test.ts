@@ -112,22 +112,4 @@ describe.each(NEOVIMS)("the executable dies, in $name", (version) => {
     expect(await a.nvim.lua<unknown[]>(KEPT)).toEqual([]);
     expect(await a.messages()).not.toContain("your version");
   });
-
-  test.each(["", "<CR>"])("does not lead a user back into their terminal: %s", async (keys) => {
-    await using a = await Attached.asNew({ version, ui: UI });
-    await a.edit(a.file("a.txt", OLD));
-    await a.nvim.command("vsplit | terminal cat");
-    await a.nvim.command("let b:claude_code_terminal = v:true");
-    const socket = await attachSocket(a);
-    await a.nvim.plays("i  mode t");
-    await a.propose(a.path("a.txt"), NEW);
-    await a.inMode("n");
-    socket.destroy();
-    if (keys) await a.nvim.until("the end of the channel", NO_SOCKET);
-    await a.nvim.type(keys);
-    await a.cleared();
-    await a.nvim.type("<CR>");
-    await Bun.sleep(150);
-    expect(await a.mode()).toBe("nt");
-  });
 });

@@ -300,23 +300,6 @@ describe.each(NEOVIMS)("big changes, in $name", (version) => {
     expect(await a.nvim.lua<string>(bar)).not.toContain("too big");
     await a.rejects(id);
   });
-
-  test("of a line of 3,000 bytes what is far to the right has no colours, as all of it would be looked at", async () => {
-    await using a = await Attached.attached({ version, ui: UI });
-    const id = await a.propose(a.file("main.py", ""), `x = [${"1, ".repeat(1_000)}]\n`);
-    await a.nvim.until("the colours", "return vim.fn.synID(1, 6, 1) > 0");
-    expect(await a.nvim.lua("return vim.fn.synID(1, 2706, 1)")).toBe(0);
-    await a.rejects(id);
-  });
-
-  test("of a deleted line its beginning is shown", async () => {
-    await using a = await Attached.attached({ version, ui: UI });
-    await a.propose(a.file("tabs.txt", `${"\t".repeat(200_000)}\n`), "x\n");
-    await a.barShows("hunk 1/1");
-    const rows = (await a.marks("diff.inline")).flatMap((mark) => mark.virt_lines ?? []);
-    const shown = rows.flatMap((row) => row.map(([text]) => text)).join("");
-    expect(shown).toContain("… and 198000 more bytes");
-  });
 });
 
 describe.each(NEOVIMS)("white space that 'diffopt' ignores, in $name", (version) => {

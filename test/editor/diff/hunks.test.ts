@@ -183,22 +183,6 @@ describe.each(BOTH_NEOVIMS)("$name", (version) => {
     `);
   });
 
-  test("a proposal that differs in line ends or the last newline only is accepted as it is", async () => {
-    await using a = await Attached.attached({ version, ui: UI });
-    for (const [old, proposal] of [
-      ["a\nb", "a\nb\n"],
-      ["a\r\nb\r\n", "a\nb\n"],
-      ["a\n", "a\n"],
-      ["", "\n"],
-      ["\uFEFFa\n", "a\n"],
-    ] as const) {
-      const id = await a.propose(a.file("main.txt", old), proposal);
-      await a.nvim.type("grga]c<CR>");
-      expect(await a.outcome(id)).toEqual({ id, outcome: "accepted" });
-      await a.cleared();
-    }
-  });
-
   test("mixed line ends: lines put back keep theirs", async () => {
     await using a = await Attached.attached({ version, ui: UI });
     const path = a.file("main.txt", "one\r\ntwo\r\nthree\r\n");

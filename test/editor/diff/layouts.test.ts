@@ -186,13 +186,6 @@ describe.each(NEOVIMS)("$name", (version) => {
     },
   );
 
-  test("inline: a :q that comes to nothing leaves no window behind", async () => {
-    await using a = await inline(OLD);
-    const id = await a.propose(a.main, NEW);
-    await a.nvim.plays(":doautocmd QuitPre  {winnr('$')} 1");
-    await a.accepts(id);
-  });
-
   test("inline: deleted lines, additions and changes, kept true while edited", async () => {
     await using a = await inline("gone\tone\nsame\nold word\nend\n", { width: 60, height: 16 });
     const id = await a.propose(a.main, "same\nnew word\nend\nadded\n");
@@ -246,15 +239,6 @@ describe.each(NEOVIMS)("$name", (version) => {
         ],
       ]);
     }
-  });
-
-  test("inline: an edited line that begins with half a character", async () => {
-    await using a = await inline("");
-    await a.propose(a.file("a.txt", "one two three\nfour\n"), "one two three\nFOUR\n");
-    await a.nvim.lua("vim.api.nvim_buf_set_lines(0, 0, 1, false, { '\\129ne two three' })");
-    await a.barShows("+2 −2");
-    const text = (await a.marks("diff.inline")).find(isOf("ClaudeCodeAddText"));
-    expect(text).toMatchObject({ column: 0, end_col: 3 });
   });
 
   test("clears an inline drawing before the diff is shown side by side", async () => {

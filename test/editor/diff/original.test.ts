@@ -77,15 +77,6 @@ describe.each(BOTH_NEOVIMS)("$name", (version) => {
     ).toEqual([1, 1, ""]);
   });
 
-  test("K asks each server in its own columns, on 0.10 in those of the first", async () => {
-    const [a] = await start(serve("bytes", 'positionEncoding = "utf-8",'));
-    await using _a = a;
-    await a.nvim.type("7G3|K");
-    await a.nvim.until("two questions", "return #asked == 2");
-    const columns = await a.nvim.lua<number[]>("return { asked[1][3], asked[2][3] }");
-    expect(columns.sort()).toEqual(version.name.includes("0.10") ? [2, 2] : [2, 3]);
-  });
-
   test("asks no server about a line that the proposal changes or adds, and says so", async () => {
     const [a] = await start();
     await using _a = a;

@@ -175,21 +175,6 @@ describe.each(NEOVIMS)("$name", (version) => {
       [c[c       screen |- line 18 |   screen | line 21 |
     `);
   });
-
-  test.each([
-    ["vertical", 91, 24, 2],
-    ["vertical", 90, 24, 1],
-    ["horizontal", 100, 12, 1],
-    ["tab", 60, 30, 1],
-  ])("%s on %d columns and %d rows: %d sides", async (layout, width, height, sides) => {
-    await using a = await Attached.attached({ version, ui: { width, height } });
-    await a.diffLayout(layout);
-    const id = await a.propose(a.file("a.txt", OLD), NEW);
-    const { sizes } = await a.nvim.lua<Shown>(DIFF);
-    expect([sizes.length, await a.nvim.lua("return vim.wo.diff")]).toEqual([sides, sides === 2]);
-    await a.barShows("<CR> accept");
-    await a.accepts(id);
-  });
 });
 
 /** In Claude's place: shows the columns it has, at first and after each change. */

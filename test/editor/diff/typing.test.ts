@@ -76,30 +76,6 @@ describe.each(NEOVIMS)("$name: keys typed for something else decide nothing", (v
     return a;
   };
 
-  test("insert mode is left, and the file written", async () => {
-    await using a = await start();
-    const me = new User(a);
-    await a.edit(a.file("b.txt", "mine\n"));
-    await me.type("Ahello");
-    const id = await a.propose(a.file("a.txt", OLD), NEW);
-    await me.type(" you<Esc>:w<CR>", 120);
-    expect(await a.mode()).toBe("n");
-    expect(a.read("b.txt")).toBe("minehello you\n");
-    await me.decidesNow(id);
-  });
-
-  test("moving down in normal mode", async () => {
-    await using a = await start();
-    const me = new User(a);
-    await a.edit(a.file("a.txt", OLD));
-    await me.type("<CR><CR><CR>", 80);
-    const id = await a.propose(a.path("a.txt"), NEW);
-    await me.type("<CR><CR><CR>qq<CR>q", 80);
-    await me.decidesNow(id);
-    await a.cleared();
-    expect(await a.nvim.lua("return vim.api.nvim_win_get_cursor(0)[1]")).toBe(8);
-  });
-
   for (const [where, command] of [
     ["beside a file", "vsplit | terminal cat"],
     ["beside a narrow file", "botright vertical 130split | terminal cat"],

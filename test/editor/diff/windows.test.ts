@@ -14,39 +14,6 @@ describe.each(NEOVIMS)("$name", (version) => {
     await a.cleared();
   };
 
-  test("gives sizes back if a float that was open before has closed since", async () => {
-    await using a = await opened();
-    await a.nvim.command("botright split other.txt | vsplit third.txt | wincmd t");
-    await a.nvim.command("resize 9 | wincmd b | vertical resize 31 | wincmd t");
-    const before = await a.picture();
-    const float = await a.nvim.lua(`
-      return vim.api.nvim_open_win(vim.api.nvim_create_buf(false, true), false,
-        { relative = "editor", row = 2, col = 2, width = 20, height = 3 })`);
-    const id = await a.propose(a.main, NEW);
-    await a.nvim.lua("vim.api.nvim_win_close(..., true)", float);
-    await a.rejects(id);
-    const sizes = (picture: typeof before) =>
-      picture.windows.map(({ win, width, height }) => ({ win, width, height }));
-    expect(sizes(await a.picture())).toEqual(sizes(before));
-  });
-
-  test("wipes its buffers out with events, by which plugins forget them", async () => {
-    await using a = await opened();
-    await a.nvim.lua(`
-      WIPED = {}
-      vim.api.nvim_create_autocmd("BufWipeout", {
-        callback = function(args) table.insert(WIPED, args.buf) end,
-      })`);
-    const id = await a.propose(a.main, NEW);
-    const { old, new: proposed } = await a.nvim.lua<{ old: number; new: number }>(
-      'return require("port").diff_buffers()',
-    );
-    await a.rejects(id);
-    expect(await a.nvim.lua<number[]>("table.sort(WIPED) return WIPED")).toEqual(
-      [old, proposed].sort((x, y) => x - y),
-    );
-  });
-
   test("leaves the cursor in the tab page to which the user went", async () => {
     await using a = await opened();
     const before = await a.picture();
@@ -146,15 +113,4 @@ describe.each(NEOVIMS)("$name", (version) => {
       }
     },
   );
-
-  test("shows none of a queue that is closed at once", async () => {
-    await using a = await Attached.attached({ version, ui: UI });
-    const ids = [];
-    for (const name of ["a.txt", "b.txt", "c.txt"])
-      ids.push(await a.propose(a.file(name, OLD), NEW));
-    await a.nvim.lua(`_G.opened = 0
-      vim.api.nvim_create_autocmd("User", { pattern = "ClaudeCodeDiffOpened", callback = function() opened = opened + 1 end })`);
-    await closes(a, ...ids);
-    expect(await a.nvim.lua("return opened")).toBe(0);
-  });
 });

@@ -34,17 +34,6 @@ onEachNeovim(
       );
     });
 
-    test("a crowd of questions is a few for Neovim", async () => {
-      await session.neovim.lua(`ASKED = require("port").count_syncs()`);
-      const letGo = await keepBusy(session.neovim);
-      const answers = Array.from({ length: 200 }, () => session.client.json("getOpenEditors"));
-      // Answered behind all of them, and without Neovim.
-      await session.client.request("ping");
-      await letGo();
-      expect(await Promise.all(answers)).toHaveLength(200);
-      expect(await session.neovim.lua<number>("return ASKED()")).toBeLessThanOrEqual(10);
-    });
-
     /** Asks Neovim something; the function returns whether it has still not answered. */
     function stillBusy(): () => boolean {
       let answered = false;

@@ -220,23 +220,6 @@ onEachNeovim((session) => {
       await session.neovim.command("bwipeout!");
     });
 
-    test("Neovim receives of a text that is too big no more than it refuses", async () => {
-      await session.neovim.lua(`
-        local dispatcher = require("port").dispatcher
-        local call = dispatcher.call
-        dispatcher.call = function(method, params)
-          _G.received = method == "diff_open" and #params.contents or _G.received
-          return call(method, params)
-        end`);
-      const { client } = session;
-      const path = session.path("new-big.txt");
-      const paths = { old_file_path: path, new_file_path: path, tab_name: "big" };
-      const new_file_contents = `${"é".repeat(50_000)}\n`.repeat(120);
-      const why = await client.refusal("openDiff", { ...paths, new_file_contents });
-      expect(why).toContain("is too big for a diff (more than 1 MB)");
-      expect(await session.neovim.lua<number>("return _G.received")).toBeLessThan(1.01 * 2 ** 20);
-    });
-
     const tooLong: [string, (cwd: string) => string][] = [
       ["4,097 bytes", (cwd) => `${cwd}/`.padEnd(4_097, "a/")],
       ["a megabyte", () => "/q".repeat(500_000)],

@@ -82,39 +82,6 @@ onEachNeovim(
       expect(readFileSync(path, "utf8")).toBe("something else\r\n");
     });
 
-    const edits: [string, string, string][] = [
-      ["mixed line ends", "one\r\ntwo\n", "one!\r\ntwo\n"],
-      ["a byte order mark", "\uFEFFone\ntwo\n", "\uFEFFone!\ntwo\n"],
-      ["nothing", "", "!\n"],
-      ["NUL", "a\0\nb\n", "a\0!\nb\n"],
-      ["astral characters", "😀\n", "😀!\n"],
-    ];
-    test.each(edits)("an edit keeps the proposal's %s", async (_name, text, wanted) => {
-      const path = session.write("edited.txt", "old\n");
-      const answer = open(cli, path, text);
-      const before_cr = text.startsWith("one\r\ntwo\n");
-      await press(before_cr ? "ggA<BS>!<C-v><CR><Esc>:w<CR>" : "ggA!<Esc>:w<CR>");
-      expect(await answer).toEqual(["FILE_SAVED", wanted]);
-    });
-
-    const dropped: [string, string, string[]][] = [
-      ["the last, which had no newline", "]cgr<CR>", ["FILE_SAVED", "ONE\ntwo\nthree"]],
-      ["all, which rejects it", "grgr<CR>", ["DIFF_REJECTED", "the name"]],
-    ];
-    test.each(dropped)("lets the user drop %s of two hunks", async (_which, keys, wanted) => {
-      const path = session.write("hunks.txt", "one\ntwo\nthree");
-      const answer = open(cli, path, "ONE\ntwo\nTHREE\n", "the name");
-      await press(keys);
-      expect(await answer).toEqual(wanted);
-    });
-
-    test("an edit that was undone is no edit", async () => {
-      const path = session.write("undone.txt", "old\n");
-      const answer = open(cli, path, "new\r\nlines\r\n");
-      await press("ggxxu u:w<CR>");
-      expect(await answer).toEqual(["FILE_SAVED", "new\r\nlines\r\n"]);
-    });
-
     describe("for a client that is not the CLI we write the file", () => {
       test("with the final text", async () => {
         const path = await session.open("written.txt", "old\n");
