@@ -48,7 +48,7 @@ export class SessionsEndpoint {
   #sent = "";
 
   constructor(
-    private readonly editor: Pick<EditorPort, "state" | "on" | "call">,
+    private readonly editor: Pick<EditorPort, "state" | "on" | "call" | "sync">,
     /** Neovim's process. */
     private readonly neovim: number,
     private readonly log: Log,
@@ -88,8 +88,11 @@ export class SessionsEndpoint {
   }
 
   readonly requests: Record<string, Answer> = {
-    /** Nothing, once Neovim knows what is true now. */
-    look: () => this.look().then(() => {}),
+    /** Nothing, once Neovim knows what is true now, also of a folder that it has just entered. */
+    look: async () => {
+      await this.editor.sync();
+      await this.look();
+    },
     /** Place of a process. */
     place: takes(Process, ({ pid }) => placeOf(pid, this.neovim)),
     /** Conversation[]: those of the workspace and its work trees, the newest first. */

@@ -153,7 +153,7 @@ local function take_over(changes)
   for _, change in ipairs(changes) do
     local buf = path.loaded_buffer(change.path)
     if buf and change.type == "deleted" then
-      reload.note_deleted(buf)
+      require("claude-code.editor.documents.checktime").compare(buf)
     elseif buf then
       reload.check(buf)
     end
