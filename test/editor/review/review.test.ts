@@ -393,7 +393,7 @@ onEachNeovim((session) => {
 
     test("says that u took Claude's change out of the buffer, and at the end that it waits", async () => {
       for (const name of ["a", "b", "c"]) write(name, TEN);
-      await lua("require('claude-code.editor.documents.load').of_file(...)", world.path(at("c")));
+      await lua("require('claude-code.editor.documents').load(...)", world.path(at("c")));
       await nvim().command(`edit ${at("b")}`);
       claude({ a: five, b: five, c: five });
       const reload = "require('claude-code.editor.documents.reload').now({ path = ... })";

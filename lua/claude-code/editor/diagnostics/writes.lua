@@ -1,7 +1,7 @@
 --- Follows what is written and reloaded: language servers are expected to report on it.
 local api, uv = vim.api, vim.uv
 local autocommands = require("claude-code.lib.autocommands")
-local loading = require("claude-code.editor.documents.load")
+local documents = require("claude-code.editor.documents")
 local lsp = require("claude-code.lib.lsp")
 local path = require("claude-code.editor.documents.path")
 local pending = require("claude-code.editor.diagnostics.pending")
@@ -159,7 +159,7 @@ end
 function M.is_attaching(buf)
   local text = follow and follow.texts[buf]
   local is_new = text and text.kind == "opened" and now_ms() - text.at < ATTACH_MS
-  return is_new and not loading.is_asleep(buf) and lacks_server(buf) or false
+  return is_new and not documents.is_asleep(buf) and lacks_server(buf) or false
 end
 
 ---The reports that are missing on a buffer: also where servers would report if they saw it.
@@ -167,7 +167,7 @@ end
 ---@return claude-code.MissingReport[]
 function M.missing(buf)
   local missing = pending.missing(buf)
-  if loading.is_asleep(buf) and lacks_server(buf) then
+  if documents.is_asleep(buf) and lacks_server(buf) then
     missing[#missing + 1] = { name = vim.bo[buf].filetype, state = "asleep" }
   end
   return missing

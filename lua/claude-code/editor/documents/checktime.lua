@@ -71,16 +71,14 @@ function M.take_time(buf)
   end
   local readonly, ignored = vim.bo[buf].readonly, vim.o.eventignore
   vim.o.eventignore = ""
-  local autocmd = api.nvim_create_autocmd("BufWriteCmd", {
-    buffer = buf,
-    callback = function()
-      vim.bo[buf].modified = false
-    end,
-  })
+  local events = autocommands.new("take_time." .. buf)
+  events:on("BufWriteCmd", function()
+    vim.bo[buf].modified = false
+  end, { buffer = buf })
   local ok = pcall(api.nvim_buf_call, buf, function()
     vim.cmd("silent lockmarks keepalt write!")
   end)
-  pcall(api.nvim_del_autocmd, autocmd)
+  events:stop()
   vim.o.eventignore = ignored
   vim.bo[buf].readonly = readonly
   return ok and not vim.bo[buf].modified

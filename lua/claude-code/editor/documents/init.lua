@@ -1,8 +1,12 @@
---- Reading and saving open files for the executable.
+--- Loads files into buffers, and reads and saves open ones for the executable.
 local api, uv = vim.api, vim.uv
+local autocommands = require("claude-code.lib.autocommands")
 local blocked = require("claude-code.editor.input.blocked")
 local disk = require("claude-code.editor.documents.disk")
+local finally = require("claude-code.lib.finally")
 local lines = require("claude-code.editor.documents.lines")
+local notify = require("claude-code.messages.notify")
+local parsing = require("claude-code.editor.documents.parsing")
 local path = require("claude-code.editor.documents.path")
 local regular_file = require("claude-code.lib.regular_file")
 local reload = require("claude-code.editor.documents.reload")
@@ -39,19 +43,175 @@ function M.problem_with(name)
   end
 end
 
+local syntax_events = autocommands.new("syntax")
+
+---Is a buffer brought on screen for Claude just now, and not by the user?
+local is_showing = false
+
+---@return string? name of the swap file that another editor has for the buffer's file, or left when it crashed
+---@return integer? process 0: it does not run
+local function other_swap(buf)
+  local own = vim.fn.swapname(buf)
+  -- Neovim takes the next free name when the first is in use: .swo, .swn, …
+  if own == "" or own:find("%.swp$") then
+    return nil
+  end
+  local name = own:gsub("%.%w+$", ".swp")
+  local info = vim.fn.swapinfo(name)
+  local file = not info.error and vim.fn.fnamemodify(info.fname, ":p") or ""
+  -- In a shared 'directory' it may be that of a file of the same name elsewhere.
+  if path.real(file) == path.real(api.nvim_buf_get_name(buf)) then
+    return name, info.pid
+  end
+end
+
+---Once the user shows the buffer, Neovim asks its own question; once the other editor is gone, 'readonly' is as before.
+local function follow_swap(buf, swap, readonly)
+  local events = autocommands.new("swap." .. buf)
+  local edit = vim.schedule_wrap(function()
+    if api.nvim_get_current_buf() == buf and not vim.bo[buf].modified then
+      events:stop()
+      -- As if typed: in Neovim 0.10 vim.cmd() takes the question itself (E325) for a failure.
+      api.nvim_feedkeys(vim.keycode("<Cmd>edit<CR>"), "n", false)
+    end
+  end)
+  events:on("BufWinEnter", function()
+    if not is_showing and vim.uv.fs_stat(swap) then
+      edit()
+    end
+  end, { buffer = buf })
+  events:on({ "BufReadPost", "BufUnload" }, function()
+    if supply.reading == buf then
+      vim.bo[buf].readonly = true
+    else
+      events:stop()
+    end
+  end, { buffer = buf })
+  events:on({ "FocusGained", "BufEnter" }, function()
+    if not vim.uv.fs_stat(swap) then
+      events:stop()
+      vim.bo[buf].readonly = readonly
+    end
+  end)
+end
+
+---Calls `show`, which brings a buffer on screen that the user did not ask for.
+---@generic T
+---@param show fun(): T
+---@return T result
+function M.without_question(show)
+  is_showing = true
+  return finally(function()
+    is_showing = false
+  end, show)
+end
+
+---Is a buffer of this file type open, or does a server run for it? Otherwise a file written by Claude could start a
+---server written by Claude (`node_modules/.bin`).
+local is_known = require("claude-code.lib.timer").remembered(function(filetype)
+  local lsp = require("claude-code.lib.lsp")
+  return vim.iter(api.nvim_list_bufs()):any(function(buf)
+    return api.nvim_buf_is_loaded(buf)
+      and vim.bo[buf].filetype == filetype
+      and (vim.bo[buf].buflisted or #lsp.of_buffer(buf) > 0)
+  end) or vim.iter(lsp.clients()):any(function(client)
+    return vim.list_contains(client.config.filetypes or {}, filetype)
+  end)
+end)
+
+---Hidden buffers whose FileType event is still to come: no server is started for them.
+local asleep = {} ---@type table<integer, true>
+
+---Defines 'syntax', which takes longest, once the buffer is shown; and all else of a file type that the user has not
+---opened.
+local function define_later(buf)
+  syntax_events:on("BufWinEnter", function()
+    if asleep[buf] then
+      parsing.set_filetype(buf, vim.bo[buf].filetype)
+    else
+      vim.bo[buf].syntax = vim.bo[buf].syntax
+    end
+    asleep[buf] = nil
+  end, { buffer = buf, once = true, nested = true })
+end
+
+---@return boolean is_asleep no server has seen it, since the user has no file of its type open
+function M.is_asleep(buf)
+  return asleep[buf] == true
+end
+
+---Shows a buffer that was asleep to servers, if the user has a file of its type open by now.
+---@param buf integer loaded
+---@return boolean is_awake from now on
+function M.wake(buf)
+  if not asleep[buf] or not is_known(vim.bo[buf].filetype) then
+    return false
+  end
+  asleep[buf] = nil
+  local eventignore = vim.o.eventignore
+  vim.opt.eventignore:append("Syntax")
+  pcall(parsing.set_filetype, buf, vim.bo[buf].filetype)
+  vim.o.eventignore = eventignore
+  return true
+end
+
+---Loads a buffer without the swap-file question (E325): the user may not be there to answer. A file that is open
+---elsewhere, or was when an editor crashed, opens read-only. Throws errors of autocommands, and one for what is no
+---regular file.
+---@param is_unseen? boolean it is hidden for now
+function M.load_buffer(buf, is_unseen)
+  if api.nvim_buf_is_loaded(buf) then
+    return
+  end
+  local eventignore = vim.o.eventignore
+  if is_unseen then
+    vim.opt.eventignore:append({ "Syntax", "FileType" })
+  end
+  local function restore()
+    vim.o.eventignore = eventignore
+  end
+  finally(restore, supply.with_events, function()
+    supply.read(buf, function()
+      vim.fn.bufload(buf)
+    end)
+  end)
+  if is_unseen then
+    asleep[buf] = vim.bo[buf].filetype ~= "" or nil
+    define_later(buf)
+    M.wake(buf)
+  end
+  local swap, process = other_swap(buf)
+  if swap and process then
+    local readonly = vim.bo[buf].readonly
+    vim.bo[buf].readonly = true
+    local text = process > 0
+        and "%s is open in another Neovim (process %d): opened read-only; close it there, then :e"
+      or "%s has a crashed editor's swap file: opened read-only; :e recovers it (E325)"
+    notify.warn(text:format(path.base(api.nvim_buf_get_name(buf)), process))
+    -- The caller may show it at once.
+    vim.schedule(function()
+      if api.nvim_buf_is_loaded(buf) then
+        follow_swap(buf, swap, readonly)
+      end
+    end)
+  end
+end
+
 ---Loads a file, unless it is loaded.
 ---@param name string in normal form
 ---@param is_unseen? boolean it is hidden for now
 ---@return integer? buf
 ---@return string? problem
 function M.load(name, is_unseen)
-  local problem = not path.loaded_buffer(name) and M.problem_with(name)
-  if problem then
-    return nil, problem
+  local loaded = path.loaded_buffer(name)
+  local problem = not loaded and M.problem_with(name)
+  if loaded or problem then
+    return loaded, problem or nil
   end
-  local ok, buf = pcall(require("claude-code.editor.documents.load").of_file, name, is_unseen)
+  local buf = path.buffer(name) or vim.fn.bufadd(name)
+  local ok, failure = pcall(M.load_buffer, buf, is_unseen)
   if not ok then
-    return nil, ("%s cannot be opened: %s"):format(name, buf)
+    return nil, ("%s cannot be opened: %s"):format(name, failure)
   end
   return buf
 end
@@ -93,14 +253,12 @@ local function write(buf)
   local confirm, version = vim.o.confirm, disk.version(api.nvim_buf_get_name(buf))
   vim.o.confirm = false
   -- It runs last, after a formatter that may take its time.
-  local guard = api.nvim_create_autocmd("BufWritePre", {
-    buffer = buf,
-    callback = function()
-      if disk.version(api.nvim_buf_get_name(buf)) ~= version then
-        error("it changed on disk just now", 0)
-      end
-    end,
-  })
+  local events = autocommands.new("save")
+  events:on("BufWritePre", function()
+    if disk.version(api.nvim_buf_get_name(buf)) ~= version then
+      error("it changed on disk just now", 0)
+    end
+  end, { buffer = buf })
   local written, problem = false, nil
   local ok, failure = pcall(api.nvim_buf_call, buf, function()
     local before = writes()
@@ -109,7 +267,7 @@ local function write(buf)
     problem = not done and reason(message) or nil
   end)
   vim.o.confirm = confirm
-  pcall(api.nvim_del_autocmd, guard)
+  events:stop()
   return written, not ok and reason(failure) or problem
 end
 

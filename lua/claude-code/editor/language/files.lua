@@ -4,7 +4,7 @@
 local api = vim.api
 local background = require("claude-code.editor.documents.background")
 local disk = require("claude-code.editor.documents.disk")
-local loading = require("claude-code.editor.documents.load")
+local documents = require("claude-code.editor.documents")
 local lsp = require("claude-code.lib.lsp")
 local path = require("claude-code.editor.documents.path")
 local privacy = require("claude-code.editor.privacy")
@@ -28,7 +28,7 @@ local function no_server(buf)
   local filetype = vim.bo[buf].filetype
   local name = path.title(api.nvim_buf_get_name(buf))
   local text = "No language server is attached in Neovim to %s (file type %s). Use Grep"
-    .. (loading.is_asleep(buf) and ", or ask the user to open a file of this type." or ".")
+    .. (documents.is_asleep(buf) and ", or ask the user to open a file of this type." or ".")
   filetype = filetype == "" and "unknown" or filetype
   return { code = "no_server", message = text:format(name, filetype) }
 end
@@ -39,7 +39,7 @@ end
 local function wait_for_servers(buf, is_new)
   task.wait_for(function()
     return #lsp.of_buffer(buf) > 0
-  end, is_new and not loading.is_asleep(buf) and M.ATTACH_MS or 0)
+  end, is_new and not documents.is_asleep(buf) and M.ATTACH_MS or 0)
   task.wait_for(function()
     return vim.iter(lsp.of_buffer(buf)):all(function(client)
       return client.initialized or client:is_stopped()
@@ -77,7 +77,7 @@ local function load(candidates)
       return nil, { code = "private", message = privacy.refusal(name) }, false
     end
     local buf, failure = path.loaded_buffer(name), nil ---@type integer?, string?
-    local is_new = not buf or loading.wake(buf)
+    local is_new = not buf or documents.wake(buf)
     if not buf and background.is_in_workspace(name) then
       buf, failure = writes.load(name)
     end

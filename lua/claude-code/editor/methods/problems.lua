@@ -3,7 +3,7 @@ local api, uv = vim.api, vim.uv
 local background = require("claude-code.editor.documents.background")
 local channel = require("claude-code.server.channel")
 local diagnostics = require("claude-code.editor.diagnostics")
-local loading = require("claude-code.editor.documents.load")
+local documents = require("claude-code.editor.documents")
 local path = require("claude-code.editor.documents.path")
 local pending = require("claude-code.editor.diagnostics.pending")
 local privacy = require("claude-code.editor.privacy")
@@ -47,7 +47,7 @@ end
 local function first_open(candidates)
   local buf = vim.iter(candidates):map(path.loaded_buffer):next()
   if buf then
-    loading.wake(buf)
+    documents.wake(buf)
   end
   return buf
 end
@@ -111,7 +111,7 @@ function M.list(params)
     elseif buf and not privacy.hides(buf) then
       files[#files + 1] = describe(buf, api.nvim_buf_get_name(buf))
       settled = settled and not pending.is_pending(buf)
-      unseen[#unseen + 1] = loading.is_asleep(buf) and path.title(files[#files].path) or nil
+      unseen[#unseen + 1] = documents.is_asleep(buf) and path.title(files[#files].path) or nil
     end
   end
   local list = problems(files, settled and not is_busy)

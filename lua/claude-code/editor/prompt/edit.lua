@@ -1,6 +1,7 @@
 --- Files that a CLI opens by $VISUAL: its prompt (Ctrl+G), the conversation as text (Ctrl+O, `v`), plans and memory
 --- files; and git's message of a commit, for which a key asks Claude. `claude-code-nvim edit` waits for the end.
 local api = vim.api
+local documents = require("claude-code.editor.documents")
 local notify = require("claude-code.messages.notify")
 local prompts = require("claude-code.editor.prompt")
 local requests = require("claude-code.server.requests")
@@ -145,11 +146,15 @@ local function check_message(params)
   local real = require("claude-code.editor.documents.path").real
   requests.request("review/message_file", {}, function(path)
     local is_message = type(path) == "string" and real(path) == real(params.path)
-    local buf = is_message and require("claude-code.editor.documents.load").of_file(params.path)
+    local buf, problem
+    if is_message then
+      buf, problem = documents.load(real(params.path))
+    end
     if buf and not vim.bo[buf].modified then
       return open_message(params, buf)
     end
     local why = buf and "its buffer has unsaved edits: write them, and commit again"
+      or problem
       or "it is the message of no commit that is under way"
     notify.warn(("%s was not opened: %s"):format(params.path, why))
     finish(params, false)
@@ -189,7 +194,11 @@ function M.open(params)
       return {}, problem
     end
   else
-    local buf = require("claude-code.editor.documents.load").of_file(params.path)
+    local buf, problem =
+      documents.load(require("claude-code.editor.documents.path").normal(params.path))
+    if not buf then
+      return {}, problem
+    end
     require("claude-code.editor.documents.parsing").set_filetype(buf, "markdown")
     vim.bo[buf].bufhidden = "wipe"
     vim.b[buf].claude_code_prompt = true

@@ -33,8 +33,7 @@ function M.open_window(buf, n)
     vim.cmd.stopinsert()
   end
   local win = api.nvim_open_win(buf, true, { win = beside, split = "below", height = height })
-  local options = { wrap = true, linebreak = true, number = false, signcolumn = "no" }
-  windows.set_options(win, options)
+  windows.set_options(win, { wrap = true, linebreak = true, number = false, signcolumn = "no" })
   return win
 end
 
@@ -102,6 +101,7 @@ end
 ---@field source integer the buffer of the user's file, for placeholders
 ---@field from integer the window in which they were
 ---@field win? integer its own
+---@field has_begun? boolean insert mode was entered
 ---@field is_lost boolean its text could not be kept
 ---@field is_sending boolean now: closing the window sends it
 
@@ -239,6 +239,9 @@ local function follow(prompt)
   events:on("VimLeavePre", function()
     keep(prompt)
   end)
+  events:on("InsertEnter", function()
+    prompt.has_begun = true
+  end, { buffer = buf })
   follow_commands(prompt, events)
 end
 
@@ -305,16 +308,8 @@ function M.open(n, is_about)
   elseif is_about then
     api.nvim_buf_set_lines(prompt.buf, 0, -1, true, { "", "{selection}" })
   end
-  local has_begun = false
-  api.nvim_create_autocmd("InsertEnter", {
-    buffer = prompt.buf,
-    once = true,
-    callback = function()
-      has_begun = true
-    end,
-  })
   require("claude-code.editor.windows.focus").begin_insert_mode(function()
-    return not has_begun and api.nvim_get_current_buf() == prompt.buf
+    return not prompt.has_begun and api.nvim_get_current_buf() == prompt.buf
   end)
 end
 

@@ -4,7 +4,7 @@
 local api = vim.api
 local buffers = require("claude-code.editor.review.buffer")
 local lists = require("claude-code.editor.review.list")
-local loading = require("claude-code.editor.documents.load")
+local documents = require("claude-code.editor.documents")
 local marks = require("claude-code.editor.review.marks")
 local notify = require("claude-code.messages.notify")
 local path = require("claude-code.editor.documents.path")
@@ -146,9 +146,9 @@ end
 ---@return boolean shown in the current window
 local function show(buf, win)
   local ok, is_shown = pcall(notify.guard, function()
-    loading.load(buf)
+    documents.load_buffer(buf)
     vim.bo[buf].buflisted = true
-    loading.without_question(function()
+    documents.without_question(function()
       api.nvim_set_current_win(windows.bring(buf, win))
     end)
   end)

@@ -131,7 +131,7 @@ local function carry_out(file, decision, back)
   if file.edits and not buf then
     -- Without 'hidden' it was unloaded after its text was sent.
     buf = vim.fn.bufadd(file.path)
-    require("claude-code.editor.documents.load").load(buf)
+    documents.load_buffer(buf)
   end
   if file.problem or not buf then
     return file.problem

@@ -5,7 +5,7 @@ local auto_reload = require("claude-code.editor.documents.auto_reload")
 local background = require("claude-code.editor.documents.background")
 local diagnostics = require("claude-code.editor.diagnostics")
 local filter = require("claude-code.editor.turn_check.filter")
-local loading = require("claude-code.editor.documents.load")
+local documents = require("claude-code.editor.documents")
 local path = require("claude-code.editor.documents.path")
 local pending = require("claude-code.editor.diagnostics.pending")
 local privacy = require("claude-code.editor.privacy")
@@ -173,7 +173,7 @@ end
 ---@field missing claude-code.MissingReport[]
 
 local function describe(real, file, buf, was_open)
-  loading.wake(buf)
+  documents.wake(buf)
   writes.expect_starting(buf)
   local is_attaching = writes.is_attaching(buf)
   return {

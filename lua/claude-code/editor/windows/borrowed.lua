@@ -4,7 +4,7 @@
 local api, fn = vim.api, vim.fn
 local autocommands = require("claude-code.lib.autocommands")
 local layout = require("claude-code.editor.windows.layout")
-local loading = require("claude-code.editor.documents.load")
+local documents = require("claude-code.editor.documents")
 local windows = require("claude-code.editor.windows")
 
 ---@class claude-code.Borrowed
@@ -161,7 +161,7 @@ function Borrowed:load()
   end
   local ignored = vim.o.eventignore
   vim.o.eventignore = ""
-  local ok = pcall(loading.load, self.buf)
+  local ok = pcall(documents.load_buffer, self.buf)
   vim.o.eventignore = ignored
   vim.bo[self.buf].buflisted = self.is_listed
   return ok
