@@ -282,7 +282,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     [
       "a terminal with Claude in it",
       `PORT.server.ensure = function(_, done) done() end
-       PORT.terminal.open()
+       PORT.terminal.open({})
        vim.wait(9000, PORT.running.is_any_open)`,
       "PORT.terminal.close()",
     ],
