@@ -216,6 +216,11 @@ export class Attached implements AsyncDisposable {
     return id;
   }
 
+  /** The diff that was proposed last. */
+  get last(): number {
+    return this.#nextId - 1;
+  }
+
   /** Proposes what waits, since the user is not where a diff takes the cursor, and asks for it. */
   async proposeAndShow(path: string, contents: string, more: object = {}): Promise<number> {
     const id = await this.propose(path, contents, more);

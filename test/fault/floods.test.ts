@@ -67,13 +67,7 @@ onEachNeovim((session) => {
     expect(await session.client.json("getOpenEditors")).toHaveProperty("tabs");
     waiting.terminate();
     await ends;
-    await session.neovim.until(
-      "no diff left",
-      `for _, buf in ipairs(vim.api.nvim_list_bufs()) do
-        if vim.api.nvim_buf_get_name(buf):find("^claude%-code://") then return false end
-      end
-      return require("port").no_diff()`,
-    );
+    await session.neovim.until("no diff left", `return require("port").diff_state() == "gone"`);
   });
 
   nightly.test("shows the last of many files that are opened while the user types", async () => {

@@ -47,16 +47,8 @@ function propose(client: TestClient, neovim: TestNeovim, name: string) {
 const diffShown = (neovim: TestNeovim) =>
   neovim.until("a diff on screen", `return require("port").diff_shown()`);
 
-/** Windows, buffers and diffs as they were before any diff. */
 const tidy = (neovim: TestNeovim) =>
-  neovim.until(
-    "the diffs to go",
-    `
-      for _, buf in ipairs(vim.api.nvim_list_bufs()) do
-        if vim.api.nvim_buf_get_name(buf):find("^claude%-code://") then return false end
-      end
-      return #vim.api.nvim_list_wins() == 1 and not vim.wo.diff`,
-  );
+  neovim.until("the diffs to go", `return require("port").diff_state() == "gone"`);
 
 describe.each(NEOVIMS)("$name", (version) => {
   const moments: [string, (running: Running) => unknown][] = [

@@ -239,25 +239,6 @@ describe("an upgrade while Neovim runs", () => {
     expect((await statusOf(neovim)).binary?.path).toBe(data.executable("0.1.0"));
     expect(await serves(neovim)).toContain("openDiff");
   });
-
-  nightly.test("says that Neovim has to be restarted for the one executable", async () => {
-    const plugin = await published.release.checkout();
-    const place = async (release: TestRelease) => {
-      await mkdir(join(plugin, "dist"), { recursive: true });
-      await release.place(join(plugin, "dist/claude-code-nvim"));
-    };
-    await place(published.release);
-    const setup = "{ auto_start = true }";
-    await using neovim = await TestNeovim.start({ version, runtimepath: plugin, setup });
-    await ready(neovim);
-    await next.checkout(plugin);
-    await place(next);
-    await neovim.command("ClaudeCodeStop");
-    await neovim.command("ClaudeCodeStart");
-    const message = await failed(neovim);
-    expect(message).toContain("restart Neovim, the plugin was upgraded to 0.2.0");
-    expect(message).toContain("this executable 0.2.0 has contract 3");
-  });
 });
 
 nightly.test("names both versions, and the command, for another contract", async () => {

@@ -24,15 +24,6 @@ test("one has it at a time; it is given back, and nothing is left", () => {
   expect(again).toBeDefined();
 });
 
-test("that of a process that was killed is taken over, and nothing else is left", () => {
-  const path = abandoned();
-  {
-    using lock = tryLock(path);
-    expect([lock !== undefined, tryLock(path)]).toEqual([true, undefined]);
-  }
-  expect(readdirSync(join(path, ".."))).toEqual([]);
-});
-
 test("that of a process in another container is left alone for ten minutes", () => {
   const path = abandoned((holder) => holder.replace(/ \S+/, " elsewhere"));
   expect(tryLock(path)).toBeUndefined();

@@ -36,9 +36,6 @@ const mode = (path: string) => (statSync(path).mode & 0o777).toString(8);
 const locks = (neovim: TestNeovim) =>
   readdirSync(neovim.lockFolder).filter((name) => name.endsWith(".lock"));
 
-const noLock = (neovim: TestNeovim, ms?: number) =>
-  eventually("no lock file", () => locks(neovim).length === 0, ms);
-
 async function folders(neovim: TestNeovim, wanted: string[]): Promise<void> {
   await eventually(`the folders ${wanted}`, async () => {
     const { content } = await neovim.lock();
@@ -290,7 +287,7 @@ describe.each(NEOVIMS)("$name", (version) => {
       await using neovim = await TestNeovim.start({ version });
       process.kill(await neovim.ready(), "SIGKILL");
       await neovim.quit();
-      await noLock(neovim);
+      await eventually("no lock file", () => locks(neovim).length === 0);
     });
 
     test("when the executable hangs at :qa, which does not wait for it", async () => {

@@ -4,7 +4,6 @@ import { join } from "node:path";
 import * as fc from "fast-check";
 import { commitAll, git } from "#review";
 import { eventually, NEOVIMS, TestNeovim, temporaryFolder } from "#test";
-import { platformSkip } from "../support/platform-skip";
 
 /* What running CLIs say of themselves in `sessions/PID.json`: the sessions of the workspace. */
 
@@ -118,26 +117,6 @@ describe.each([...NEOVIMS])("the files of running CLIs and Neovim $name", (versi
     expect(await rows()).toHaveLength(1);
     rmSync(join(folder, `${pid}.json`));
     await eventually("its end", async () => (await rows()).length === 0);
-  });
-
-  test("are read by time where the system has no watches left", async () => {
-    if (Bun.spawnSync(["sh", "-c", "unshare -Ur true"]).exitCode !== 0)
-      return platformSkip("no user namespace, so no limit of inotify");
-    const limit = "echo 0 >/proc/sys/user/max_inotify_watches";
-    const binary = join(home, "limited");
-    const script = `#!/bin/sh\nexec unshare -Ur sh -c '${limit}; exec "$0" "$@"' ${version.binary} "$@"\n`;
-    writeFileSync(binary, script, { mode: 0o755 });
-    const limited = { ...{ home, cwd: project }, setup: "{ auto_start = false }" };
-    await using other = await TestNeovim.start({ version: { ...version, binary }, ...limited });
-    await other.command("ClaudeCodeStart");
-    await other.ready();
-    const pid = run();
-    const state = `local row = require("port").session_rows.get({ pid = ${pid} })
-      return row and row.state or ""`;
-    for (const [status, shown] of Object.entries({ idle: "idle", busy: "working" })) {
-      write(pid, { status });
-      await eventually(shown, async () => (await other.lua(state)) === shown);
-    }
   });
 
   test("only sessions of the workspace and of its repositories' work trees", async () => {

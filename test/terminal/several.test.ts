@@ -25,12 +25,6 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
   }
   const rows = () => neovim.lua<Row[]>(`return require("port").session_list.own()`);
 
-  const text = (buf: number) =>
-    neovim.lua<string>(
-      `return vim.trim(table.concat(vim.api.nvim_buf_get_lines(..., 0, -1, false), "\\n"))`,
-      buf,
-    );
-
   /** The numbers of the sessions whose terminals are on screen. */
   const shown = () =>
     neovim.lua<number[]>(`
@@ -44,7 +38,8 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
 
   const textOf = async (n: number) => {
     const row = (await rows()).find((one) => one.n === n);
-    return row ? await text(row.buf) : "";
+    const lines = `return vim.trim(table.concat(vim.api.nvim_buf_get_lines(..., 0, -1, false), "\\n"))`;
+    return row ? neovim.lua<string>(lines, row.buf) : "";
   };
 
   /** Words: `shown`, the sessions on screen, `all`, those that run, `1` to `3`, their terminals, `said`. */

@@ -10,42 +10,33 @@ const NEW = OLD.replace("line 30\n", "LINE 30\n");
 const FLOAT = `vim.api.nvim_open_win(vim.api.nvim_create_buf(false, true), true,
   { relative = "editor", row = 2, col = 2, width = 60, height = 20 })`;
 
-/** An act of the user's, and how it ends. */
-const BUSY: { with: string; lua?: string; keys?: string; end: string }[] = [
-  {
-    with: "a float in normal mode, closed by its own key",
-    lua: `${FLOAT} vim.keymap.set("n", "q", "<Cmd>close<CR>", { buffer = 0 })`,
-    end: "q",
-  },
-  { with: "a float, closed by :q", lua: FLOAT, end: ":q<CR>" },
-  { with: "a float, left", lua: FLOAT, end: "<C-w>p" },
-  { with: "a picker's prompt", lua: FLOAT, keys: "ioth", end: "<Esc>:close<CR>" },
-  {
-    with: "a terminal in a float",
-    lua: `${FLOAT} vim.cmd("terminal cat") vim.cmd.startinsert()`,
-    end: "<C-\\><C-n>:close<CR>",
-  },
-  {
-    with: "a plugin that asks for a key",
-    lua: `vim.keymap.set("n", "<F2>", function() KEY = vim.fn.getcharstr() end)`,
-    keys: "<F2>",
-    end: "q",
-  },
-  { with: "a macro that is recorded", keys: "qa", end: "q" },
-  { with: "visual mode", keys: "vj", end: "<Esc>" },
-  { with: "a pending operator", keys: "d", end: "<Esc>" },
-  { with: "a command line", keys: ":echo", end: "<Esc>" },
-  { with: "the window of the command line", keys: "q:", end: ":q<CR>" },
+const CLOSED_BY_Q = `${FLOAT} vim.keymap.set("n", "q", "<Cmd>close<CR>", { buffer = 0 })`;
+const TERMINAL = `${FLOAT} vim.cmd("terminal cat") vim.cmd.startinsert()`;
+const ASKS = `vim.keymap.set("n", "<F2>", function() KEY = vim.fn.getcharstr() end)`;
+
+/** An act of the user's, the Lua and the keys that begin it, and those that end it. */
+const BUSY: [what: string, lua: string, keys: string, end: string][] = [
+  ["a float in normal mode, closed by its own key", CLOSED_BY_Q, "", "q"],
+  ["a float, closed by :q", FLOAT, "", ":q<CR>"],
+  ["a float, left", FLOAT, "", "<C-w>p"],
+  ["a picker's prompt", FLOAT, "ioth", "<Esc>:close<CR>"],
+  ["a terminal in a float", TERMINAL, "", "<C-\\><C-n>:close<CR>"],
+  ["a plugin that asks for a key", ASKS, "<F2>", "q"],
+  ["a macro that is recorded", "", "qa", "q"],
+  ["visual mode", "", "vj", "<Esc>"],
+  ["a pending operator", "", "d", "<Esc>"],
+  ["a command line", "", ":echo", "<Esc>"],
+  ["the window of the command line", "", "q:", ":q<CR>"],
 ];
 
 describe.each(NEOVIMS)("$name", (version) => {
   const start = () => Attached.opened({ version, ui: UI }, OLD);
 
-  test.each(BUSY)("$with: the diff waits for its end", async ({ lua, keys, end }) => {
+  test.each(BUSY)("waits for the end of %s", async (_, lua, keys, end) => {
     await using a = await start();
-    if (lua) await a.nvim.lua(lua);
-    if (keys) await a.nvim.type(keys);
-    if (lua?.includes("terminal")) await a.inMode("t");
+    await a.nvim.lua(lua);
+    await a.nvim.type(keys);
+    if (lua === TERMINAL) await a.inMode("t");
     await a.holdClock();
     const { layout, mode } = await a.picture();
     const id = await a.propose(a.main, NEW);

@@ -67,31 +67,6 @@ describe.each(NEOVIMS)("$name", (version) => {
     await a.says("is a folder: decide where Claude asks you");
   });
 
-  test("a side too big for colours has none, the other one has them", async () => {
-    await using a = await Attached.attached({ version, ui: UI });
-    const [small, big] = ["return 1\n", `return "${"x".repeat(99)}"\n`.repeat(6_000)];
-    const longLine = `return "${"x".repeat(20_000)}"\n`;
-    const wide = `return "${"x".repeat(200)}"\n`.repeat(300);
-    const coloursOf = new Map<string, string | false>([
-      [small, "lua"],
-      [wide, "lua"],
-      [big, false],
-      [longLine, false],
-      [`${small.repeat(250)}${longLine}`, false],
-    ]);
-    const pairs = [...coloursOf.keys()].map((text) => [small, text] as const);
-    for (const [old, proposal] of [[big, small] as const, ...pairs.slice(1)]) {
-      const id = await a.propose(a.file("main.lua", old), proposal);
-      await a.barShows("hunk 1/1");
-      await eventually("the colours", async () =>
-        expect(await colours(a)).toEqual(
-          [old, proposal].map((text) => coloursOf.get(text) ?? false),
-        ),
-      );
-      await a.rejects(id);
-    }
-  });
-
   test("the old side cannot be changed, the proposed one can, also of a read-only file", async () => {
     await using a = await Attached.opened({ version, ui: UI, args: ["-M"] }, "one\n");
     const id = await a.propose(a.main, "two\n");

@@ -99,29 +99,28 @@ describe.each(NEOVIMS)("$name", (version) => {
 });
 
 describe.each(NEOVIMS)("$name, with a reason", (version) => {
-  async function proposed(): Promise<[Attached, number]> {
+  async function proposed(): Promise<Attached> {
     const a = await Attached.opened({ version, ui: UI }, "one\n");
-    return [a, await a.propose(a.main, "two\n")];
+    await a.propose(a.main, "two\n");
+    return a;
   }
 
   test.each(["Q  too clever <CR>", "<C-w>hQtoo clever<CR>", ":Claude diff reject too clever<CR>"])(
     "%s sends the reason with the rejection",
     async (keys) => {
-      const [a, id] = await proposed();
-      await using _a = a;
+      await using a = await proposed();
       await a.nvim.lua(`vim.api.nvim_create_autocmd("User", { pattern = "ClaudeCodeDiffRejected",
         once = true, callback = function(args) REASON = args.data.reason end })`);
       await a.nvim.type(keys);
-      const end = { id, outcome: "rejected", reason: "too clever" };
-      expect(await a.outcome(id)).toEqual(end as never);
+      const end = { id: a.last, outcome: "rejected", reason: "too clever" };
+      expect(await a.outcome(a.last)).toEqual(end as never);
       expect(await a.nvim.lua<string>("return REASON")).toBe("too clever");
       await a.cleared();
     },
   );
 
   test.each(["Qtoo<Esc>", "Q <CR>"])("%s decides nothing", async (keys) => {
-    const [a] = await proposed();
-    await using _a = a;
+    await using a = await proposed();
     await a.plays(`
       ${keys}   says the change of main.txt still waits: you gave no reason   ended =
       q         ended = rejected
@@ -129,12 +128,11 @@ describe.each(NEOVIMS)("$name, with a reason", (version) => {
   });
 
   test("sends nothing twice, and reports a reason that comes too late", async () => {
-    const [a, id] = await proposed();
-    await using _a = a;
+    await using a = await proposed();
     const input = "INPUT = vim.ui.input vim.ui.input = function(_, done) ANSWER = done end";
     await a.nvim.lua(input);
     await a.nvim.type("Q");
-    expect(await a.call("diff_close", { ids: [id] })).toBe(1);
+    expect(await a.call("diff_close", { ids: [a.last] })).toBe(1);
     await a.nvim.lua("vim.ui.input = INPUT ANSWER('too late')");
     await a.says("Claude did not receive: too late");
     expect(a.ended).toEqual([]);

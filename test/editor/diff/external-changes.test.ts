@@ -13,32 +13,31 @@ const SHOWN = SAVED.replaceAll("\n", "|");
 const ENTER = ":lua vim.api.nvim_set_current_win(require('port').diff_window())";
 
 describe.each(NEOVIMS)("$name: the file is written while its diff waits", (version) => {
-  async function start(layout = "vertical"): Promise<[Attached, number]> {
+  async function start(layout = "vertical"): Promise<Attached> {
     const a = await Attached.attached({ version, ui: UI });
     await a.diffLayout(layout);
-    return [a, await a.propose(a.file("main.txt", OLD), NEW)];
+    await a.propose(a.file("main.txt", OLD), NEW);
+    return a;
   }
 
   test.each(["vertical", "inline"])(
     "by the user, in another window: not overwritten unawares (%s)",
     async (layout) => {
-      const [a, id] = await start(layout);
-      await using _a = a;
+      await using a = await start(layout);
       await a.plays(`
         :topleft 8new ${a.main}      diffs shown 1
         GccMY WORK<Esc>:w<CR>        bars written since proposed   old = ${SHOWN}   says main.txt was written since
         ${ENTER}                     mode n
         <CR>                         says then accept again   ended =
       `);
-      await a.accepts(id);
+      await a.accepts(a.last);
     },
   );
 
   test.each(["<CR>", ":w<CR>", ":wq<CR>", ":Claude diff accept<CR>"])(
     "by a program, just before %s: a second one accepts",
     async (accept) => {
-      const [a] = await start();
-      await using _a = a;
+      await using a = await start();
       writeFileSync(a.main, SAVED);
       await a.plays(`
         ${accept}   ended =   old = ${SHOWN}   says then accept again
@@ -48,18 +47,16 @@ describe.each(NEOVIMS)("$name: the file is written while its diff waits", (versi
   );
 
   test("and once more after the warning: it takes another look", async () => {
-    const [a, id] = await start();
-    await using _a = a;
+    await using a = await start();
     for (const text of [SAVED, `${SAVED}more\n`]) {
       writeFileSync(a.main, text);
       await a.plays(`<CR>  ended =  old = ${text.replaceAll("\n", "|")}`);
     }
-    await a.accepts(id);
+    await a.accepts(a.last);
   });
 
   test("a dropped hunk becomes what is on disk now", async () => {
-    const [a] = await start();
-    await using _a = a;
+    await using a = await start();
     writeFileSync(a.main, SAVED);
     const both = "ONE|two|three|four|MY WORK|";
     await a.plays(`
@@ -70,8 +67,8 @@ describe.each(NEOVIMS)("$name: the file is written while its diff waits", (versi
   });
 
   test("by the client, for another edit: compared with what that made of it", async () => {
-    const [a, first] = await start();
-    await using _a = a;
+    await using a = await start();
+    const first = a.last;
     const second = await a.propose(a.main, SAVED, { client: 2 });
     await a.nvim.type("]f<CR>");
     expect(await a.outcome(second)).toEqual({ id: second, outcome: "accepted" });
@@ -84,8 +81,7 @@ describe.each(NEOVIMS)("$name: the file is written while its diff waits", (versi
   });
 
   test("one that was never shown is no less careful", async () => {
-    const [a] = await start();
-    await using _a = a;
+    await using a = await start();
     const id = await a.propose(a.file("other.txt", OLD), NEW);
     a.file("other.txt", SAVED);
     const accept = () => a.nvim.lua<boolean>('return require("port").accept(...)', id);
@@ -95,10 +91,9 @@ describe.each(NEOVIMS)("$name: the file is written while its diff waits", (versi
   });
 
   test("touched, but the same; or deleted", async () => {
-    const [a, id] = await start();
-    await using _a = a;
+    await using a = await start();
     utimesSync(a.main, 1, 1);
-    await a.accepts(id);
+    await a.accepts(a.last);
     const other = await a.propose(a.main, NEW);
     rmSync(a.main);
     await a.plays("<Ignore>  bars (new file)  old = |");

@@ -1,4 +1,3 @@
-import { attach } from "neovim";
 import { claims, eventually, NEOVIMS, type NeovimOptions } from "#test";
 import { Attached } from "../attached";
 
@@ -119,42 +118,6 @@ describe.each(NEOVIMS)("$name", (version) => {
       `);
       expect(a.read("main.txt")).toBe(OLD);
       await a.nvim.command("set noautowriteall");
-    },
-  );
-
-  test.each(LAYOUTS)(
-    "%s: a smaller screen that joins and leaves: sides even, all as before",
-    async (layout) => {
-      await using a = await start(layout);
-      await a.nvim.command("vsplit other.txt | wincmd p");
-      const before = await a.picture();
-      const id = await propose(a);
-      const sizes = () =>
-        a.nvim.lua<[number, number][]>(`
-        return vim.tbl_map(function(win)
-          return { vim.api.nvim_win_get_width(win), vim.api.nvim_win_get_height(win) }
-        end, require("port").diff_windows())`);
-      const isEven = async (columns: number) => {
-        await a.nvim.until(`${columns} columns`, `return vim.o.columns == ${columns}`);
-        await eventually("even sides", async () => {
-          const [one = [0, 0], other = one] = await sizes();
-          expect(Math.abs(one[0] - other[0])).toBeLessThan(2);
-          expect(Math.abs(one[1] - other[1])).toBeLessThan(2);
-        });
-      };
-      const small = attach({ socket: await a.nvim.lua<string>("return vim.fn.serverstart()") });
-      await small.uiAttach(90, 24, { ext_linegrid: true } as never);
-      await isEven(90);
-      await small.uiDetach();
-      await isEven(170);
-      await small.close();
-      await a.rejects(id);
-      await eventually("all as before", async () => {
-        const { layout: tree, windows } = await a.picture();
-        const shape = (list: typeof windows) =>
-          list.map(({ width, height, buf }) => [width, height, buf]);
-        expect([tree, shape(windows)]).toEqual([before.layout, shape(before.windows)]);
-      });
     },
   );
 });

@@ -127,25 +127,6 @@ describe.each(NEOVIMS)("$name", (version) => {
     }
   });
 
-  test("folds nothing that fits into the window, also once the screen is bigger", async () => {
-    const old = OLD.split("\n").slice(0, 44).join("\n");
-    await using a = await Attached.opened({ version, ui: UI }, old);
-    const folded = () =>
-      a.nvim.lua(`
-        return vim.tbl_map(function(win)
-          return vim.api.nvim_win_call(win, function() return vim.fn.foldclosed(1) end)
-        end, require("port").diff_windows())`);
-    // The bar, and the lines of status and messages, take three rows of 47.
-    const fitting = await a.propose(a.main, old.replace("line 40", "LINE 40"));
-    expect(await folded()).toEqual([-1, -1]);
-    await a.rejects(fitting);
-    const proposal = old.replace("line 40\n", "LINE 40\nline 40.5\n").replace(/line 43\n/, "");
-    await a.propose(a.main, proposal);
-    expect(await folded()).toEqual([1, 1]);
-    await a.nvim.request("nvim_ui_try_resize", [UI.width, UI.height + 1]);
-    await eventually("no fold", async () => expect(await folded()).toEqual([-1, -1]));
-  });
-
   test("a new file is in one window, all of it marked as added", async () => {
     await using a = await Attached.opened({ version, ui: UI }, OLD);
     for (const [layout, tabs] of [

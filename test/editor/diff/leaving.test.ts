@@ -28,7 +28,7 @@ const WAYS: [keys: string, layouts: string, file: string][] = [
 
 describe.each(NEOVIMS)("$name", (version) => {
   /** A Neovim with main.txt on screen, other.txt as the alternate file, and its proposal. */
-  async function start(layout = "vertical", prepare = ""): Promise<[Attached, number]> {
+  async function start(layout = "vertical", prepare = ""): Promise<Attached> {
     const a = await Attached.asNew({ version, ui: UI });
     await a.diffLayout(layout);
     a.file("main.txt", OLD);
@@ -37,15 +37,15 @@ describe.each(NEOVIMS)("$name", (version) => {
     await a.attach();
     if (prepare) await a.nvim.lua(prepare);
     if (prepare.includes("terminal")) await a.nvim.plays("i  mode t");
-    return [a, await a.propose(a.main, NEW)];
+    await a.propose(a.main, NEW);
+    return a;
   }
 
   for (const layout of ALL.split(" ")) {
     test.each(WAYS.filter(([, layouts]) => layouts.includes(layout)))(
       `%s (${layout}): waits with the user's edits, and comes back`,
       async (keys, _, file) => {
-        const [a, id] = await start(layout);
-        await using _a = a;
+        await using a = await start(layout);
         const sizes = async () =>
           (await a.picture()).windows.map(({ width, height }) => [width, height]);
         await a.nvim.plays(`
@@ -65,7 +65,7 @@ describe.each(NEOVIMS)("$name", (version) => {
                          {maparg(']f', 'n')} ${""}
         `);
         if (keys === "<C-w>T") await a.nvim.plays("<Ignore>  {tabpagenr('$')} 1");
-        expect(a.ended[0]?.id).toBe(id);
+        expect(a.ended[0]?.id).toBe(a.last);
       },
     );
   }
@@ -73,15 +73,14 @@ describe.each(NEOVIMS)("$name", (version) => {
   test.each(["ZQ", ":q!<CR>", ":Claude diff reject<CR>"])(
     "%s rejects it, edits or not",
     async (keys) => {
-      const [a, id] = await start();
-      await using _a = a;
-      await a.rejects(id, `Amine<Esc>${keys}`);
+      await using a = await start();
+      await a.rejects(a.last, `Amine<Esc>${keys}`);
     },
   );
 
   test("tells files of one name apart, in buffers and messages", async () => {
-    const [a, first] = await start();
-    await using _a = a;
+    await using a = await start();
+    const first = a.last;
     await a.reject(first);
     const id = await a.propose(a.file("src/beta/index.ts", OLD), NEW);
     await a.plays(`
@@ -91,8 +90,7 @@ describe.each(NEOVIMS)("$name", (version) => {
   });
 
   test("still has accepted hunks once it comes back", async () => {
-    const [a] = await start();
-    await using _a = a;
+    await using a = await start();
     await a.plays(`
       ga:e other.txt<CR>   diffs wait 1
       :Claude diff         diffs shown 1   bar accept 1 of 2 hunks
@@ -109,8 +107,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     "vim.api.nvim_set_current_buf(vim.fn.bufadd('other.txt'))",
     "vim.api.nvim_win_close(require('port').diff_windows()[1], true)",
   ])("waits after a plugin's %s, which decides nothing", async (how) => {
-    const [a] = await start();
-    await using _a = a;
+    await using a = await start();
     await a.shown();
     await a.nvim.lua(how);
     await a.plays(`
@@ -120,8 +117,8 @@ describe.each(NEOVIMS)("$name", (version) => {
   });
 
   test("does not appear again after a new proposal, until the user asks", async () => {
-    const [a, first] = await start();
-    await using _a = a;
+    await using a = await start();
+    const first = a.last;
     await a.plays(":e third.txt  diffs wait 1");
     await a.propose(a.path("other.txt"), NEW);
     await a.plays(`
@@ -134,8 +131,7 @@ describe.each(NEOVIMS)("$name", (version) => {
   });
 
   test("comes back by CTRL-^, in its own windows", async () => {
-    const [a] = await start();
-    await using _a = a;
+    await using a = await start();
     await a.plays(`
       :e third.txt   diffs wait 1
       <C-^>          diffs shown 1   bar main.txt   {winnr('$')} 2
@@ -144,8 +140,7 @@ describe.each(NEOVIMS)("$name", (version) => {
   });
 
   test("leaves a mapping of the user's for the key alone, and does not name it", async () => {
-    const [a] = await start("vertical", `vim.cmd("nnoremap ]f :echo 'mine'<CR>")`);
-    await using _a = a;
+    await using a = await start("vertical", `vim.cmd("nnoremap ]f :echo 'mine'<CR>")`);
     await a.plays(`
       <C-w>o   diffs wait 1   says :Claude diff shows main.txt: its change waits   says ! ]f or
                {maparg(']f', 'n')} :echo 'mine'<CR>
@@ -156,8 +151,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     "does not lead back into a terminal's mode: %s",
     async (keys) => {
       const terminal = "vim.cmd('split | terminal cat') vim.b.claude_code_terminal = true";
-      const [a] = await start("vertical", terminal);
-      await using _a = a;
+      await using a = await start("vertical", terminal);
       await a.plays(`
         <Ignore>       mode n   diffs shown 1
         ${keys}        diffs wait 1

@@ -51,7 +51,7 @@ const keysOf = (a: Attached) =>
     end, { "K", "gd" })`);
 
 describe.each(BOTH_NEOVIMS)("$name", (version) => {
-  async function start(prepare = "", name = "main.txt"): Promise<[Attached, number]> {
+  async function start(prepare = "", name = "main.txt"): Promise<Attached> {
     const a = await Attached.asNew({ version, ui: UI });
     a.file("other.txt", OLD);
     await a.edit(a.file("main.txt", OLD));
@@ -61,15 +61,15 @@ describe.each(BOTH_NEOVIMS)("$name", (version) => {
     await a.nvim.lua(serve("known"));
     if (prepare) await a.nvim.lua(prepare);
     await a.nvim.until("the servers", isReady);
-    return [a, await a.proposeAndShow(a.path(name), NEW)];
+    await a.proposeAndShow(a.path(name), NEW);
+    return a;
   }
 
   test("K asks the file's server about the line that the file has; the float closes with the diff", async () => {
-    const [a, id] = await start();
-    await using _a = a;
+    await using a = await start();
     await hovers(a, "6G3|K", 4);
     expect(await a.nvim.lua("return asked")).toEqual([["main.txt", 4, 2]]);
-    await a.rejects(id);
+    await a.rejects(a.last);
     expect(
       await a.nvim.lua(
         "return { #vim.api.nvim_list_wins(), #vim.lsp.get_clients(), vim.v.errmsg }",
@@ -78,8 +78,7 @@ describe.each(BOTH_NEOVIMS)("$name", (version) => {
   });
 
   test("asks no server about a line that the proposal changes or adds, and says so", async () => {
-    const [a] = await start();
-    await using _a = a;
+    await using a = await start();
     for (const line of [2, 4, 5])
       await a.nvim.plays(`${line}GKgd  says language servers know main.txt without this change`);
     expect(await a.nvim.lua("return asked")).toEqual([]);
@@ -87,14 +86,12 @@ describe.each(BOTH_NEOVIMS)("$name", (version) => {
   });
 
   test("counts unsaved edits of the file's buffer", async () => {
-    const [a] = await start("vim.fn.append(0, { 'unsaved', 'also' })");
-    await using _a = a;
+    await using a = await start("vim.fn.append(0, { 'unsaved', 'also' })");
     await hovers(a, "1GK", 3);
   });
 
   test("gd leads to places in the file within the diff, and to another file, while the diff waits", async () => {
-    const [a] = await start("lead.line = 5");
-    await using _a = a;
+    await using a = await start("lead.line = 5");
     await a.nvim.plays(`
       1Ggd    {expand('%:t')} main.txt (proposed)   {line('.')} 7
       <C-o>   {expand('%:t')} main.txt (proposed)   {line('.')} 1
@@ -104,19 +101,17 @@ describe.each(BOTH_NEOVIMS)("$name", (version) => {
   });
 
   test("leaves keys that the user has mapped, and takes those of Neovim's own kind", async () => {
-    const [a] = await start(`
+    await using a = await start(`
       vim.keymap.set("n", "gd", "<Cmd>let g:mine = 1<CR>")
       vim.keymap.set("n", "K", vim.lsp.buf.hover)`);
-    await using _a = a;
     expect(await keysOf(a)).toEqual(["K"]);
     await a.nvim.plays("gd  {g:mine} 1");
   });
 
   test("maps no key without a server of the file, and says so if the buffer was deleted", async () => {
-    const [a, id] = await start("", "other.txt");
-    await using _a = a;
+    await using a = await start("", "other.txt");
     expect(await keysOf(a)).toEqual([]);
-    await a.rejects(id);
+    await a.rejects(a.last);
     await a.proposeAndShow(a.main, NEW);
     expect(await keysOf(a)).toEqual(["K", "gd"]);
     await a.nvim.lua("vim.cmd.bdelete(vim.fn.bufnr('main.txt$'))");

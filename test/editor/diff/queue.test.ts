@@ -84,21 +84,6 @@ describe.each(NEOVIMS)("$name", (version) => {
     },
   );
 
-  test.each(["tab", "vertical"])(
-    "global options count in its windows, too (%s)",
-    async (layout) => {
-      await using a = await start("enew | setlocal buftype=nofile", layout);
-      await a.nvim.command("set statusline=AAA scrolloff=5");
-      const id = await a.proposeAndShow(a.main, NEW);
-      await a.nvim.command("set statusline=BBB scrolloff=3");
-      const values = await a.nvim.lua(`return vim.tbl_map(function(win)
-      return { vim.wo[win].statusline, vim.wo[win].scrolloff }
-    end, require("port").diff_windows())`);
-      expect(values).toEqual(Array(2).fill(["BBB", 3]));
-      await a.reject(id);
-    },
-  );
-
   test.each(LAYOUTS.filter((layout) => layout !== "tab"))(
     ":only in another window leaves that one (%s)",
     async (layout) => {

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { eventually, NEOVIMS, type NeovimOptions } from "#test";
+import { eventually, NEOVIMS, type NeovimVersion } from "#test";
 import { Attached } from "../attached";
 
 const UI = { width: 160, height: 40 };
@@ -15,8 +15,20 @@ function keysOf(text: string): string[] {
 }
 
 /** Somebody who types, and what becomes of it. */
-class User {
-  constructor(readonly a: Attached) {}
+class User implements AsyncDisposable {
+  private constructor(readonly a: Attached) {}
+
+  static async start(version: NeovimVersion): Promise<User> {
+    const a = await Attached.asNew({ version, ui: UI, waitsForPauses: true });
+    await a.pauses(QUIET_MS);
+    await a.attach();
+    await a.holdClock();
+    return new User(a);
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.a[Symbol.asyncDispose]();
+  }
 
   async type(text: string, every = A_KEY_MS): Promise<void> {
     for (const key of keysOf(text)) {
@@ -68,14 +80,6 @@ class User {
 }
 
 describe.each(NEOVIMS)("$name: keys typed for something else decide nothing", (version) => {
-  const start = async (options: Partial<NeovimOptions> = {}) => {
-    const a = await Attached.asNew({ version, ui: UI, waitsForPauses: true, ...options });
-    await a.pauses(QUIET_MS);
-    await a.attach();
-    await a.holdClock();
-    return a;
-  };
-
   for (const [where, command] of [
     ["beside a file", "vsplit | terminal cat"],
     ["beside a narrow file", "botright vertical 130split | terminal cat"],
@@ -83,8 +87,8 @@ describe.each(NEOVIMS)("$name: keys typed for something else decide nothing", (v
     ["alone", "terminal cat"],
   ] as const) {
     test(`a prompt in a terminal ${where}: it is written to its end`, async () => {
-      await using a = await start();
-      const me = new User(a);
+      await using me = await User.start(version);
+      const { a } = me;
       await a.edit(a.file("a.txt", OLD));
       await a.nvim.command(command);
       await a.nvim.command("let b:claude_code_terminal = v:true");
@@ -101,8 +105,8 @@ describe.each(NEOVIMS)("$name: keys typed for something else decide nothing", (v
   }
 
   test("the second of two, by the second of two keys", async () => {
-    await using a = await start();
-    const me = new User(a);
+    await using me = await User.start(version);
+    const { a } = me;
     const first = await a.propose(a.file("a.txt", OLD), NEW);
     const second = await a.propose(a.file("b.txt", OLD), NEW, { client: 2 });
     await me.pause(5 * QUIET_MS);
@@ -117,8 +121,8 @@ describe.each(NEOVIMS)("$name: keys typed for something else decide nothing", (v
   });
 
   test("keys that decide, typed blindly into a diff that has just appeared", async () => {
-    await using a = await start();
-    const me = new User(a);
+    await using me = await User.start(version);
+    const { a } = me;
     await a.edit(a.file("a.txt", OLD));
     const id = await a.propose(a.path("a.txt"), NEW);
     expect(await me.inside()).toBe(true);
@@ -131,8 +135,8 @@ describe.each(NEOVIMS)("$name: keys typed for something else decide nothing", (v
   });
 
   test("all other keys work at once, and those that decide are mapped", async () => {
-    await using a = await start();
-    const me = new User(a);
+    await using me = await User.start(version);
+    const { a } = me;
     const id = await a.propose(a.file("a.txt", OLD), NEW);
     expect(await a.nvim.lua(`return vim.fn.maparg("<CR>", "n", false, true).desc`)).toBe(
       "Claude: accepts the proposal, with your changes to it",
@@ -146,8 +150,8 @@ describe.each(NEOVIMS)("$name: keys typed for something else decide nothing", (v
   test.each([":w", ":q"])(
     "a command line that was begun too early decides nothing: %s",
     async (keys) => {
-      await using a = await start();
-      const me = new User(a);
+      await using me = await User.start(version);
+      const { a } = me;
       const id = await a.propose(a.file("a.txt", OLD), NEW);
       await me.type(keys);
       await me.pause(QUIET_MS);
@@ -160,8 +164,8 @@ describe.each(NEOVIMS)("$name: keys typed for something else decide nothing", (v
   );
 
   test("a mapping that writes", async () => {
-    await using a = await start();
-    const me = new User(a);
+    await using me = await User.start(version);
+    const { a } = me;
     const mappings = ["<F2> :w<CR>", "<F3> :wq<CR>", "<F4> :w copy.txt<CR>", "<F5> <Cmd>w<CR>"];
     for (const mapping of mappings) await a.nvim.command(`nnoremap ${mapping}`);
     const id = await a.propose(a.file("a.txt", OLD), NEW);
@@ -178,14 +182,15 @@ describe.each(NEOVIMS)("$name: keys typed for something else decide nothing", (v
   });
 
   test("commands and functions decide at once all the same; so do keys after a pause", async () => {
-    await using a = await start();
+    await using me = await User.start(version);
+    const { a } = me;
     const path = a.file("a.txt", OLD);
     const ids = [];
     for (let i = 0; i < 4; i++) ids.push(await a.propose(path, NEW));
     await a.nvim.command("Claude diff accept");
     await a.nvim.lua('require("port").reject()');
     await a.nvim.command("Claude diff drop-hunk");
-    expect(await new User(a).proposal()).toBe(OLD);
+    expect(await me.proposal()).toBe(OLD);
     await a.nvim.command("normal! u");
     await a.pauses(0);
     await a.nvim.type("<CR>");

@@ -94,29 +94,8 @@ onEachNeovim((session) => {
       expect(await openNames()).toContain(hidden);
     });
 
-    const text = "head\nfunction a() {\n  return '日本';\n}\nfunction b() {\n  return 2;\n}\n";
     const selectedText = async () =>
       (await session.client.json<{ text: string }>("getCurrentSelection")).text;
-    // test/editor/documents/documents.test.ts has more.
-    const ranges: [string, Record<string, unknown>, string][] = [
-      [
-        "from start to end text",
-        { startText: "function b", endText: "}" },
-        "function b() {\n  return 2;\n}",
-      ],
-      [
-        "to the end of the line",
-        { startText: "function a", selectToEndOfLine: true },
-        "function a() {",
-      ],
-      ["nothing, where the start text is missing", { startText: "not in it" }, ""],
-    ];
-    test.each(ranges)("selects %s", async (_name, range, selected) => {
-      const path = session.write("range.js", text);
-      await session.client.texts("openFile", { filePath: path, ...range });
-      expect(await session.neovim.lua("return vim.api.nvim_buf_get_name(0)")).toBe(path);
-      expect(await selectedText()).toBe(selected);
-    });
 
     test.each<[string, Record<string, unknown>]>([
       ["with it inside", { startText: "x\0y", endText: "z" }],

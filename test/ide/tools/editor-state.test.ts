@@ -1,8 +1,8 @@
 import { mkdirSync } from "node:fs";
 import { basename } from "node:path";
-import { pathToFileURL } from "node:url";
 import { type CallError, eventually, onEachNeovim } from "#test";
 import { ErrorCode } from "../../../src/jsonrpc/message";
+import { fileUri } from "../../../src/lib/file-uri";
 
 interface Tab {
   uri: string;
@@ -280,7 +280,3 @@ onEachNeovim((session) => {
     });
   });
 });
-
-function fileUri(path: string): string {
-  return pathToFileURL(path).href.replaceAll("#", "%23");
-}

@@ -26,11 +26,7 @@ onEachNeovim(
     const shown = () => session.neovim.lua<boolean>('return require("port").diff_shown()');
     const untilShown = () => eventually("the diff", shown);
     const untilGone = () =>
-      session.neovim.until(
-        "no diff",
-        `local port = require("port")
-          return port.no_diff() and #port.diff_windows_left() == 0`,
-      );
+      session.neovim.until("no diff", 'return require("port").diff_state() == "gone"');
 
     /** In the proposed side, in normal mode. */
     async function press(keys: string): Promise<void> {
