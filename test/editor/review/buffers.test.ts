@@ -65,8 +65,8 @@ onEachNeovim((session, version) => {
     const marked = (expected: object) =>
       eventually("the marks", async () => {
         const found =
-          await lua(`return vim.tbl_map(function(mark) return { mark[2], mark[4].virt_text[1][1] } end,
-          vim.api.nvim_buf_get_extmarks(0, vim.api.nvim_create_namespace("claude-code.hidden"), 0, -1, { details = true }))`);
+          await lua(`return vim.iter(vim.api.nvim_buf_get_extmarks(0, vim.api.nvim_create_namespace("claude-code.review"), 0, -1, { details = true }))
+          :filter(function(mark) return mark[4].virt_text end):map(function(mark) return { mark[2], mark[4].virt_text[1][1] } end):totable()`);
         expect(found).toEqual(expected);
       });
     await marked([

@@ -97,12 +97,12 @@ local function after_cell(line, next)
 end
 
 ---@class claude-code.HiddenMarking
----@field buf integer
+---@field pen claude-code.Pen
 ---@field left integer how many marks may still be set
 ---@field found? integer line 1-based, of the first mark
 
 local function set_mark(marking, row, column, options)
-  api.nvim_buf_set_extmark(marking.buf, NAMESPACE, row, column, options)
+  marking.pen(row, column, options)
   marking.left, marking.found = marking.left - 1, marking.found or row + 1
 end
 
@@ -146,18 +146,36 @@ local function mark_line(marking, row, line)
   end
 end
 
+---Marks those in the lines of a hunk.
+---@param buf integer
+---@param marking claude-code.HiddenMarking
+---@param hunk { new: integer, new_count: integer } first line, from 1
+local function mark_hunk(buf, marking, hunk)
+  local row = math.max(hunk.new - 1, 0)
+  for i, line in ipairs(api.nvim_buf_get_lines(buf, row, row + hunk.new_count, false)) do
+    mark_line(marking, row + i - 1, line)
+  end
+end
+
+---@param buf integer
+---@param pen claude-code.Pen
+---@param hunk { new: integer, new_count: integer }
+function M.mark(buf, pen, hunk)
+  mark_hunk(buf, { pen = pen, left = MAX_MARKS }, hunk)
+end
+
 ---Shows those in the lines of hunks, in the place of what was shown before.
 ---@param buf integer
 ---@param hunks { new: integer, new_count: integer }[] first lines, from 1
 ---@return integer? line 1-based, of the first one
 function M.show(buf, hunks)
-  local marking = { buf = buf, left = MAX_MARKS }
+  local function pen(row, column, options)
+    api.nvim_buf_set_extmark(buf, NAMESPACE, row, column, options)
+  end
+  local marking = { pen = pen, left = MAX_MARKS }
   api.nvim_buf_clear_namespace(buf, NAMESPACE, 0, -1)
   for _, hunk in ipairs(hunks) do
-    local row = math.max(hunk.new - 1, 0)
-    for i, line in ipairs(api.nvim_buf_get_lines(buf, row, row + hunk.new_count, false)) do
-      mark_line(marking, row + i - 1, line)
-    end
+    mark_hunk(buf, marking, hunk)
   end
   return marking.found
 end

@@ -94,8 +94,10 @@ function M.show(buf, before, hunks, is_review)
         mark_signs(pen, part)
       end
     end
+    if is_review then
+      hidden.mark(buf, pen, item)
+    end
   end)
-  hidden.show(buf, is_review and list or {})
   if #hunks == 0 then
     return drawing:stop()
   elseif is_review and not before then
