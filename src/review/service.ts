@@ -61,6 +61,9 @@ export interface Listed {
   unwritten: number;
 }
 
+/** As paths, the files that are the same in the answer that Neovim has. */
+type Relisted = Omit<Listed, "files"> & { files: (ShownFile | string)[] };
+
 /**
  * The review for one Neovim, by `methods`; requests.ts has what they take, shown.ts
  * what they give. Nothing here writes to a buffer: Neovim gets edits for the text that it sent.
@@ -74,6 +77,8 @@ export class ReviewService {
   #committing: Promise<unknown> | undefined;
   #open: OpenCommit | undefined;
   #ignore = new PathPatterns([]);
+  /** The last answer to `list`: the versions of its files by their paths. */
+  #listed = { version: "", files: new Map<string, string>() };
   #folders: readonly string[] = [];
 
   /** `folders`: the workspace folders, real paths. */
@@ -84,7 +89,7 @@ export class ReviewService {
 
   /** The methods with their parameters and results. */
   readonly methods = {
-    /** Listed: all there is to review, files in order of their paths; `unchanged`: Neovim has this answer. */
+    /** Listed: all there is to review, files in order of their paths, those that Neovim has by path; `unchanged`: it has all. */
     list: takes(requests.List, (request) => this.#list(request)),
     /** ShownFile with lines, or nothing: one file, also with unsaved text. */
     file: takes(requests.File, (request) => this.#file(request)),
@@ -135,7 +140,7 @@ export class ReviewService {
     return own<Answer>(this.methods, name)?.(params);
   }
 
-  async #list(request: Request<typeof requests.List>): Promise<Listed | { unchanged: true }> {
+  async #list(request: Request<typeof requests.List>): Promise<Relisted | { unchanged: true }> {
     const files: ShownFile[] = [];
     const entries: Entry[] = [];
     const incomplete: string[] = [];
@@ -162,9 +167,9 @@ export class ReviewService {
       damage.push(...damageOf(project));
       const shown = new Map<Entry, ShownFile>();
       for (const entry of editedFirst(all).slice(0, MAX_FILES - files.length)) {
-        const hunks = entry.hunks.length <= left ? entry.hunks : entry.hunks.slice(0, 1);
-        left -= hunks.length;
-        shown.set(entry, shownFile(project, entry, hunks));
+        const count = entry.hunks.length <= left ? entry.hunks.length : 1;
+        left -= count;
+        shown.set(entry, shownFile(project, entry, count));
       }
       files.push(...all.flatMap((entry) => shown.get(entry) ?? []));
     }
@@ -179,7 +184,11 @@ export class ReviewService {
     const versions = files.map((file) => file.version);
     const version = versionOf([versions, total, incomplete, damage, ignored, unwritten]);
     if (version === request.known) return { unchanged: true };
-    return { version, files, counts: total, incomplete, damage, ignored, unwritten };
+    const known = request.known === this.#listed.version ? this.#listed.files : undefined;
+    this.#listed = { version, files: new Map(files.map((file) => [file.path, file.version])) };
+    const isKnown = (file: ShownFile) => known?.get(file.path) === file.version;
+    const changed = files.map((file) => (isKnown(file) ? file.path : file));
+    return { version, files: changed, counts: total, incomplete, damage, ignored, unwritten };
   }
 
   /** The CLI's transcript has this call, and hooks have recorded it, or will not. Throws the system's error. */

@@ -21,7 +21,8 @@ const MAX_CODE = 200;
 export type ShownFile = ReturnType<typeof shownFile>;
 export type ShownDecision = ReturnType<typeof shownDecision>;
 
-export function shownFile(project: ReviewedProject, entry: Entry, hunks = entry.hunks) {
+/** With so many of its hunks; its version is that of all. */
+export function shownFile(project: ReviewedProject, entry: Entry, count = entry.hunks.length) {
   const mode = modeOf(entry);
   const { from, isSameText, cannotUndo } = entry;
   const shown = {
@@ -31,13 +32,13 @@ export function shownFile(project: ReviewedProject, entry: Entry, hunks = entry.
     ...(from && { from: project.path(from) }),
     ...(isSameText && { same_text: true }),
     hunk_count: entry.hunks.length,
-    hunks: hunks.map((hunk) => shownHunk(project, hunk)),
+    hunks: entry.hunks.map((hunk) => shownHunk(project, hunk)),
     ...(mode && { mode: shownMode(project, mode) }),
     owners: entry.owners.map((owner) => shownOwner(project, owner)),
     ...(cannotUndo !== undefined && { cannot_undo: cannotUndo }),
   };
   // A hunk's id changes with its lines.
-  return { ...shown, version: versionOf(shown) };
+  return { ...shown, hunks: shown.hunks.slice(0, count), version: versionOf(shown) };
 }
 
 /** Nothing but bytes could be shown; a deleted file counts as it was. A symlink would show another file. */

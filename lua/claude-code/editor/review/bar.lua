@@ -2,8 +2,8 @@
 --- and the keys.
 local api = vim.api
 local buffers = require("claude-code.editor.review.buffer")
+local entries = require("claude-code.editor.review.entries")
 local hunk_keys = require("claude-code.editor.changes.keys")
-local lists = require("claude-code.editor.review.list")
 local reload = require("claude-code.editor.documents.reload")
 local winbar = require("claude-code.editor.windows.winbar")
 
@@ -25,7 +25,7 @@ local HINTS = {
 ---@return claude-code.BarPart?
 local function warning(hunk)
   if hunk.conflict then
-    return { (" %s edits conflict "):format(lists.WHOSE[hunk.conflict]), "ClaudeCodeWarning" }
+    return { (" %s edits conflict "):format(entries.WHOSE[hunk.conflict]), "ClaudeCodeWarning" }
   elseif hunk.mixed then
     return { " with your edits ", "ClaudeCodeNote" }
   end
@@ -48,7 +48,7 @@ local function parts_in(review, win)
   local buf = api.nvim_win_get_buf(win)
   local hunks = buffers.hunks(buf)
   local file = review.by_path[buffers.base_file(buf) or ""] or review:file_of(buf)
-  local whole = file and lists.is_whole(file) and lists.words(file) or nil
+  local whole = file and entries.is_whole(file) and entries.words(file) or nil
   if reload.is_stale(buf) then
     whole, hunks = file and "not in this buffer, which has unsaved edits" or nil, {}
   end
@@ -67,7 +67,7 @@ local function parts_in(review, win)
     { " " .. counts(review, file, whole, hunks, row), "ClaudeCodeBarCount" },
     at and { ("+%d "):format(at.added), "ClaudeCodeAddSign" },
     at and { ("−%d "):format(at.removed), "ClaudeCodeDeleteSign" },
-    mode and { (" %s "):format(lists.mode_words(mode)), "ClaudeCodeNote" },
+    mode and { (" %s "):format(entries.mode_words(mode)), "ClaudeCodeNote" },
     at and at.ends and { (" %s "):format(at.ends), "ClaudeCodeNote" },
     at and warning(at)
   )

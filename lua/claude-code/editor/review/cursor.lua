@@ -172,7 +172,7 @@ end
 ---@param _ claude-code.Review
 ---@param row integer
 function M.entry(_, row)
-  local buf = vim.fn.getqflist()[row].bufnr
+  local buf = vim.fn.getqflist({ idx = row, items = 0 }).items[1].bufnr
   -- Left alone, Neovim takes a terminal's window.
   if show(buf, windows.for_file(buf)) then
     vim.cmd.cc({ count = row })
@@ -261,9 +261,10 @@ end
 ---After a decision was taken back: goes to the first entry that this reopens.
 ---@param review claude-code.Review
 ---@param paths string[]
----@param before table<string, true> keys of the entries that were there
+---@param before table<string, integer> rows of the entries that were there, by their keys
 function M.to_reopened(review, paths, before)
-  for row, entry in ipairs(review.list:entries(1, math.huge)) do
+  for row, item in ipairs(review.list.items) do
+    local entry = item.user_data.claude_code
     if vim.list_contains(paths, entry.path) and not before[lists.key(entry)] then
       if review.list:has_cursor() then
         return M.show_entry(review, row)

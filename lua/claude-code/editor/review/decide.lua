@@ -268,7 +268,7 @@ end
 
 function M.back()
   cursor.queue(function()
-    local before = reviews.current().list:keys(1, math.huge)
+    local before = reviews.current().list.rows
     local last, problem = requests.await("review/last", {})
     if not last then
       return notify.warn(problem or "there is no decision to take back")

@@ -2,23 +2,12 @@
 --- or that has no text, is one entry; so is a changed mode beside hunks.
 local api, fn = vim.api, vim.fn
 local buffers = require("claude-code.editor.review.buffer")
-local path = require("claude-code.editor.documents.path")
-local reload = require("claude-code.editor.documents.reload")
+local entries = require("claude-code.editor.review.entries")
 local saved_layout = require("claude-code.editor.windows.layout")
+local task = require("claude-code.lib.task")
 local terminal = require("claude-code.terminal.window")
 local visible = require("claude-code.lib.text").visible
 local windows = require("claude-code.editor.windows")
-
----Characters of an entry; a prompt also takes no more than this share of the columns.
-local MAX_CODE_CHARACTERS, MAX_PROMPT_CHARACTERS, PROMPT_SHARE = 60, 40, 0.25
-
-local WORDS = {
-  created = "new file",
-  deleted = "deleted",
-  mode = "mode changed",
-  unseen = "changed",
-  changed = "changed",
-}
 
 ---Rows of the window, and its share of the screen: the user reads the files, and the list scrolls.
 local MIN_ROWS, MAX_ROWS, MAX_SHARE = 3, 10, 0.25
@@ -30,136 +19,11 @@ local TITLES = {
   all = "All changes of Claude's",
 }
 
-local M = {
-  --- Whose edits conflict with a hunk.
-  WHOSE = { user = "your", claude = "Claude's later" },
-}
+local M = {}
 
 ---@class claude-code.ReviewEntry user_data of a quickfix entry
 ---@field path string
 ---@field hunk? string id; "mode": the file's mode; nil: the whole file
-
----@param file claude-code.ReviewFile
----@return boolean is it decided as a whole, whatever its hunks are?
-function M.is_whole(file)
-  return file.kind ~= "changed" or file.hunk_count == 0
-end
-
----@param mode claude-code.ReviewMode
----@return string
-function M.mode_words(mode)
-  return ("mode %o, was %o"):format(mode.after, mode.before)
-end
-
----@param file claude-code.ReviewFile
----@return string
-function M.words(file)
-  local words, reason = WORDS[file.kind], file.cannot_undo
-  if file.kind == "renamed" then
-    words = "renamed from " .. fn.fnamemodify(file.from or "?", ":.")
-  elseif file.binary then
-    words = (words and words .. ", " or "") .. buffers.binary_words(file)
-  elseif file.kind == "created" and file.hunk_count == 0 then
-    words = "new empty file"
-  elseif file.kind == "changed" then
-    words = ("changed, %d hunks"):format(file.hunk_count)
-  end
-  if file.mode and file.kind == "mode" then
-    words = M.mode_words(file.mode)
-  elseif file.mode and file.kind ~= "created" and file.kind ~= "deleted" then
-    words = words .. ", " .. M.mode_words(file.mode)
-  end
-  return reason and ("%s, cannot be undone here (it %s)"):format(words, reason) or words
-end
-
----@return string in one line, of at most so many characters
-local function shortened(bytes, most)
-  local text = visible((vim.trim(bytes):gsub("%s+", " ")))
-  local cut = fn.strcharpart(text, 0, most)
-  return cut ~= text and cut .. "…" or cut
-end
-
----@param names? table<string, string> of sessions, by their ids; nil unless several run
----@param above? claude-code.ReviewOwner of the entry above, which shows the prompt
----@return string[] words about the last one
-local function origin(owners, names, above)
-  local last = owners[#owners]
-  if not last then
-    return {}
-  end
-  local words = { names and (names[last.session] or last.session:sub(1, 8)) }
-  words[#words + 1] = last.turn and ("turn %d"):format(last.turn)
-  local is_shown = above and above.session == last.session and above.prompt == last.prompt
-  if last.prompt and last.prompt ~= "" and not is_shown then
-    local most = math.min(MAX_PROMPT_CHARACTERS, math.floor(vim.o.columns * PROMPT_SHARE))
-    words[#words + 1] = ("‹%s›"):format(shortened(last.prompt, most))
-  end
-  words[#words + 1] = last.agent and (last.tool .. " of a subagent") or last.tool
-  return words
-end
-
----@param is_stale boolean the buffer lacks it
-local function flags(hunk, is_stale)
-  local found = { is_stale and "[not in your buffer, which has unsaved edits]" or nil }
-  found[#found + 1] = hunk.ends and ("[%s]"):format(hunk.ends) or nil
-  if hunk.conflict then
-    found[#found + 1] = ("[%s edits conflict]"):format(M.WHOSE[hunk.conflict])
-  elseif hunk.mixed then
-    found[#found + 1] = "[with your edits]"
-  end
-  return #found > 0 and table.concat(found, " ") or nil
-end
-
----@class claude-code.ListedChange
----@field words string[]
----@field owners claude-code.ReviewOwner[]
----@field rows? [integer, integer] first row and count
----@field hunk? string as of an entry
-
----@return claude-code.ListedChange[]
-local function changes_of(file)
-  if M.is_whole(file) or #file.hunks < file.hunk_count then
-    local row = file.hunks[1] and file.hunks[1].new[1]
-    return { { rows = row and { row, 1 }, words = { M.words(file) }, owners = file.owners } }
-  end
-  local found, mode, buf = {}, file.mode, path.loaded_buffer(file.path)
-  if mode then
-    found[1] = { hunk = "mode", words = { M.mode_words(mode) }, owners = mode.owners }
-  end
-  local is_stale = buf ~= nil and reload.is_stale(buf)
-  for _, hunk in ipairs(file.hunks) do
-    local words = { ("+%d -%d"):format(hunk.added, hunk.removed) }
-    local code = shortened(hunk.code or "", MAX_CODE_CHARACTERS)
-    words[#words + 1] = code ~= "" and code or nil
-    words[#words + 1] = flags(hunk, is_stale)
-    found[#found + 1] = { hunk = hunk.id, rows = hunk.new, words = words, owners = hunk.owners }
-  end
-  return found
-end
-
----@param names? table<string, string> of sessions, by their ids; nil unless several run
----@return table[] items for setqflist()
-local function items_of(files, names)
-  local items, above = {}, nil
-  for _, file in ipairs(files) do
-    local name, short = buffers.shown_name(file), fn.fnamemodify(file.path, ":.")
-    local shown = visible(short)
-    for _, change in ipairs(changes_of(file)) do
-      local first, count = unpack(change.rows or { 1, 1 })
-      local words = vim.list_extend(change.words, origin(change.owners, names, above))
-      items[#items + 1] = {
-        filename = name,
-        module = (name ~= file.path or shown ~= short) and shown or nil,
-        lnum = math.max(first, 1),
-        end_lnum = count > 1 and first + count - 1 or nil,
-        text = table.concat(words, "  "),
-        user_data = { claude_code = { path = file.path, hunk = change.hunk } },
-      }
-      above = change.owners[#change.owners]
-    end
-  end
-  return items
-end
 
 ---@class claude-code.ReviewQuickfix as it was filled last
 ---@field id? integer of the list
@@ -168,13 +32,14 @@ end
 ---@field items table[]
 ---@field rows table<string, integer> of its entries by their keys, and of the first one of a file by its path
 ---@field title string
+---@field buffers table<string, integer> of its entries, by their names
 ---@field restore? fun() gives the windows their sizes from before the list's window
 local List = {}
 List.__index = List
 
 ---@return claude-code.ReviewQuickfix
 function M.new()
-  return setmetatable({ items = {}, rows = {}, title = "" }, List)
+  return setmetatable({ items = {}, rows = {}, title = "", buffers = {} }, List)
 end
 
 ---@param entry claude-code.ReviewEntry
@@ -321,12 +186,69 @@ function List:fill_again(items, title)
   end
 end
 
+---@param name string
+---@return integer buf that may be not loaded: for names, setqflist() would take 100 ms to look up 2,000
+function List:buffer(name)
+  local buf = self.buffers[name]
+  if not buf or not api.nvim_buf_is_valid(buf) or api.nvim_buf_get_name(buf) ~= name then
+    buf = fn.bufadd(name)
+    self.buffers[name] = buf
+  end
+  return buf
+end
+
+---Makes the entries. Runs in a task, in slices.
+---@param files claude-code.ReviewFile[]
+---@param names? table<string, string> of sessions, by their ids; nil unless several run
+---@return table[] items for setqflist()
+function List:items_of(files, names)
+  local items, above = {}, nil
+  for _, file in ipairs(files) do
+    local name, short = buffers.shown_name(file), fn.fnamemodify(file.path, ":.")
+    local shown, buf = visible(short), self:buffer(name)
+    for _, change in ipairs(entries.changes_of(file)) do
+      local first, count = unpack(change.rows or { 1, 1 })
+      local words = vim.list_extend(change.words, entries.origin(change.owners, names, above))
+      items[#items + 1] = {
+        bufnr = buf,
+        module = (name ~= file.path or shown ~= short) and shown or nil,
+        lnum = math.max(first, 1),
+        end_lnum = count > 1 and first + count - 1 or nil,
+        text = table.concat(words, "  "),
+        user_data = { claude_code = { path = file.path, hunk = change.hunk } },
+      }
+      above = change.owners[#change.owners]
+    end
+    task.breathe()
+  end
+  return items
+end
+
+---Makes the entries of the files that the review has in the end. Runs in a task.
+---@param review claude-code.Review
+---@return table[] items for setqflist()
+function List:items_for(review)
+  while true do
+    local files, names = review.files, require("claude-code.sessions.label").by_conversation()
+    local items = self:items_of(files, names)
+    -- While it waited, another answer may have come, or the user may have wiped a buffer out.
+    local is_now = files == review.files
+      and vim.iter(items):all(function(item)
+        return api.nvim_buf_is_valid(item.bufnr)
+      end)
+    if is_now then
+      return items
+    end
+  end
+end
+
 ---Fills the list, or makes it. The user's other lists stay behind it (|:colder|).
 ---@param review claude-code.Review
+---@param items table[] as `items_for` makes them
 ---@return integer count of entries, also of those that the user's filter leaves out
-function List:fill(review)
+function List:fill(review, items)
   local names = require("claude-code.sessions.label").by_conversation()
-  local items, name = items_of(review.files, names), names and names[review.scope.session]
+  local name = names and names[review.scope.session]
   local title = TITLES[review.scope.scope] .. (name and (": " .. name) or "")
   local unlisted = review.answer.counts.files - #review.files
   if unlisted > 0 then

@@ -129,7 +129,7 @@ function Review:ask()
   local known = self.answer
   local params = { texts = text.unsaved(), known = known and known.version }
   self.asked = self.asked + 1
-  local number = self.asked
+  local number, listed = self.asked, self.by_path
   local answer, problem = requests.await("review/list", vim.tbl_extend("force", params, self.scope))
   if not answer then
     return nil, problem
@@ -139,17 +139,23 @@ function Review:ask()
     self.answered, self.answer, self.files = number, answer, answer.files
     self.by_path, self.by_buffer = {}, {}
     for i, file in ipairs(answer.files) do
-      file.number = i
+      file = type(file) == "table" and file or listed[file]
+      file.number, answer.files[i] = i, file
       self.by_path[file.path] = file
     end
   end
   return answer
 end
 
+---Runs in a task.
 ---@return integer count of entries in the list
 function Review:fill()
+  local items = self.list:items_for(self)
+  if self ~= current then
+    return #items -- closed in the meantime, or another one is open
+  end
   return cursor.carry(function()
-    return self.list:fill(self)
+    return self.list:fill(self, items)
   end) or 0
 end
 
@@ -162,9 +168,12 @@ function Review:begin(answer)
   for _, sentence in ipairs(answer.damage) do
     notify.warn_once(sentence, "review.incomplete")
   end
+  self.is_listed = true
   self.list:unfilter()
-  if self:fill() > 0 then
-    self.is_listed = true
+  local count = self:fill()
+  if self ~= current then
+    return
+  elseif count > 0 then
     notify.guard(self.list.open, self.list)
     local show = self.jumps and cursor.entry or cursor.show_entry
     return show(self, 1)
@@ -263,7 +272,7 @@ function Review:refresh()
     return notify.error(problem)
   elseif self.is_open and not self.is_listed then
     self:begin(answer)
-  elseif self.is_open and self:fill() == 0 then
+  elseif self.is_open and self:fill() == 0 and self == current then
     self:close()
     -- The user may also have stashed or undone them.
     local words = "none of Claude's changes is left to review" .. self:ignored(", but ")
