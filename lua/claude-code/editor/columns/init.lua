@@ -47,7 +47,7 @@ function M.to_byte(line, column, encoding)
     local ok, found = pcall(vim.str_byteindex, line, byte, encoding == "utf-16")
     byte = ok and found or #line
   end
-  -- Of a character that the line's end cuts off, Neovim counts the missing bytes too.
+  -- Neovim also counts the missing bytes of a character that the line's end cuts off.
   return math.min(byte, #line)
 end
 

@@ -50,7 +50,7 @@ function M.compare(buf, decide)
   events:on("FileChangedShellPost", function()
     differed = true
   end, { buffer = buf })
-  -- With it Neovim reloads by itself, and keeps the options of the old text, such as 'fileformat'.
+  -- With it Neovim reloads without asking `decide`, and keeps the options of the old text, such as 'fileformat'.
   vim.bo[buf].autoread = false
   pcall(vim.cmd.checktime, { count = buf, mods = { emsg_silent = true } })
   events:stop()

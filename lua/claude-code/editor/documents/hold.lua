@@ -1,12 +1,12 @@
---- Claude waits with an edit that would conflict with the user's unsaved edits of the file: until they are written or
---- discarded, the user lets it go on, or the PreToolUse hook has waited long enough (src/hooks/pre-edit.ts).
+--- Claude waits with an edit that would conflict with the user's unsaved edits of the file, until the user writes or
+--- discards them, or lets Claude continue, or the PreToolUse hook has waited long enough (src/hooks/pre-edit.ts).
 local api = vim.api
 local notify = require("claude-code.messages.notify")
 local path = require("claude-code.editor.documents.path")
 local task = require("claude-code.lib.task")
 local unsaved = require("claude-code.editor.documents.unsaved")
 
----A user who has typed nothing for so long is away, in ms.
+---A user is away after this time without a key, in ms.
 local AWAY_MS = 5 * 60 * 1000
 
 local M = {}
@@ -34,7 +34,7 @@ function M.is_needed(params)
 end
 
 ---@param wanted? integer buffer; nil for all
-local function let_go(wanted, outcome)
+local function release(wanted, outcome)
   for done, buf in pairs(vim.deepcopy(held)) do
     if not wanted or buf == wanted then
       done(outcome)
@@ -46,12 +46,12 @@ end
 local function follow()
   local events = require("claude-code.lib.autocommands").new("hold")
   events:on("BufWritePost", function(buf)
-    let_go(buf, "written")
+    release(buf, "written")
   end)
   -- Undone, discarded or closed. A write is over only after its last event.
   local check = vim.schedule_wrap(function(buf)
     if not has_unsaved(buf) then
-      let_go(buf, "as_before")
+      release(buf, "as_before")
     end
   end)
   events:on({ "BufModifiedSet", "BufUnload" }, check)
@@ -72,9 +72,9 @@ function M.wait(params)
     end
     vim.cmd.redrawstatus({ bang = true })
   end
-  local way = unsaved.is_stale(buf) and unsaved.merge_hint(buf) .. ", then :w" or ":w"
+  local keys = unsaved.is_stale(buf) and unsaved.merge_hint(buf) .. ", then :w" or ":w"
   local text = "%s or :Claude go-on lets Claude edit %s, where you have unsaved lines"
-  notify.warn(text:format(way, name))
+  notify.warn(text:format(keys, name))
   local stop
   local outcome = task.await(function(done)
     held[done] = buf
@@ -100,12 +100,12 @@ function M.text()
   return buf and "waits for " .. path.title(api.nvim_buf_get_name(buf))
 end
 
----Lets Claude go on with all that waits, as if nothing were unsaved.
+---Lets Claude continue with all edits that wait, as if the buffers had no edits.
 function M.go_on()
   if next(held) == nil then
     notify.info("Claude waits for no file")
   end
-  let_go(nil, "as_before")
+  release(nil, "as_before")
 end
 
 return M

@@ -12,7 +12,7 @@ local regular_file = require("claude-code.lib.regular_file")
 local reload = require("claude-code.editor.documents.reload")
 local supply = require("claude-code.editor.documents.supply")
 
----Of a buffer whose text is sent, in bytes.
+---A larger buffer is not sent, in bytes.
 local MAX_SENT = 10 * 1024 * 1024
 ---Bytes that are read to recognize a binary file.
 local SNIFF = 8192

@@ -118,7 +118,7 @@ local function select_soon(win, range)
   blocked.retry(try)
 end
 
----Shows a buffer beside the window that has the cursor, and goes there.
+---Shows a buffer beside the window that has the cursor, and moves there.
 ---@param range? claude-code.Range to select
 function M.bring_to_front(buf, range)
   waiting = nil
@@ -168,7 +168,7 @@ local function show_soon(buf, range)
   waiting = { buf = buf, range = range }
 end
 
----Shows a file beside the window that has the cursor, and goes there.
+---Shows a file beside the window that has the cursor, and moves there.
 ---@param name string absolute
 ---@param line? integer 1-based
 ---@return true? shown

@@ -33,7 +33,7 @@ return {
   ".password-store/**",
   -- The token of this plugin's server, and those of other editors.
   "ide/*.lock",
-  -- What was typed, and copies that editors make of what is edited.
+  -- Histories of what was typed, and copies that editors make.
   ".*_history",
   "{fish_history,.histfile,.zhistory,ConsoleHost_history.txt}",
   ".viminfo",

@@ -9,7 +9,7 @@ local sources = require("claude-code.editor.documents.sources")
 ---@field whole boolean matched against the whole path rather than the last part of it
 ---@field private boolean false for an exception (`!pattern`)
 
----Of the paths whose verdicts are kept: some 10,000 of them.
+---Verdicts are kept for paths of so many bytes in all, some 10,000 of them.
 local MAX_BYTES = 2 ^ 20
 
 ---@class claude-code.PrivacyJudge

@@ -11,7 +11,7 @@ local windows = require("claude-code.editor.windows")
 
 local M = {}
 
---- The CLI has drawn everything once it draws nothing for so long; after so many looks, it is redrawn anyway.
+--- The CLI has drawn everything after a pause of QUIET_MS; after MAX_LOOKS pauses, its terminal is redrawn anyway.
 local QUIET_MS, MAX_LOOKS = 200, 50
 
 ---@type table<integer, { win: integer, is_asked: boolean }> git's messages, by their buffers
@@ -59,7 +59,7 @@ end
 --- Keeps what the user has written for a Claude that has ended.
 local function keep_draft(params, lines)
   local draft = prompts.draft(params.n or 1)
-  local problem = draft:keep(vim.list_extend(draft:read(), lines))
+  local problem = prompts.keep_draft(draft, vim.list_extend(prompts.read_draft(draft), lines))
   if problem then
     return notify.error(("Claude has ended; your prompt is in %s: %s"):format(params.path, problem))
   end

@@ -39,15 +39,10 @@ end
 
 local FOLDER = vim.fs.joinpath(vim.fn.stdpath("state") --[[@as string]], "claude-code", "drafts")
 
----@class claude-code.Draft
----@field path string
-local Draft = {}
-Draft.__index = Draft
-
 --- The draft of a session: a file for each folder, number of a session and Neovim, in Neovim's own state folder. The
 --- next Neovim takes over the draft of one that has ended.
 ---@param n integer number of the session
----@return claude-code.Draft
+---@return string path
 function M.draft(n)
   local here = require("claude-code.lib.workspace").tab_folder(0)
   local name = ("%s-%d"):format(vim.fn.sha256(here):sub(1, 16), n)
@@ -59,26 +54,28 @@ function M.draft(n)
       uv.fs_rename(vim.fs.joinpath(FOLDER, other), path)
     end
   end
-  return setmetatable({ path = path }, Draft)
+  return path
 end
 
----@return string[] lines none: there is no draft
-function Draft:read()
-  local text = require("claude-code.lib.regular_file").read(self.path, math.huge)
+---@param draft string path
+---@return string[] lines
+function M.read_draft(draft)
+  local text = require("claude-code.lib.regular_file").read(draft, math.huge)
   return text and vim.split(text, "\n") or {}
 end
 
---- Keeps it by a rename; deletes it where there is nothing in it.
+--- Keeps a draft by a rename; deletes it where it has no text.
+---@param draft string path
 ---@param lines string[]
 ---@return string? problem the draft of before is still there
-function Draft:keep(lines)
+function M.keep_draft(draft, lines)
   local text = table.concat(lines, "\n")
   if not text:find("%S") then
-    uv.fs_unlink(self.path)
+    uv.fs_unlink(draft)
     return nil
   end
   pcall(vim.fn.mkdir, FOLDER, "p", tonumber("700", 8))
-  local new = self.path .. ".new"
+  local new = draft .. ".new"
   local fd, problem = uv.fs_open(new, "w", tonumber("600", 8))
   if not fd then
     return problem
@@ -89,7 +86,7 @@ function Draft:keep(lines)
     uv.fs_unlink(new)
     return failure or "the disk is full"
   end
-  return select(2, uv.fs_rename(new, self.path))
+  return select(2, uv.fs_rename(new, draft))
 end
 
 ---@class claude-code.Prompt
@@ -97,7 +94,7 @@ end
 ---@field terminal? table of the session; nil: it was to be started
 ---@field label string of the session
 ---@field buf integer
----@field draft claude-code.Draft
+---@field draft string path
 ---@field source integer the buffer of the user's file, for placeholders
 ---@field from integer the window in which they were
 ---@field win? integer its own
@@ -115,7 +112,7 @@ end
 ---@param lines? string[] nil: those that it has now
 ---@return boolean is_kept
 local function keep(prompt, lines)
-  local problem = prompt.draft:keep(lines or lines_of(prompt))
+  local problem = M.keep_draft(prompt.draft, lines or lines_of(prompt))
   prompt.is_lost = problem ~= nil
   if api.nvim_buf_is_valid(prompt.buf) then
     vim.bo[prompt.buf].modified = prompt.is_lost
@@ -246,7 +243,7 @@ local function follow(prompt)
 end
 
 local function fill(prompt)
-  api.nvim_buf_set_lines(prompt.buf, 0, -1, true, prompt.draft:read())
+  api.nvim_buf_set_lines(prompt.buf, 0, -1, true, M.read_draft(prompt.draft))
   vim.bo[prompt.buf].modified = false
 end
 

@@ -1,4 +1,4 @@
---- What was selected, or where the cursor was, at one moment.
+--- The selection, or the cursor, at one moment.
 local api = vim.api
 local columns = require("claude-code.editor.columns")
 local lines = require("claude-code.editor.documents.lines")
