@@ -5,7 +5,7 @@ local documents = require("claude-code.editor.documents")
 local path = require("claude-code.editor.documents.path")
 local timer = require("claude-code.lib.timer")
 
----The oldest of more are deleted, except those that have an owner.
+---More are deleted, those first that were asked about longest ago, except those that have an owner.
 local MAX_KEPT = 50
 ---Loading so many bytes keeps Neovim still for some 20 ms.
 local MAX_BYTES = 2 * 1024 * 1024
@@ -21,15 +21,13 @@ local M = {
 ---@field till number it is kept until then, by uv.now()
 ---@field owners table<any, true> … and until each has released it
 
-local files = {} ---@type claude-code.BackgroundFile[] oldest first
+local files = {} ---@type table<integer, claude-code.BackgroundFile> by buffer
 local cancel_review = function() end
 
 ---Deletes the buffer of a file, unless it is used otherwise.
 local function drop(file)
   local buf = file.buf
-  files = vim.tbl_filter(function(other)
-    return other ~= file
-  end, files)
+  files[buf] = nil
   local is_unused = api.nvim_buf_is_loaded(buf)
     and not vim.bo[buf].buflisted
     and not vim.bo[buf].modified
@@ -41,20 +39,19 @@ end
 
 ---Deletes what is no longer kept, a buffer at a time: each may take a language server's time.
 local function review()
-  local next_at, now = math.huge, vim.uv.now()
   local unowned = vim.tbl_filter(function(file)
     return not next(file.owners)
-  end, files)
-  for _, file in ipairs(unowned) do
-    if file.till <= now or #unowned > MAX_KEPT or not api.nvim_buf_is_loaded(file.buf) then
-      drop(file)
-      next_at = now + 1
-      break
-    end
-    next_at = math.min(next_at, file.till)
+  end, vim.tbl_values(files))
+  table.sort(unowned, function(a, b)
+    return a.till < b.till
+  end)
+  local oldest, now = unowned[1], vim.uv.now()
+  local is_due = oldest and (oldest.till <= now or #unowned > MAX_KEPT)
+  if is_due then
+    drop(oldest)
   end
   cancel_review()
-  cancel_review = next_at < math.huge and timer.once(next_at - now, review) or function() end
+  cancel_review = oldest and timer.once(is_due and 1 or oldest.till - now, review) or function() end
 end
 
 local function review_soon()
@@ -85,21 +82,15 @@ function M.load(name)
   local is_new, till = path.buffer(name) == nil, vim.uv.now() + M.KEEP_MS
   local buf = documents.load(name, true)
   if buf then
-    table.insert(files, { buf = buf, is_new = is_new, owners = {}, till = till })
+    files[buf] = { buf = buf, is_new = is_new, owners = {}, till = till }
     review_soon()
   end
   return buf
 end
 
-local function file_of(buf)
-  return vim.iter(files):find(function(file)
-    return file.buf == buf
-  end)
-end
-
 ---Keeps a file that was loaded here for longer.
 function M.keep(buf)
-  local file = file_of(buf)
+  local file = files[buf]
   if file then
     file.till = vim.uv.now() + M.KEEP_MS
   end
@@ -108,7 +99,7 @@ end
 ---Keeps a file that was loaded here exactly until its owner releases it.
 ---@param owner any
 function M.own(buf, owner)
-  local file = file_of(buf)
+  local file = files[buf]
   if file then
     file.owners[owner], file.till = true, 0
   end
@@ -116,7 +107,7 @@ end
 
 ---@param owner any
 function M.release(owner)
-  for _, file in ipairs(files) do
+  for _, file in pairs(files) do
     file.owners[owner] = nil
   end
   review_soon()
@@ -125,7 +116,7 @@ end
 ---Deletes the buffer of a file that was deleted, if it was loaded here.
 ---@param name string in normal form
 function M.on_deleted(name)
-  local file = file_of(path.buffer(name))
+  local file = files[path.buffer(name)]
   if file then
     drop(file)
   end

@@ -13,12 +13,14 @@ local M = {}
 
 ---@class claude-code.DiskFollower
 ---@field name string
----@field version string as the file was last looked at, where no event reports a change
+---@field folder string
+---@field base string
+---@field version string when the file was last looked at, where no event reports a change
 ---@field report fun() calls back soon, on the main loop; also from a fast context
 
 ---@class claude-code.WatchedFolder
----@field handle? uv.uv_fs_event_t nil if the folder cannot be watched (network, limits, not there)
----@field followers table<string, table<claude-code.DiskFollower, true>> by the file's last part
+---@field handle? uv.uv_fs_event_t nil if the folder cannot be watched (network, limits, missing)
+---@field followers table<claude-code.DiskFollower, true>
 
 local folders = {} ---@type table<string, claude-code.WatchedFolder>
 local handles = 0 -- count of them in `folders`
@@ -53,17 +55,18 @@ local function on_event(folder, name)
     return
   end
   -- The folder itself was moved or deleted: its handle follows what is no longer there.
-  local is_folder = name and not watched.followers[name] and folder:match("[^/]*$") == name
+  local is_folder = name and folder:match("[^/]*$") == name
+  for follower in pairs(watched.followers) do
+    is_folder = is_folder and follower.base ~= name
+  end
   if is_folder then
     unwatch(watched)
     cancel_retry()
     cancel_retry = timer.once(RETRY_MS, M.look)
   end
-  for base, followers in pairs(watched.followers) do
-    if is_folder or not name or base == name then
-      for follower in pairs(followers) do
-        follower.report()
-      end
+  for follower in pairs(watched.followers) do
+    if is_folder or not name or follower.base == name then
+      follower.report()
     end
   end
 end
@@ -83,31 +86,6 @@ local function watch(folder, watched)
   end
 end
 
-local function add(file, follower)
-  local folder, base = vim.fs.dirname(file), vim.fs.basename(file)
-  local watched = folders[folder] or { followers = {} }
-  folders[folder] = watched
-  watched.followers[base] = watched.followers[base] or {}
-  watched.followers[base][follower] = true
-  watch(folder, watched)
-end
-
-local function remove(file, follower)
-  local folder, base = vim.fs.dirname(file), vim.fs.basename(file)
-  local watched = folders[folder]
-  watched.followers[base][follower] = nil
-  if next(watched.followers[base]) == nil then
-    watched.followers[base] = nil
-  end
-  if next(watched.followers) == nil then
-    unwatch(watched)
-    folders[folder] = nil
-  end
-  if next(folders) == nil then
-    cancel_retry()
-  end
-end
-
 ---Calls back, on the main loop, whenever the file may have been written, made or removed; once for all changes in one
 ---round of the event loop. Only `look` notices changes in a folder that cannot be watched.
 ---@param name string absolute
@@ -122,23 +100,37 @@ function M.follow(name, callback)
       callback()
     end
   end
-  local follower = { name = name, version = M.version(name) }
-  function follower.report()
+  local function report()
     if not is_due then
       is_due = true
       vim.schedule(call)
     end
   end
+  local followers = {} ---@type claude-code.DiskFollower[]
   for file in pairs(names) do
-    add(file, follower)
+    local folder, base = vim.fs.dirname(file), vim.fs.basename(file)
+    local follower = { name = name, folder = folder, base = base, report = report }
+    follower.version = M.version(name)
+    folders[folder] = folders[folder] or { followers = {} }
+    folders[folder].followers[follower] = true
+    watch(folder, folders[folder])
+    table.insert(followers, follower)
   end
   return function()
     if is_over then
       return
     end
     is_over = true
-    for file in pairs(names) do
-      remove(file, follower)
+    for _, follower in ipairs(followers) do
+      local watched = folders[follower.folder]
+      watched.followers[follower] = nil
+      if next(watched.followers) == nil then
+        unwatch(watched)
+        folders[follower.folder] = nil
+      end
+    end
+    if next(folders) == nil then
+      cancel_retry()
     end
     return is_due
   end
@@ -147,13 +139,11 @@ end
 ---Looks at the followed files whose folders cannot be watched or are gone, and tries again to watch them.
 function M.look()
   for folder, watched in pairs(folders) do
-    for _, followers in pairs(watched.handle and {} or watched.followers) do
-      for follower in pairs(followers) do
-        local version = M.version(follower.name)
-        if version ~= follower.version then
-          follower.version = version
-          follower.report()
-        end
+    for follower in pairs(watched.handle and {} or watched.followers) do
+      local version = M.version(follower.name)
+      if version ~= follower.version then
+        follower.version = version
+        follower.report()
       end
     end
     watch(folder, watched)

@@ -27,12 +27,9 @@ local M = {}
 ---@field taken_over? integer number of the change by which it took over its file last
 
 ---@type table<integer, claude-code.ReloadNotes> by buffer
-local notes = setmetatable({}, {
-  __index = function(all, buf)
-    all[buf] = {}
-    return all[buf]
-  end,
-})
+local notes = vim.defaulttable(function()
+  return {}
+end)
 
 ---@return fun() restore the views of its windows
 local function save_views(buf)

@@ -10,7 +10,10 @@ local paths = require("claude-code.editor.documents.path")
 ---@field before? claude-code.BufferSource from BufReadPre to BufReadPost
 ---@field is_unknown? boolean the file was replaced while it was read
 
-local sources = {} ---@type table<integer, claude-code.BufferSources> by buffer
+---@type table<integer, claude-code.BufferSources> by buffer
+local sources = vim.defaulttable(function()
+  return { names = {} }
+end)
 ---Does an event name each buffer that is read?
 local is_followed = false
 
@@ -21,12 +24,6 @@ local M = {}
 ---@param path string
 function M.is_url(path)
   return path:find("^%a[%w+.-]+:") ~= nil
-end
-
----@return claude-code.BufferSources
-local function known(buf)
-  sources[buf] = sources[buf] or { names = {} }
-  return sources[buf]
 end
 
 local function source_of(buf)
@@ -41,13 +38,13 @@ local function source_of(buf)
 end
 
 function M.before_read(buf)
-  known(buf).before = source_of(buf)
+  sources[buf].before = source_of(buf)
 end
 
 ---Until it is read again, the buffer's text is that of this file.
 function M.on_read(buf)
   local now = source_of(buf)
-  local before = known(buf).before or now
+  local before = sources[buf].before or now
   local names = vim.list_extend(vim.list_slice(before.names), now.names)
   sources[buf] = { names = names, is_unknown = before.version ~= now.version }
 end
@@ -55,7 +52,7 @@ end
 ---Some lines of a buffer were replaced by those of a file.
 ---@param file string real path
 function M.on_lines_read(buf, file)
-  local names = known(buf).names
+  local names = sources[buf].names
   if not vim.list_contains(names, file) then
     table.insert(names, file)
   end
@@ -66,7 +63,7 @@ end
 function M.start(bufs)
   is_followed = true
   for _, buf in ipairs(bufs) do
-    if vim.api.nvim_buf_is_loaded(buf) and #(sources[buf] or { names = {} }).names == 0 then
+    if vim.api.nvim_buf_is_loaded(buf) and #sources[buf].names == 0 then
       M.on_read(buf)
     end
   end
@@ -83,12 +80,12 @@ end
 
 ---A buffer was given another name: text that no event has named was typed, not read.
 function M.on_named(buf)
-  known(buf)
+  sources[buf] = sources[buf]
 end
 
 ---@return string[]? files from which its text may be; nil if that is unknown, also where it was read without an event
 function M.of(buf)
-  local source = sources[buf]
+  local source = rawget(sources, buf)
   if not source then
     local is_read = is_followed and vim.api.nvim_buf_is_loaded(buf) and paths.of_buffer(buf)
     return not is_read and {} or nil
