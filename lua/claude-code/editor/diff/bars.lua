@@ -22,7 +22,7 @@ local WIDE = 100
 
 local M = {}
 
----The file, with its folder unless that is the working folder: two of one name differ.
+---With its folder unless that is the working folder: two of one name differ.
 local function file_name(name)
   local text = path.base(name)
   if fn.fnamemodify(name, ":.") ~= text then
@@ -34,7 +34,6 @@ end
 ---The file that is written; one outside of the workspace by its whole path, as it really is.
 ---@param cells integer the text is no longer, unless the file is outside
 ---@param width integer of the window, in cells
----@return claude-code.BarPart
 local function destination(view, cells, width)
   if view.is_outside then
     local name = fn.fnamemodify(view.proposal.file, ":~")
@@ -43,13 +42,10 @@ local function destination(view, cells, width)
   return { winbar.shortened(file_name(view.proposal.new_path), cells, "tail"), "ClaudeCodeBarFile" }
 end
 
----@param words string|false|nil
----@return claude-code.BarPart?
 local function warning(words)
   return words and { (" %s "):format(words), "ClaudeCodeWarning" } or nil
 end
 
----@return claude-code.BarPart[]
 local function warnings(view)
   local proposal, found = view.proposal, view.found
   local too_big = proposal.too_big and "written since proposed, too big to be shown"
@@ -76,11 +72,8 @@ local function hunk_words(view)
   return ("hunk %d/%d"):format(math.max(nearest, 1), #list)
 end
 
----@return claude-code.BarHint[] what the keys do just now
 local function action_hints(view)
   local proposal, hints = view.proposal, {} ---@type any, claude-code.BarHint[]
-  ---@param action string
-  ---@param other? string
   local function add(words, action, other)
     local pair = { keys.of(action)[1], other and keys.of(other)[1] }
     local is_needed = action == "accept" or action == "help"
@@ -103,7 +96,6 @@ local function action_hints(view)
   return hints
 end
 
----@return claude-code.BarPart[]
 local function of_old(view, cells)
   local proposal = view.proposal
   local other = proposal.base_path ~= proposal.new_path and proposal.exists
@@ -117,7 +109,6 @@ local function of_old(view, cells)
   return vim.list_extend(parts, warnings(view))
 end
 
----@return claude-code.BarPart[]
 local function of_new(view, cells)
   local is_wide, is_new = cells >= WIDE, view.proposal:is_new_file()
   local number, total = view.diff.number, view.diff.series.total
@@ -158,8 +149,8 @@ local function of_new(view, cells)
   return vim.list_extend(parts, winbar.hints(hints, cells - winbar.width(parts)))
 end
 
----Brings the bars up to date with the cursor, and with the windows' sizes. Of the proposal they
----show what was found last: to look through a big one takes too long for each key.
+---Brings the bars up to date with the cursor, and with the windows' sizes. They show what was found last in the
+---proposal: to look through a big one takes too long for each key.
 ---@param view claude-code.View
 function M.show(view)
   for _, win in ipairs(view.layout.windows) do

@@ -8,7 +8,6 @@ local notify = require("claude-code.messages.notify")
 local M = {}
 
 ---Where the user looks at the diff: the current window, else the one with the proposal.
----@param view claude-code.View
 ---@return integer win
 ---@return "old"|"new" side
 ---@return integer count of the side's lines
@@ -36,8 +35,6 @@ function M.index(view, list)
 end
 
 ---Not a jump: the window, and with it the jump list, may be the user's.
----@param view claude-code.View
----@param index integer
 local function go_to(view, index)
   local win, side, count = viewed(view)
   local line = math.min(hunks.span(view.proposal:hunks().list[index], side), count)
@@ -63,7 +60,6 @@ function M.move(view, steps)
   end
 end
 
----@return integer? index
 local function index_to_decide(view)
   local index = M.index(view)
   if not index then
@@ -72,7 +68,7 @@ local function index_to_decide(view)
   return index
 end
 
----Puts the old lines back in place of the hunk, and of those that follow, as many as the count says.
+---Puts the old lines back in place of the hunk, and of as many that follow as the count says.
 ---@param view claude-code.View
 function M.drop(view)
   local proposal = view.proposal
@@ -98,7 +94,7 @@ function M.drop(view)
   end
 end
 
----Accepts the hunk, or no longer if it was; and those that follow, as many as the count says.
+---Accepts the hunk, or no longer if it was, and as many that follow as the count says.
 ---@param view claude-code.View
 function M.accept(view)
   for _ = 1, vim.v.count1 do

@@ -53,7 +53,6 @@ function Inline.is_cramped()
   return false
 end
 
----@return claude-code.DrawnHunk
 local function drawn(proposal, hunk)
   local lines = vim.list_slice(proposal.old.lines, hunk.old, hunk.old + hunk.old_count - 1)
   return { new = hunk.new, new_count = hunk.new_count, old_lines = lines }

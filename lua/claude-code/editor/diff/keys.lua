@@ -3,7 +3,7 @@ local hunk_keys = require("claude-code.editor.changes.keys")
 
 local M = {}
 
----What ends a diff: not in the first moments after it has got the focus.
+---These end a diff, but not in the first moments after it has got the cursor.
 local DECIDING = { accept = true, reject = true, reject_with_reason = true }
 
 ---@param action string

@@ -61,8 +61,6 @@ local function is_below()
   return vim.list_contains(vim.opt.diffopt:get(), "horizontal")
 end
 
----@param layout claude-code.DiffLayout
----@return boolean is so much room enough?
 local function fits(layout, width, height)
   if layout == "inline" then
     return true
@@ -72,8 +70,6 @@ local function fits(layout, width, height)
   return width >= MIN_WIDTH
 end
 
----@return integer width
----@return integer height
 local function room_here(target, except)
   local win = windows.for_file(target, except)
   if win then
@@ -82,7 +78,6 @@ local function room_here(target, except)
   return windows.room_beside()
 end
 
----@param layout claude-code.DiffLayout
 ---@param target? integer buffer of the file
 ---@param except? integer window that must not change
 ---@return boolean must a diff have a tab page of its own?
@@ -146,8 +141,8 @@ function Place:take(buf)
   return borrowing.take(win, buf)
 end
 
----@param width integer of two sides that were given room beside each other
----@return boolean are they narrower than promised by now?
+---@param width integer of two sides that had room beside each other
+---@return boolean too narrow by now
 function Place:is_cramped(width)
   return not self.on_tab and not self.is_below and width < MIN_WIDTH
 end

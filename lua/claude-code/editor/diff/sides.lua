@@ -50,14 +50,12 @@ function M.new(proposal, place)
   return setmetatable({ proposal = proposal, place = place, windows = {} }, Sides)
 end
 
----@param first integer 1-based
 local function lines_of(buf, first, count)
   return count == 0 and {} or api.nvim_buf_get_lines(buf, first - 1, first - 1 + count, false)
 end
 
 ---The proposal's side: a size of its own keeps 'equalalways' from resizing all windows.
 ---@private
----@return vim.api.keyset.win_config
 function Sides:split()
   local win, is_below = self.old_win, self.place.is_below
   local room = is_below and api.nvim_win_get_height(win) or api.nvim_win_get_width(win)
@@ -111,7 +109,6 @@ function Sides:fold()
   end
 end
 
----Both sides at the first change, so that the user sees what it is about.
 ---@private
 function Sides:to_first_change()
   local hunk = self.proposal:hunks().list[1]
@@ -196,7 +193,7 @@ function Sides:has_side(win)
   return windows.shows(win, self.proposal.old_buf) or windows.shows(win, self.proposal.new_buf)
 end
 
----Of the windows that show something else by now, all is the user's again.
+---Windows that show something else by now get their options back.
 ---@private
 function Sides:release(old_is_ours, new_is_ours)
   for win, ours in pairs({ [self.old_win or 0] = old_is_ours, [self.win or 0] = new_is_ours }) do

@@ -27,7 +27,7 @@ local function has_text(some)
   return some.newline or not M.same_lines(some.lines, M.NOTHING.lines)
 end
 
----@return string? problem why it is too big to be shown
+---Why a text is too big to be shown.
 local function problem_with(text)
   local lines, longest = 0, 0
   for line in (text .. "\n"):gmatch("([^\n]*)\n") do
@@ -53,14 +53,7 @@ function M.change_of_ends(old, new)
   end
 end
 
----A whole text in UTF-16, little-endian. Not with a lone surrogate: there vim.iconv() crashes Neovim (0.10 to 0.12).
-local function utf16()
-  local any, range = vim.lpeg.P(1), vim.lpeg.R
-  local pair = any * range("\216\219") * any * range("\220\223")
-  return (any * range("\0\215", "\224\255") + pair) ^ 0 * -1
-end
-
----@return string utf8 UTF-16 with a byte order mark decoded, anything else as it is
+---Decodes UTF-16 with a byte order mark; anything else stays as it is.
 local function decode(bytes)
   local is_swapped = vim.startswith(bytes, "\254\255")
   if not is_swapped and not vim.startswith(bytes, "\255\254") then
@@ -68,7 +61,11 @@ local function decode(bytes)
   end
   -- For Neovim, "utf-16be" is "utf-16", which is little-endian for many an iconv().
   local text = is_swapped and bytes:gsub("(.)(.)", "%2%1") or bytes
-  return utf16():match(text) and vim.iconv(text:sub(3), "utf-16le", "utf-8") or bytes
+  -- At a lone surrogate vim.iconv() crashes Neovim (0.10 to 0.12).
+  local any, range = vim.lpeg.P(1), vim.lpeg.R
+  local pair = any * range("\216\219") * any * range("\220\223")
+  local whole = (any * range("\0\215", "\224\255") + pair) ^ 0 * -1
+  return whole:match(text) and vim.iconv(text:sub(3), "utf-16le", "utf-8") or bytes
 end
 
 local TOO_MANY_BYTES = ("more than %d MB"):format(MAX_BYTES / 2 ^ 20)
@@ -107,25 +104,12 @@ function M.of_file(path, keep_cr)
   return bytes and M.parse(decode(bytes), keep_cr), problem
 end
 
----@return boolean is the last line of one that of the other, too?
+---Is the last line of one that of the other, too?
 local function ends_as(lines, other)
   -- With a line before them, as a lone empty one counts as none.
   local old, new = vim.list_extend({ "" }, other), vim.list_extend({ "" }, lines)
   local list = hunks.between(old, new)
   return #list == 0 or select(2, hunks.rows(list[#list])) < #new
-end
-
----A last newline goes with its line, which came with the proposal unless the old file's end was put back in place of
----the proposal's. Comparing that line alone would not do: many files end in a line like some before.
----@param old claude-code.Text
----@param proposed claude-code.Text
----@return boolean newline
-local function newline_of(lines, old, proposed)
-  local differs = has_text(old) and old.newline ~= proposed.newline
-  if differs and ends_as(lines, old.lines) and not ends_as(proposed.lines, old.lines) then
-    return old.newline
-  end
-  return proposed.newline or not has_text(proposed)
 end
 
 ---The text that accepting these lines gives: byte order mark, line ends and a missing last newline stay as the
@@ -135,9 +119,15 @@ end
 ---@param proposed claude-code.Text
 ---@return string
 function M.accepted(lines, old, proposed)
-  local newline = proposed.newline
-  if not M.same_lines(lines, proposed.lines) then
-    newline = newline_of(lines, old, proposed)
+  if M.same_lines(lines, proposed.lines) then
+    return file_lines.join(lines, proposed, proposed.newline)
+  end
+  -- A last newline belongs to its line, which came with the proposal unless the old file's end was put back in place of
+  -- the proposal's. Comparing that line alone is not enough: many files end in a line like some before.
+  local newline = proposed.newline or not has_text(proposed)
+  local differs = has_text(old) and old.newline ~= proposed.newline
+  if differs and ends_as(lines, old.lines) and not ends_as(proposed.lines, old.lines) then
+    newline = old.newline
   end
   return file_lines.join(lines, proposed, newline)
 end

@@ -22,7 +22,6 @@ local HINTS = {
   { "keep", "keep" },
 }
 
----@return claude-code.BarPart?
 local function warning(hunk)
   if hunk.conflict then
     return { (" %s edits conflict "):format(entries.WHOSE[hunk.conflict]), "ClaudeCodeWarning" }
@@ -31,8 +30,8 @@ local function warning(hunk)
   end
 end
 
+---The number of the hunk at the cursor, or of the last one above it, and of the file.
 ---@param whole? string what became of the file, if it is one entry
----@return string words which hunk of the file it is, or the last one above the cursor, and which file
 local function counts(review, file, whole, hunks, row)
   local number = buffers.index_at(hunks, row)
   if number > 1 and (not hunks[number] or hunks[number].new[1] > row + 1) then
@@ -43,7 +42,7 @@ local function counts(review, file, whole, hunks, row)
   return of_hunks .. (#review.files > 1 and of_files or "")
 end
 
----@return claude-code.BarPart[]? parts without the keys; nil if nothing is reviewed there
+---The bar without the keys; nil if nothing is reviewed there.
 local function parts_in(review, win)
   local buf = api.nvim_win_get_buf(win)
   local hunks = buffers.hunks(buf)

@@ -15,19 +15,18 @@ local M = {}
 
 local waiting = {} ---@type { work: fun(), follows: boolean }[] the first one runs
 
----@class claude-code.ReviewPlace
----@field win integer
----@field buf integer
----@field row integer
----@field entry integer the current one of the quickfix list: `:cdo` finds several in one row
+---Where the user last asked for something, or was led since.
+local place ---@type { win: integer, buf: integer, row: integer, entry: integer }
 
-local place ---@type claude-code.ReviewPlace where the user last asked for something, or was led since
-
----@return claude-code.ReviewPlace
 local function here()
   local win = api.nvim_get_current_win()
-  local row, entry = api.nvim_win_get_cursor(win)[1], vim.fn.getqflist({ idx = 0 }).idx
-  return { win = win, buf = api.nvim_win_get_buf(win), row = row, entry = entry }
+  return {
+    win = win,
+    buf = api.nvim_win_get_buf(win),
+    row = api.nvim_win_get_cursor(win)[1],
+    -- `:cdo` finds several in one row.
+    entry = vim.fn.getqflist({ idx = 0 }).idx,
+  }
 end
 
 ---@return boolean is the user still in the buffer of the last decision, or of what it has led on to?
@@ -71,9 +70,8 @@ end
 
 ---Moves the cursor for the user, or edits the text around it. Keys that were typed there are about the new place. An
 ---error, such as one of the user's autocommands, is a message and does not hold up the queue.
----@generic T
----@param move fun(): T
----@return T?
+---@param move fun(): any
+---@return any
 function M.carry(move)
   local from = here()
   local ok, result = pcall(move)
@@ -114,7 +112,7 @@ local function go(row)
   reveal()
 end
 
----@return any of those that are in order of their places the next one behind `from`, or before it
+---The next one behind `from`, or before it, of those in order of their places.
 local function next_from(all, step, from, place_of)
   for i = step == 1 and 1 or #all, step == 1 and #all or 1, step do
     local at = place_of(all[i])
@@ -124,13 +122,13 @@ local function next_from(all, step, from, place_of)
   end
 end
 
----@return integer row of the cursor at its beginning
+---The row of the cursor at its beginning.
 local function first_row(hunk)
   return math.max(hunk.new[1], 1)
 end
 
+---The next in order of the paths, also from a file that left the list.
 ---@param from? string path; the current buffer's if left out
----@return claude-code.ReviewFile? the next in order of the paths, also from a file that left the list
 local function next_file(review, step, from)
   local all, buf = review.files, api.nvim_get_current_buf()
   local shown = review:file_of(buf)
@@ -192,7 +190,6 @@ function M.show_entry(review, row)
 end
 
 ---Shows the first wanted entry of the list from a row on; the first entry follows the last one.
----@param is_wanted fun(entry: claude-code.ReviewEntry): boolean
 local function show_entry_from(review, row, step, is_wanted)
   local list = review.list
   local count = list:get("size") or 0

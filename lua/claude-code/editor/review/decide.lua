@@ -38,7 +38,6 @@ local function ask(method, params)
   return requests.await("review/" .. method, params)
 end
 
----@param paths string[]
 local function choices_of(paths)
   return vim.tbl_map(function(name)
     return { path = name }
@@ -81,7 +80,7 @@ end
 
 local namespace = api.nvim_create_namespace("claude-code.review.asked")
 
----@return fun(): integer row where that line is now, and the mark is gone
+---@return fun(): integer row where that line is now; removes the mark
 local function follow_row(buf, row)
   local mark = api.nvim_buf_set_extmark(buf, namespace, row - 1, 0, {})
   return function()
@@ -91,7 +90,7 @@ local function follow_row(buf, row)
   end
 end
 
----@return string[]? ids of so many hunks, from that with the row on
+---Ids of so many hunks, from that with the row on.
 local function ids_from(hunks, row, count)
   local first = buffers.hunk_at(hunks, row) and buffers.index_at(hunks, row)
   return first
@@ -173,16 +172,6 @@ local function find_hunk(subject)
   end
 end
 
----@return claude-code.ReviewChoice[]? nil: a message says why
-local function choices_now(subject)
-  if subject.row then
-    return find_hunk(subject)
-  elseif subject.ends then
-    subject.choices[1].range = { subject.ends[1](), subject.ends[2]() }
-  end
-  return subject.choices
-end
-
 ---Lists again, and moves the cursor in an open review, unless the user has left.
 ---@param move_cursor fun(review: claude-code.Review)
 local function move_on(move_cursor)
@@ -198,7 +187,6 @@ local function move_on(move_cursor)
   end
 end
 
----@param subject claude-code.ReviewSubject that was decided
 local function move_on_from(subject)
   reviews.update(api.nvim_get_current_buf())
   move_on(function(review)
@@ -210,7 +198,6 @@ local function move_on_from(subject)
 end
 
 ---Sends a decision, carries it out, and moves on. Takes it back if no file could carry it out.
----@param subject claude-code.ReviewSubject
 local function send(method, params, subject)
   local decision, problem = ask(method, params)
   if not decision then
@@ -248,7 +235,13 @@ function M.decide(method, target)
       return notify.warn("the last key decided nothing: you left its file before its turn came")
     end
     subject = subject or follows and subject_of(target)
-    local choices = subject and choices_now(subject)
+    if subject and subject.ends then
+      subject.choices[1].range = { subject.ends[1](), subject.ends[2]() }
+    end
+    local choices = subject and subject.choices
+    if subject and subject.row then
+      choices = find_hunk(subject)
+    end
     if not choices then
       return
     elseif #choices > 0 then

@@ -45,7 +45,7 @@ function M.incomplete(has_claude)
     or nil
 end
 
----@return claude-code.Review? nil: nothing was listed yet
+---Nil: nothing was listed yet.
 local function review()
   local reviews = package.loaded["claude-code.editor.review.review"]
   return reviews and reviews.current()

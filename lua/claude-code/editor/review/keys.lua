@@ -13,7 +13,6 @@ local visible = require("claude-code.lib.text").visible
 
 local M = {}
 
----@return claude-code.ReviewTarget
 local function target(mode)
   local row, count = fn.line("."), vim.v.count1
   if mode ~= "x" and count > 1 and reviews.current().list:has_cursor() then
@@ -69,7 +68,6 @@ function M.why()
   end)
 end
 
----@param method "hunk"|"file"
 local function moves(method, step)
   return function()
     local count = vim.v.count1
@@ -87,7 +85,6 @@ local function comment(chosen)
   vim.cmd.Claude({ args = { "comment" }, range = range })
 end
 
----@param method "keep"|"undo"
 ---@param is_whole? boolean all of the file, or of those whose entries are selected
 local function decides(method, is_whole)
   return function(chosen)
@@ -96,12 +93,6 @@ local function decides(method, is_whole)
     end
     chosen.whole = is_whole
     decide.decide(method, chosen)
-  end
-end
-
-local function back()
-  for _ = 1, vim.v.count1 do
-    decide.back()
   end
 end
 
@@ -117,7 +108,13 @@ local ACTIONS = {
   previous_file = { run = moves("file", -1) },
   keep_file = { run = decides("keep", true), modes = BOTH },
   undo_file = { run = decides("undo", true), modes = BOTH },
-  back = { run = back },
+  back = {
+    run = function()
+      for _ = 1, vim.v.count1 do
+        decide.back()
+      end
+    end,
+  },
   why = { run = M.why },
   done = { run = decide.done },
   comment = { run = comment, modes = BOTH },

@@ -55,7 +55,7 @@ local M = {}
 ---@field lines string[]
 
 ---@param edits claude-code.ReviewEdit[] from the last to the first
----@return string[]? new nil if another text stands there, or an edit is of rows that it cannot have
+---@return string[]? new nil if another text is there, or an edit is of rows that it cannot have
 local function edited(buf, old, edits)
   local lines_of_rows, new, done = text.reader(buf), {}, 0
   for i = #edits, 1, -1 do
@@ -75,19 +75,10 @@ local function edited(buf, old, edits)
   return vim.list_extend(new, old, done + 1)
 end
 
----@return string[] lines none of an empty file
+---None of an empty file.
 local function lines_of(buf)
   local lines = api.nvim_buf_get_lines(buf, 0, -1, false)
   return file_lines.is_empty(buf, lines) and {} or lines
-end
-
-local function write(buf)
-  local saved, failure = documents.save({ path = api.nvim_buf_get_name(buf) })
-  local problem = failure or saved and saved.problem
-  if problem then
-    notify.warn(("the change is in the buffer: %s"):format(problem))
-  end
-  return saved ~= nil
 end
 
 ---Applies edits as one undo step, and writes the file if the buffer had no unsaved changes. Another Neovim may have
@@ -121,7 +112,15 @@ local function apply(buf, edits, eol, decision, back)
   if not eol then
     vim.bo[buf].fixendofline = false
   end
-  return nil, was_clean and write(buf)
+  if not was_clean then
+    return nil, false
+  end
+  local saved, failure = documents.save({ path = api.nvim_buf_get_name(buf) })
+  local problem = failure or saved and saved.problem
+  if problem then
+    notify.warn(("the change is in the buffer: %s"):format(problem))
+  end
+  return nil, saved ~= nil
 end
 
 ---@return string? problem a sentence that names the file
@@ -201,7 +200,6 @@ function M.only_conflict(decision)
   return #conflicts == 1 and not decision.decision and conflicts[1] or nil
 end
 
----@param rows string[] bytes
 local function add(lines, title, rows)
   lines[#lines + 1] = title
   for i = 1, math.min(#rows, MAX_LINES) do

@@ -59,7 +59,6 @@ function M.report_undone(buf)
   end, undos[buf])
 end
 
----@return string encoding of its file
 local function encoding(buf)
   local name = vim.bo[buf].fileencoding
   return name ~= "" and name or "utf-8"
