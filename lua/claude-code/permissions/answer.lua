@@ -46,7 +46,6 @@ local function other_choices(request)
   return choices
 end
 
----@param chosen? claude-code.AnswerChoice
 ---@return claude-code.PermissionAnswer? answer nil: the user has left it undecided
 local function answer_of(chosen)
   if chosen and chosen.row then

@@ -73,7 +73,6 @@ local function find_running(arguments, callback)
 end
 
 --- May a command name this session? It may also name the first one, which it then starts.
----@param n integer
 ---@return boolean
 function M.has(n)
   return running.is_open(n) or n == 1 and not running.is_any_open()
@@ -213,7 +212,6 @@ end
 ---@field at number ms since 1970, of its last entry
 
 --- Lets the user choose from all sessions and past conversations.
----@param prompt string
 ---@param callback fun(row: claude-code.SessionRow|claude-code.Conversation)
 function M.choose_any(prompt, callback)
   sessions.refresh(function()

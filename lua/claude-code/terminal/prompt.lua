@@ -113,7 +113,6 @@ local function report_sent(n, what)
 end
 
 --- Pastes text into the prompt of a session.
----@param text string
 ---@param submit boolean whether the prompt is submitted
 ---@param n? integer the session; the current one if left out
 ---@param what? string for a message that it is sent; without it there is one only if the text is out of sight

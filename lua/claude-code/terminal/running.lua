@@ -205,7 +205,6 @@ local function has_ended(n, terminal)
   return pid ~= nil and not require("claude-code.programs").is_alive(pid)
 end
 
----@param n integer
 ---@return boolean runs
 function M.is_open(n)
   if running[n] and has_ended(n, running[n].terminal) then
@@ -214,7 +213,6 @@ function M.is_open(n)
   return running[n] ~= nil
 end
 
----@param n integer
 ---@return claude-code.Terminal? terminal that no other session with this number has
 function M.terminal(n)
   return M.is_open(n) and running[n].terminal or nil
@@ -227,7 +225,6 @@ function M.list()
   return numbers
 end
 
----@return boolean
 function M.is_any_open()
   return #M.list() > 0
 end
@@ -240,7 +237,6 @@ function M.current()
 end
 
 --- Shows its terminal and moves there, in terminal mode, also if the cursor is there already.
----@param n integer
 function M.focus(n)
   if call_terminal(n, "is_visible") == false then
     call_terminal(n, "show")
@@ -250,7 +246,6 @@ function M.focus(n)
 end
 
 --- Hides its terminal, or shows it and moves there.
----@param n integer
 function M.toggle(n)
   if running[n].terminal.hide and call_terminal(n, "is_visible") then
     call_terminal(n, "hide")
@@ -260,13 +255,11 @@ function M.toggle(n)
   end
 end
 
----@param n integer
 ---@return boolean is its window known to be out of sight?
 function M.is_hidden(n)
   return call_terminal(n, "is_visible") == false
 end
 
----@param n integer
 function M.close(n)
   call_terminal(n, "close")
   if running[n] then
@@ -312,7 +305,6 @@ local function when_drawn(n, terminal, callback)
 end
 
 --- Pastes text into the prompt of a session's CLI; into that of one that is starting once it shows its prompt.
----@param text string
 ---@param options? { submit?: boolean, n?: integer, refuse?: fun(): boolean } refuse: asked after a wait, when the CLI
 --- may ask something
 ---@return integer? n of the session; nil if no CLI runs in a terminal

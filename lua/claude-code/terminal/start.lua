@@ -21,7 +21,6 @@ local M = {}
 ---@field hooks table<string, claude-code.HookGroup[]>
 ---@field answers table<string, claude-code.HookGroup[]>
 
----@return claude-code.CliArguments?
 local function arguments_of(place)
   if place then
     return require("claude-code.remote").report(place.name).cli_arguments
@@ -227,13 +226,11 @@ end
 local waiting = {} ---@type table<table, true> the starts that wait for the server
 local followers = {} ---@type (fun())[]
 
----@return boolean
 function M.is_waiting()
   return next(waiting) ~= nil
 end
 
 --- Runs `callback` when one of the waiting starts has begun, or all are cancelled.
----@param callback fun()
 function M.after(callback)
   table.insert(followers, callback)
 end

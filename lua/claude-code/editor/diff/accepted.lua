@@ -73,7 +73,6 @@ end
 
 ---Accepts a hunk, or takes that back.
 ---@param proposal claude-code.Proposal
----@param index integer
 ---@return boolean accepted
 function M.toggle(proposal, index)
   local known = M.states(proposal)

@@ -54,8 +54,6 @@ local function create(name, lines, file, target)
 end
 
 ---Replaces the whole text; undo does not go behind it.
----@param buf integer
----@param lines string[]
 function M.fill(buf, lines)
   local modifiable = vim.bo[buf].modifiable
   vim.bo[buf].undolevels = -1
@@ -103,7 +101,6 @@ local function colour(buf, like)
 end
 
 ---Adds colours at once. Big syntax files of Neovim, such as those of CSS and Markdown, take 20 ms.
----@param buf integer
 ---@param like? integer the file's own buffer
 function M.colour(buf, like)
   if api.nvim_buf_is_loaded(buf) then
@@ -131,8 +128,6 @@ end
 
 ---Keeps the user's version of a text that no one has received, in a modified buffer without a name: Neovim asks before
 ---it ends.
----@param title string
----@param lines string[]
 ---@param filetype string
 ---@param what string what happened
 function M.keep(title, lines, filetype, what)

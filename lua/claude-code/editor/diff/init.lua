@@ -351,7 +351,6 @@ function M.abandon()
 end
 
 ---Fills a buffer of a diff again, which Neovim has emptied (`:edit!`): there is no file of its name to read.
----@param buf integer
 ---@return boolean filled
 function M.refill(buf)
   return vim.iter(all()):any(function(diff)

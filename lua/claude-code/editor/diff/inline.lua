@@ -80,7 +80,6 @@ function Inline:reveal(hunk)
   reveal.old_lines_on_top(self.win, NAMESPACE)
 end
 
----@return boolean
 function Inline:is_intact()
   return windows.shows(self.win, self.proposal.new_buf)
 end

@@ -6,7 +6,6 @@ local M = {}
 ---These end a diff, but not in the first moments after it has got the cursor.
 local DECIDING = { accept = true, reject = true, reject_with_reason = true }
 
----@param action string
 ---@return string[] keys possibly none
 function M.of(action)
   return hunk_keys.of(require("claude-code.config").get().diff.keys[action])

@@ -92,7 +92,6 @@ function M.needs_tab(layout, target, except)
   return layout ~= "inline" or not windows.for_file(target, except)
 end
 
----@return claude-code.DiffPlace
 local function choose_place(layout, target, except)
   -- Behind a float nothing can be seen of it.
   local on_tab = focus.is_in_float() or M.needs_tab(layout, target, except)
@@ -205,7 +204,6 @@ local function why_inline(proposal)
 end
 
 ---The layout that is wanted, or the one that shows all of the diff.
----@return claude-code.Layout
 local function pick(proposal, except)
   local wanted = require("claude-code.config").get().diff.layout
   -- A new file has nothing beside it; for one outside of the workspace two bars have room for the warnings.

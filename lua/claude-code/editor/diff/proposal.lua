@@ -162,8 +162,6 @@ function Proposal:find_unsaved()
 end
 
 ---Reports that the file has unsaved edits, or was written.
----@param unsaved boolean
----@param written boolean
 ---@return boolean reported
 function Proposal:report(unsaved, written)
   if unsaved then
@@ -203,7 +201,6 @@ function Proposal:buffers()
 end
 
 ---Fills one of its buffers again, as it was at first.
----@param buf integer
 function Proposal:refill(buf)
   buffers.fill(buf, buf == self.new_buf and self.proposed.lines or self.old.lines)
   buffers.colour(buf, self.target)
@@ -218,7 +215,6 @@ function Proposal:lines()
   return self.now.lines
 end
 
----@return boolean
 function Proposal:is_edited()
   return is_loaded(self.new_buf) and not text.same_lines(self:lines(), self.proposed.lines)
 end

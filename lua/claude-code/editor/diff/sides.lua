@@ -119,7 +119,6 @@ function Sides:to_first_change()
   self:reveal(hunk)
 end
 
----@return boolean
 function Sides:is_intact()
   return windows.shows(self.old_win, self.proposal.old_buf)
     and windows.shows(self.win, self.proposal.new_buf)
@@ -137,7 +136,6 @@ function Sides:even_out()
   self:fold()
 end
 
----@return boolean
 function Sides:is_cramped()
   local width = api.nvim_win_get_width
   return self:is_intact() and self.place:is_cramped(width(self.old_win) + width(self.win) + 1)

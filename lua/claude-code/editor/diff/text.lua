@@ -18,7 +18,6 @@ M.parse, M.same_lines = file_lines.parse, file_lines.are_same
 
 ---@param a claude-code.Text
 ---@param b claude-code.Text
----@return boolean
 function M.is_same(a, b)
   return M.change_of_ends(a, b) == nil and M.same_lines(a.lines, b.lines)
 end
@@ -82,20 +81,17 @@ local function read(path)
   return not problem and bytes or nil, problem
 end
 
----@param text string
 ---@return string? problem why Neovim would stand still for too long if it was shown
 function M.too_big(text)
   return #text > MAX_BYTES and TOO_MANY_BYTES or problem_with(text)
 end
 
----@param path string
 ---@return string? problem the same of a file on disk
 function M.file_too_big(path)
   return select(2, read(path))
 end
 
 ---The text of a file on disk.
----@param path string
 ---@param keep_cr boolean even if every line end is CRLF
 ---@return claude-code.Text? text nil if the file is not there, no file, or too big
 ---@return string? problem it is too big
@@ -114,7 +110,6 @@ end
 
 ---The text that accepting these lines gives: byte order mark, line ends and a missing last newline stay as the
 ---proposal has them. Claude Code takes anything else as an edit (measured with 2.1.330).
----@param lines string[]
 ---@param old claude-code.Text the file on disk
 ---@param proposed claude-code.Text
 ---@return string

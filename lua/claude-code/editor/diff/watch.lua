@@ -72,7 +72,6 @@ function M.start(view)
 end
 
 ---Ends what has this name, and starts something else in its place.
----@param name string
 ---@param start? fun(): fun() returns what ends it
 function Watch:replace(name, start)
   local stop = self.stops[name]

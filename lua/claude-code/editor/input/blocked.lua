@@ -38,7 +38,6 @@ end
 
 ---Calls once, soon after the next of these events.
 ---@param events string[]
----@param callback fun()
 ---@param is_meant? fun(event: string): boolean
 ---@return fun() run calls now, unless it has called
 function M.on_next(events, callback, is_meant)
@@ -59,7 +58,6 @@ function M.on_next(events, callback, is_meant)
 end
 
 ---Calls once, soon after `may_change` may have another answer; the callee asks it again.
----@param callback fun()
 ---@param ms? integer at the latest
 function M.retry(callback, ms)
   local cancel

@@ -31,7 +31,6 @@ end
 
 ---Tests replace this, too.
 ---@param ms number
----@param callback fun()
 ---@return fun() cancel
 function M.after(ms, callback)
   return require("claude-code.lib.timer").once(ms, callback)
@@ -94,8 +93,6 @@ function M.reset()
 end
 
 ---Calls once, after no key was typed for so long, counted from now at the earliest.
----@param ms integer
----@param callback fun()
 ---@return fun() cancel
 function M.after_idle(ms, callback)
   local since = M.now()
@@ -169,7 +166,6 @@ Guard.__index = Guard
 
 ---Ignores keys that the user typed for something else before they could see the diff or plan. A key decides once they
 ---have had time to see it before they began to type, or have typed something else in it.
----@param title string
 ---@param asked? boolean the user has asked for it
 ---@return claude-code.DecisionGuard
 function M.guard(title, asked)
@@ -221,7 +217,6 @@ function Guard:report(again)
   end
 end
 
----@param key string
 ---@param decide fun() called unless the key may have been typed for something else
 function Guard:decide(key, decide)
   if self:is_active() then

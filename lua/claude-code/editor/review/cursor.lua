@@ -168,7 +168,6 @@ end
 
 ---Goes from the quickfix window to an entry.
 ---@param _ claude-code.Review
----@param row integer
 function M.entry(_, row)
   local buf = vim.fn.getqflist({ idx = row, items = 0 }).items[1].bufnr
   -- Left alone, Neovim takes a terminal's window.
@@ -181,7 +180,6 @@ end
 
 ---Shows an entry of the list in a window beside it; the list keeps the cursor.
 ---@param review claude-code.Review
----@param row integer
 function M.show_entry(review, row)
   local win = api.nvim_get_current_win()
   M.entry(review, row)
@@ -257,7 +255,6 @@ end
 
 ---After a decision was taken back: goes to the first entry that this reopens.
 ---@param review claude-code.Review
----@param paths string[]
 ---@param before table<string, integer> rows of the entries that were there, by their keys
 function M.to_reopened(review, paths, before)
   for row, item in ipairs(review.list.items) do

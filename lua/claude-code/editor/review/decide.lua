@@ -21,7 +21,6 @@ local M = {}
 ---@field range? [integer, integer]
 
 ---Asks the executable, with the present texts of buffers. Runs in a task.
----@param method "keep"|"undo"|"back"
 ---@return claude-code.Decision?
 ---@return string? problem
 local function ask(method, params)

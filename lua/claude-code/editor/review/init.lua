@@ -51,7 +51,6 @@ local function review()
   return reviews and reviews.current()
 end
 
----@return boolean
 function M.is_open()
   local shown = review()
   return shown ~= nil and shown.is_open

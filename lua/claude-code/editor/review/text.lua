@@ -24,7 +24,6 @@ local M = {}
 --- number of their change in the undo tree
 local undos = {}
 
----@param buf integer
 ---@param decision string by which its last change was made
 function M.add_undo(buf, decision)
   local undo = { decision = decision, change = api.nvim_buf_call(buf, vim.fn.changenr) }
@@ -32,7 +31,6 @@ function M.add_undo(buf, decision)
 end
 
 ---Reports that the buffer has the text from before an undo. Must be reported before that text is sent or written.
----@param buf integer
 ---@param decision string
 function M.take_back(buf, decision)
   local params = { decision = decision, path = path.real(api.nvim_buf_get_name(buf)) }
@@ -132,7 +130,6 @@ function M.unsaved()
   return texts
 end
 
----@param buf integer
 ---@return fun(rows: string[], first: integer): string[] lines_of rows of a file (bytes; `first` is the
 --- row of the first one, from 1) as the buffer has them
 function M.reader(buf)

@@ -30,7 +30,6 @@ local M = {}
 --- One may end after the next one of its window has begun.
 local count = 0
 
----@param win integer
 ---@param buf integer our buffer, which it shows
 ---@return claude-code.Borrowed
 function M.new(win, buf)
@@ -39,8 +38,6 @@ function M.new(win, buf)
 end
 
 ---Shows `buf` in a window of the user's. The buffer before it stays even with 'nohidden' or 'bufhidden'.
----@param win integer
----@param buf integer
 ---@return claude-code.Borrowed
 function M.take(win, buf)
   local before = api.nvim_win_get_buf(win)

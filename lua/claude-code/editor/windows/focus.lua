@@ -74,7 +74,6 @@ function M.is_busy(in_key)
 end
 
 ---Calls once, when what the user was in the middle of has ended.
----@param callback fun()
 function M.after_busy(callback)
   local events = { "SafeState", "WinEnter", "WinClosed", "RecordingLeave" }
   blocked.on_next(events, callback, function(event)
@@ -90,7 +89,6 @@ function M.origin()
 end
 
 ---Moves to a window, in normal mode.
----@param win integer
 ---@param origin claude-code.Origin
 function M.take(win, origin)
   returning = 0

@@ -31,19 +31,15 @@ function M.noautocmd(work)
 end
 
 ---@param win? integer
----@param buf integer
 ---@return boolean is the window there, and does it show the buffer?
 function M.shows(win, buf)
   return win ~= nil and api.nvim_win_is_valid(win) and api.nvim_win_get_buf(win) == buf
 end
 
----@param win integer
----@return boolean
 function M.is_floating(win)
   return api.nvim_win_get_config(win).relative ~= ""
 end
 
----@param win integer
 ---@return boolean is it the only window of its tab page, floating ones aside?
 function M.is_last(win)
   local tab = api.nvim_win_get_tabpage(win)
@@ -132,7 +128,6 @@ function M.new_options()
   return values
 end
 
----@param win integer
 ---@return table<string, any>
 function M.options_of(win)
   return collect_options(function(name)
@@ -141,7 +136,6 @@ function M.options_of(win)
 end
 
 ---Sets what differs, for this window only.
----@param win integer
 ---@param values table<string, any>
 function M.set_options(win, values)
   for name, value in pairs(values) do
@@ -153,7 +147,6 @@ function M.set_options(win, values)
 end
 
 ---A new window for `buf` beside the special ones, with the global options rather than theirs.
----@param buf integer
 ---@return integer win
 function M.beside(buf)
   local win = api.nvim_open_win(buf, false, spot_beside())
@@ -192,7 +185,6 @@ function M.has_diff()
 end
 
 ---Shows a buffer in a window, leaving alternate file and jump list alone.
----@param win integer
 ---@param buf integer loaded
 function M.show(win, buf)
   -- Entering a buffer, Neovim checks whether its file has changed, and asks (W11, W12) or reads it by
@@ -210,7 +202,6 @@ function M.show(win, buf)
   end)
 end
 
----@param win integer
 ---@return integer buf that CTRL-^ leads to, or -1
 function M.alternate(win)
   return api.nvim_win_call(win, function()
@@ -219,7 +210,6 @@ function M.alternate(win)
 end
 
 ---What a window shows when its buffer is deleted: the alternate buffer, else the one used last.
----@param win integer
 ---@param may_load boolean also one that has to be loaded, which may ask (E325)
 ---@return integer? buf nil if no other is listed
 function M.buffer_before(win, may_load)
@@ -236,7 +226,6 @@ function M.buffer_before(win, may_load)
 end
 
 ---Lets each window of a buffer that is about to be deleted show something else, so that none closes with it.
----@param buf integer
 ---@param prepare? fun(other: integer) called with each buffer that comes
 function M.replace_buffer(buf, prepare)
   for _, win in ipairs(fn.win_findbuf(buf)) do
@@ -252,7 +241,6 @@ function M.replace_buffer(buf, prepare)
 end
 
 ---Closes one of our windows; the last one stays, empty.
----@param win integer
 function M.close(win)
   if not pcall(api.nvim_win_close, win, true) then
     api.nvim_win_call(win, vim.cmd.enew)

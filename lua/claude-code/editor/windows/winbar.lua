@@ -50,7 +50,6 @@ function M.width(parts)
   return cells
 end
 
----@param text string
 ---@param cells integer
 ---@param keep "head"|"tail"
 ---@return string text no wider than that
@@ -96,8 +95,6 @@ function M.hints(hints, room)
   return parts
 end
 
----@param win integer
----@param text string
 function M.set(win, text)
   if vim.wo[win].winbar ~= text then
     api.nvim_set_option_value("winbar", text, { win = win, scope = "local" })
@@ -111,7 +108,6 @@ local function other_value(win, mark)
 end
 
 ---Shows a bar in place of the window's own, and of one that was set since then.
----@param win integer
 ---@param mark string begins the text: a window that is split off has a copy of it, and a buffer that was shown with it
 --- brings it back
 ---@param text? string
@@ -124,7 +120,6 @@ function M.show(win, mark, text)
 end
 
 ---Shows what the window had, unless another bar was set.
----@param win integer
 ---@param mark string
 function M.hide(win, mark)
   if not other_value(win, mark) then
@@ -135,7 +130,6 @@ end
 
 ---Calls back when a bar may have to change. Other plugins set theirs by a timer, or at some of these events.
 ---@param events claude-code.Autocommands
----@param callback fun()
 function M.follow(events, callback)
   -- Neovim reports another current window as a moved cursor, too.
   events:on({ "CursorMoved", "CursorMovedI", "CursorHold", "WinResized" }, callback)

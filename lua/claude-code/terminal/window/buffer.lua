@@ -83,7 +83,6 @@ local function map_keys(buf, number)
   end
 end
 
----@param buf integer
 ---@return boolean does its command run?
 function M.is_running(buf)
   return api.nvim_buf_is_valid(buf) and vim.fn.jobwait({ vim.bo[buf].channel }, 0)[1] == -1
@@ -97,7 +96,6 @@ local function resize(buf, fewer_rows)
 end
 
 --- Lets the program draw the whole screen again.
----@param buf integer
 function M.redraw(buf)
   resize(buf, 1)
   timer.once(PROGRAM_MS, function()
@@ -209,7 +207,6 @@ end
 --- Pastes text into the program of a terminal: between marks, so that line ends in it do not submit anything. Enter
 --- comes in the same moment: between the two the CLI could begin to ask something. It takes them apart, also after
 --- 5,000 lines (measured with Claude Code 2.1.330).
----@param buf integer
 ---@param text string see M.clean
 ---@param submit boolean press Enter, too
 function M.paste(buf, text, submit)
@@ -222,7 +219,6 @@ end
 --- Text without control characters, tab and line end aside: with an escape in it, text from a file could end the
 --- paste and press keys of its own. U+0080 to U+009F are control characters, too: U+009B begins a sequence as ESC [
 --- does.
----@param text string
 ---@return string
 function M.clean(text)
   text = text:gsub("\r\n?", "\n"):gsub("[%z\1-\8\11-\31\127]", "")

@@ -190,8 +190,6 @@ local function float_config()
 end
 
 --- Hides a window when the user moves to one below it, rather than passes one.
----@param win integer
----@param hide fun()
 function M.hide_when_left(win, hide)
   while_open(win, { "WinEnter", "CursorMoved", "ModeChanged" }, function()
     vim.schedule(function()
@@ -231,14 +229,12 @@ local function close_or_switch(win)
   vim.w[win].claude_code_terminal = nil
 end
 
----@param buf integer
 ---@return integer? win that shows it in this tab page
 function M.find(buf)
   local win = vim.fn.bufwinid(buf)
   return win ~= -1 and win or nil
 end
 
----@param win integer
 ---@return boolean does it show a terminal of Claude's, of any provider?
 function M.is_terminal(win)
   return vim.b[api.nvim_win_get_buf(win)].claude_code_terminal == true
@@ -305,7 +301,6 @@ end
 
 --- Shows the terminal in this tab page, in the place of another session's, and moves the cursor there. Its windows in
 --- other tab pages close, since it can have only one size, unless this tab page is a diff's, which is temporary.
----@param buf integer
 ---@return integer win
 function M.show(buf)
   local win = M.find(buf)
@@ -328,7 +323,6 @@ end
 
 --- Returns the cursor to the window it came from. That is entered once there is room for it: 'winwidth' would take
 --- the room from the terminal.
----@param buf integer
 function M.hide(buf)
   local from = api.nvim_get_current_buf() == buf and vim.fn.win_getid(vim.fn.winnr("#")) or 0
   vim.iter(vim.fn.win_findbuf(buf)):each(close_or_switch)
@@ -338,8 +332,6 @@ function M.hide(buf)
 end
 
 --- Shows another session's terminal in the windows of one that ends, unless that is shown elsewhere.
----@param buf integer
----@param other integer
 function M.replace(buf, other)
   if #vim.fn.win_findbuf(other) > 0 then
     return
@@ -351,7 +343,6 @@ function M.replace(buf, other)
 end
 
 --- Moves what the user opens in a window of the terminal (`:edit`, `:buffer`) to one for files.
----@param buf integer
 function M.keep(buf)
   local is_running = require("claude-code.terminal.window.buffer").is_running
   events:on("BufLeave", function()

@@ -28,7 +28,6 @@ local function waiting()
   end, store.waiting())
 end
 
----@return string[]
 local function item(number, comment)
   local place, lines = store.place(comment)
   local rows = place.last > place.first and ("%d-%d"):format(place.first, place.last)
@@ -107,7 +106,6 @@ local function send_all()
 end
 
 ---The comment at a row: the last one that waits to be sent, or else the last one that was sent.
----@param buf integer
 ---@param row integer from 1
 ---@return claude-code.ReviewComment?
 function M.at(buf, row)
@@ -149,9 +147,7 @@ end
 
 ---Makes a comment. Without words in the command it asks for them, and changes the comment that is there; an empty
 ---answer deletes that.
----@param new claude-code.ReviewCommentChange
 ---@param comment? claude-code.ReviewComment that is there
----@param args claude-code.CommandArgs
 local function comment_on(new, comment, args)
   local function done(answer)
     local text = vim.trim(answer or "")

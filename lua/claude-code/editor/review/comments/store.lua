@@ -55,7 +55,6 @@ function M.waiting()
   end, M.all)
 end
 
----@param buf integer
 ---@return claude-code.ReviewComment[] of its file
 function M.of_buffer(buf)
   local name = #M.all > 0 and path.of_buffer(buf)
@@ -65,7 +64,6 @@ function M.of_buffer(buf)
   end, M.all)
 end
 
----@param lines string[]
 ---@return string[]
 function M.snippet(lines)
   return vim.tbl_map(function(line)
@@ -85,7 +83,6 @@ end
 
 ---The nearest place with these lines. For a sent comment there must be only one: Claude may have left others like them
 ---alone.
----@return claude-code.CommentPlace
 local function found(lines, comment)
   local first, count = comment.rows[1], comment.rows[2]
   local places = {} ---@type claude-code.CommentPlace[]
