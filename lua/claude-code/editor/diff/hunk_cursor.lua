@@ -1,4 +1,4 @@
---- The hunk under the cursor: moving from hunk to hunk, accepting one by itself, and dropping one. A dropped hunk is
+--- The hunk under the cursor: moving from hunk to hunk, accepting one alone, and dropping one. A dropped hunk is
 --- the old file's lines put back into the proposal, as an edit that `u` undoes.
 local api = vim.api
 local accepted = require("claude-code.editor.diff.accepted")
@@ -7,7 +7,7 @@ local notify = require("claude-code.messages.notify")
 
 local M = {}
 
----Where the user looks at the diff: the current window, else the one with the proposal.
+---The window in which the user looks at the diff: the current window, else the one with the proposal.
 ---@return integer win
 ---@return "old"|"new" side
 ---@return integer count of the side's lines

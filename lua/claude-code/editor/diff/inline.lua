@@ -7,7 +7,7 @@ local windows = require("claude-code.editor.windows")
 
 local NAMESPACE = api.nvim_create_namespace("claude-code.diff.inline")
 
----What we change in the window.
+---Options that we change in the window.
 local OPTIONS = { "conceallevel", "foldenable", "signcolumn", "winbar" }
 
 ---@class claude-code.Inline : claude-code.Layout
@@ -58,7 +58,7 @@ local function drawn(proposal, hunk)
   return { new = hunk.new, new_count = hunk.new_count, old_lines = lines }
 end
 
----What was drawn before stays, unless the proposal was edited.
+---Draws again once the proposal was edited.
 function Inline:refresh()
   local proposal, now = self.proposal, self.proposal:hunks()
   local buf = proposal.new_buf --[[@as integer]]

@@ -1,4 +1,4 @@
---- Where and how a diff is shown: as `diff.layout` says, or "inline" where there is too little room; in the place of
+--- The place and the form of a diff: as `diff.layout` says, or "inline" where there is too little room; in the place of
 --- the file's window, or on a tab page of its own, to which Claude's terminal comes along if it was visible.
 ---
 --- A layout is an object that shows a prepared proposal in windows. `open` and `close` run with autocommands off.

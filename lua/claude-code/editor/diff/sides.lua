@@ -7,7 +7,7 @@ local pairs_of_lines = require("claude-code.editor.changes.pairs")
 local reveal = require("claude-code.editor.changes.reveal")
 local windows = require("claude-code.editor.windows")
 
----What diff mode and we change in a window.
+---Options that diff mode and we change in a window.
 local DIFF_OPTIONS = {
   "conceallevel",
   "cursorbind",
@@ -131,7 +131,7 @@ function Sides:even_out()
   end
   local dimension = self.place.is_below and "height" or "width"
   local get, set = api["nvim_win_get_" .. dimension], api["nvim_win_set_" .. dimension]
-  -- What the first side gives or takes is the second one's, which is next to it.
+  -- The second side, which is next to it, gets the rest.
   set(self.old_win, math.floor((get(self.old_win) + get(self.win)) / 2))
   self:fold()
 end

@@ -1,9 +1,9 @@
---- The texts of a diff as lines for a buffer, and what accepting certain lines gives. Of a proposal that nobody
---- edits the executable keeps the exact string.
+--- The texts of a diff as lines for a buffer, and what accepting certain lines gives. The executable keeps
+--- the exact string of a proposal that no one edits.
 local file_lines = require("claude-code.editor.documents.lines")
 local hunks = require("claude-code.editor.changes.hunks")
 
----What is bigger is not shown. Below that nothing on the way to the screen takes 100 ms.
+---Bigger texts are not shown. Below that nothing on the way to the screen takes 100 ms.
 local MAX_BYTES = 1024 * 1024
 local MAX_LINES = 20000
 ---In bytes. Neovim goes through a long line each time it draws it.

@@ -1,4 +1,4 @@
---- What may change on screen now. Neovim refuses changes in the command-line window, and while a command line, an
+--- May the screen change now? Neovim refuses changes in the command-line window, and while a command line, an
 --- operator or an answer is typed; and no insert mode may lose its window.
 local api = vim.api
 local autocommands = require("claude-code.lib.autocommands")

@@ -1,4 +1,4 @@
---- What the user types: when, which commands, and whether a key may decide about something that has just appeared. The
+--- The keys of the user: when, which commands, and whether a key may decide about something that has just appeared. The
 --- mouse, and programs that feed keys, do not count.
 local api, fn, uv = vim.api, vim.fn, vim.uv
 local notify = require("claude-code.messages.notify")

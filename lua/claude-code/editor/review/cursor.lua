@@ -15,7 +15,7 @@ local M = {}
 
 local waiting = {} ---@type { work: fun(), follows: boolean }[] the first one runs
 
----Where the user last asked for something, or was led since.
+---The place at which the user last asked for something, or to which they were led since.
 local place ---@type { win: integer, buf: integer, row: integer, entry: integer }
 
 local function here()

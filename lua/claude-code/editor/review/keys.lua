@@ -79,15 +79,16 @@ local function moves(method, step)
   end
 end
 
-local function comment(chosen)
-  local row = fn.line(".")
+local function comment(mode)
+  local chosen, row = target(mode), fn.line(".")
   local range = chosen.range or { row, math.min(row + chosen.count - 1, fn.line("$")) }
   vim.cmd.Claude({ args = { "comment" }, range = range })
 end
 
 ---@param is_whole? boolean all of the file, or of those whose entries are selected
 local function decides(method, is_whole)
-  return function(chosen)
+  return function(mode)
+    local chosen = target(mode)
     if is_whole and (chosen.count or 1) > 1 then
       return notify.warn("a count is about the changes of one file, not about files")
     end
@@ -98,7 +99,7 @@ end
 
 local BOTH = { "n", "x" }
 
----@type table<string, { run: fun(target: claude-code.ReviewTarget), modes?: string[], is_repeated?: boolean }>
+---@type table<string, claude-code.KeyAction>
 local ACTIONS = {
   keep = { run = decides("keep"), modes = BOTH, is_repeated = true },
   undo = { run = decides("undo"), modes = BOTH, is_repeated = true },
@@ -127,16 +128,7 @@ local ACTIONS = {
 
 ---@return claude-code.Key[]
 function M.all()
-  return hunk_keys.entries(
-    "review",
-    vim.tbl_map(function(action)
-      local key = vim.tbl_extend("force", action, {})
-      function key.run(mode)
-        action.run(target(mode))
-      end
-      return key
-    end, ACTIONS)
-  )
+  return hunk_keys.entries("review", ACTIONS)
 end
 
 return M

@@ -37,7 +37,7 @@ local M = {}
 ---@field conflicts? claude-code.ReviewConflict[]
 ---@field staged? boolean git's index still holds something of Claude's
 
----@class claude-code.ReviewConflict rows that Claude has changed, and somebody since, as bytes
+---@class claude-code.ReviewConflict rows that Claude has changed, and someone since, as bytes
 ---@field hunk string
 ---@field by "user"|"claude" who has: the user, or Claude outside of the review's scope
 ---@field base string[] without Claude's change

@@ -209,7 +209,7 @@ function M.alternate(win)
   end)
 end
 
----What a window shows when its buffer is deleted: the alternate buffer, else the one used last.
+---The buffer that a window shows when its own is deleted: the alternate buffer, else the one used last.
 ---@param may_load boolean also one that has to be loaded, which may ask (E325)
 ---@return integer? buf nil if no other is listed
 function M.buffer_before(win, may_load)

@@ -4,7 +4,7 @@ local api, fn = vim.api, vim.fn
 ---@class claude-code.SavedLayout all windows of one tab page
 ---@field tab integer
 ---@field previous integer the window that CTRL-W p leads to, or 0
----@field tree any winlayout()
+---@field tree string winlayout() as JSON
 ---@field lines integer that windows have
 ---@field windows { win: integer, buf: integer, width: integer, height: integer, view: vim.fn.winsaveview.ret }[]
 ---  floating ones excepted
@@ -35,20 +35,10 @@ function M.save()
   return {
     tab = api.nvim_get_current_tabpage(),
     previous = fn.win_getid(fn.winnr("#")),
-    tree = fn.winlayout(),
+    tree = vim.json.encode(fn.winlayout()),
     lines = lines_for_windows(),
     windows = windows,
   }
-end
-
-local function replace_in_tree(tree, gone, instead)
-  if tree[1] == "leaf" then
-    tree[2] = tree[2] == gone and instead or tree[2]
-    return
-  end
-  for _, child in ipairs(tree[2]) do
-    replace_in_tree(child, gone, instead)
-  end
 end
 
 ---A window was closed, and another one has taken its place.
@@ -56,7 +46,7 @@ end
 ---@param gone integer
 ---@param instead integer
 function M.replace(layout, gone, instead)
-  replace_in_tree(layout.tree, gone, instead)
+  layout.tree = layout.tree:gsub(("%%f[%%d]%d%%f[%%D]"):format(gone), tostring(instead))
   layout.previous = layout.previous == gone and instead or layout.previous
   for _, saved in ipairs(layout.windows) do
     saved.win = saved.win == gone and instead or saved.win
@@ -69,7 +59,7 @@ end
 function M.restore_sizes(layout)
   local tab = layout.tab
   local tree = api.nvim_tabpage_is_valid(tab) and fn.winlayout(api.nvim_tabpage_get_number(tab))
-  if lines_for_windows() ~= layout.lines or not vim.deep_equal(tree, layout.tree) then
+  if lines_for_windows() ~= layout.lines or vim.json.encode(tree) ~= layout.tree then
     return false
   end
   api.nvim_win_call(api.nvim_tabpage_get_win(tab), function()

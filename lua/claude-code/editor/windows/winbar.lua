@@ -101,7 +101,7 @@ function M.set(win, text)
   end
 end
 
----@return string? value of somebody else; "" if the global one counts there
+---@return string? value that is not ours; "" if the global one counts there
 local function other_value(win, mark)
   local value = api.nvim_get_option_value("winbar", { win = win, scope = "local" })
   return not vim.startswith(value, mark) and value or nil

@@ -54,7 +54,7 @@ end
 
 local function mark_sent(comments)
   store.save(vim.tbl_map(function(comment)
-    -- First, since the mark of a sent comment does not follow its lines.
+    -- The mark of a sent comment does not follow its lines.
     local change = store.change(comment, "sent")
     comment.is_sent = true
     return change
@@ -76,20 +76,19 @@ end
 
 local function mention()
   if #require("claude-code.server").clients == 0 then
-    local words =
+    return notify.warn(
       "no Claude runs, so your comments wait; :Claude starts it, :Claude comment! sends them then"
-    return notify.warn(words)
+    )
   end
   local target = { path = RESOURCE, label = "your comments" }
   local accepted, problem = require("claude-code.context.mention").add({ target })
-  if not accepted then
-    notify.warn(problem --[[@as string]])
-  else
+  if accepted then
     notify.info("press Enter in Claude's prompt to send your comments", "send")
+  else
+    notify.warn(problem --[[@as string]])
   end
 end
 
----Sends all waiting comments.
 local function send_all()
   local comments = waiting()
   if #comments == 0 then
@@ -165,7 +164,6 @@ local function comment_on(new, comment, args)
   vim.ui.input({ prompt = "Comment for Claude: ", default = default }, done)
 end
 
----@return table of the quickfix list
 local function list_item(comment)
   local place, state = store.place(comment), comment.is_sent and "sent" or "waits"
   local lines = place.is_outdated and ", changed" or comment.is_sent and ", untouched" or ""
@@ -181,8 +179,8 @@ end
 
 ---Lists all comments in the quickfix window, in the order in which they were made.
 local function show()
-  local items, is_ours =
-    vim.tbl_map(list_item, store.all), vim.fn.getqflist({ title = 0 }).title == TITLE
+  local items = vim.tbl_map(list_item, store.all)
+  local is_ours = vim.fn.getqflist({ title = 0 }).title == TITLE
   if #items == 0 and not is_ours then
     return notify.info("there is no comment; :Claude comment makes one", "send")
   end

@@ -71,7 +71,7 @@ function M.snippet(lines)
   end, vim.list_slice(lines, 1, MAX_LINES))
 end
 
-local function stands_at(lines, row, wanted)
+local function are_at(lines, row, wanted)
   for i, line in ipairs(wanted) do
     local there = lines[row + i - 1]
     if not there or there:sub(1, MAX_BYTES_OF_LINE) ~= line then
@@ -88,7 +88,7 @@ local function found(lines, comment)
   local places = {} ---@type claude-code.CommentPlace[]
   for distance = 0, math.max(#lines, first) do
     for _, row in ipairs({ first - distance, first + distance }) do
-      if row >= 1 and row <= #lines and stands_at(lines, row, comment.lines) then
+      if row >= 1 and row <= #lines and are_at(lines, row, comment.lines) then
         local last = math.min(row + count - 1, #lines)
         places[#places + 1] = { first = row, last = last, is_outdated = false }
         if distance == 0 or not comment.is_sent then
@@ -104,17 +104,6 @@ local function found(lines, comment)
   local end_row = #lines > 0 and #lines or first + count - 1
   local row = math.min(first, end_row)
   return { first = row, last = math.min(row + count - 1, end_row), is_outdated = true }
-end
-
-local function mark(buf, place)
-  return api.nvim_buf_set_extmark(buf, PLACES, place.first - 1, 0, {
-    end_row = place.last,
-    end_col = 0,
-    right_gravity = true,
-    end_right_gravity = false,
-    invalidate = true,
-    strict = false,
-  })
 end
 
 ---@return claude-code.CommentPlace? nil without a mark; it is outdated if all its lines were deleted
@@ -142,20 +131,26 @@ local function in_buffer(buf, comment)
   shown.on_lines = show_again
   local place = marked(buf, own[comment.id])
   -- A sent comment matters only while its lines are unchanged.
-  local is_there = place and not place.is_outdated and stands_at(lines, place.first, comment.lines)
+  local is_there = place and not place.is_outdated and are_at(lines, place.first, comment.lines)
   if place and (is_there or not comment.is_sent) then
     return place
   end
   place = found(lines, comment)
   if not place.is_outdated then
-    own[comment.id] = mark(buf, place)
+    own[comment.id] = api.nvim_buf_set_extmark(buf, PLACES, place.first - 1, 0, {
+      end_row = place.last,
+      end_col = 0,
+      end_right_gravity = false,
+      invalidate = true,
+      strict = false,
+    })
   end
   return place
 end
 
 ---@param comment claude-code.ReviewComment
 ---@return claude-code.CommentPlace
----@return string[] lines that stand there now; if it is outdated those that it was made on
+---@return string[] lines that are there now; if it is outdated those that it was made on
 function M.place(comment)
   local buf = path.loaded_buffer(comment.path)
   local place, lines
@@ -171,7 +166,7 @@ function M.place(comment)
   return place, place.is_outdated and comment.lines or lines
 end
 
----@return string[] lines of at most so many columns, unless a word is longer
+---Lines of at most WIDTH columns, unless a word is longer.
 local function wrapped(text)
   local lines = {}
   for _, part in ipairs(vim.split(text, "\n", { plain = true })) do
@@ -189,22 +184,15 @@ local function wrapped(text)
   return lines
 end
 
----@param rows table<integer, claude-code.Chunk[][]> lines to draw, by the rows (from 1) below which they are
-local function draw(rows, comment)
-  local place = M.place(comment)
-  if comment.is_sent and place.is_outdated then
-    return
-  end
+---@param lines claude-code.Chunk[][]
+local function draw(lines, comment, place)
   local text = (place.is_outdated and OUTDATED or "") .. comment.text
   local group = comment.is_sent and "ClaudeCodeCommentSent" or "ClaudeCodeComment"
-  local virtual = rows[place.last] or {}
-  rows[place.last] = virtual
   for i, line in ipairs(wrapped(text)) do
     local label = i == 1 and comment.is_sent and "sent: " or ""
-    virtual[#virtual + 1] = { { "▎ ", group }, { label .. line, group } }
+    lines[#lines + 1] = { { "▎ ", group }, { label .. line, group } }
   end
 end
-
 ---Draws the comments of a buffer's file.
 ---@param is_other? boolean the buffer was read again, or has another name: they are found by their lines
 function M.show(buf, is_other)
@@ -216,9 +204,12 @@ function M.show(buf, is_other)
     api.nvim_buf_clear_namespace(buf, PLACES, 0, -1)
   end
   api.nvim_buf_clear_namespace(buf, DRAWN, 0, -1)
-  local rows = {}
+  local rows = vim.defaulttable()
   for _, comment in ipairs(M.of_buffer(buf)) do
-    draw(rows, comment)
+    local place = M.place(comment)
+    if not (comment.is_sent and place.is_outdated) then
+      draw(rows[place.last], comment, place)
+    end
   end
   -- One mark for each row: Neovim draws those of several in no certain order.
   for row, virtual in pairs(rows) do
@@ -268,9 +259,9 @@ end
 local function record(buf)
   local changes = {}
   for _, comment in ipairs(M.of_buffer(buf)) do
-    local change = not comment.is_sent and M.change(comment, "open")
+    local change = M.change(comment, "open")
     local before = { comment.rows, comment.lines }
-    if change and not vim.deep_equal({ change.rows, change.lines }, before) then
+    if not comment.is_sent and not vim.deep_equal({ change.rows, change.lines }, before) then
       changes[#changes + 1] = change
     end
   end
