@@ -91,10 +91,10 @@ function M.new(arguments)
 end
 
 --- Starts the CLI, or shows the one that runs and moves there.
----@param arguments string[] for the CLI
+---@param arguments? string[] for the CLI
 ---@param options? { restart?: boolean, n?: integer } end one that runs, and start another; number of the session
 function M.open(arguments, options)
-  options = options or {}
+  options, arguments = options or {}, arguments or {}
   if start.is_waiting() then
     start.notify_if_downloading()
     return
