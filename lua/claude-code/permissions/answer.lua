@@ -61,14 +61,6 @@ local function heading(request)
   return request.questions and "Question" or request.tool
 end
 
---- In one line, as the whole is above: of several questions the one that is shown.
-local function prompt_of(request, lines)
-  local title = request.questions and lines[1] or request.title
-  local name = label.of({ n = request.session, pid = request.pid })
-  local prompt = ("%s asks: %s"):format(name, title)
-  return winbar.shortened(prompt, math.max(20, vim.o.columns - 2), "head")
-end
-
 --- A long line as several, which look as it does where it is wrapped.
 local function in_rows(lines)
   local rows, most = {}, math.max(10, vim.o.columns - 3)
@@ -93,15 +85,18 @@ local function choose(request, lines, own)
   lines = in_rows(lines)
   local choices, whole =
     vim.list_extend(own, other_choices(request)), { text = "Show the whole request" }
-  -- A picker may cover what is above it.
+  -- A picker may cover the preview.
   table.insert(choices, whole)
+  local name = label.of({ n = request.session, pid = request.pid })
+  local title = request.questions and lines[1] or request.title
+  local prompt = ("%s asks: %s"):format(name, title)
   while true do
     local look = { syntax = request.syntax, choices = #choices }
     local close_preview = float.preview(heading(request), lines, look)
     requests.on_end(request.id, close_preview)
     local ok, chosen = pcall(task.await, function(done)
       vim.ui.select(choices, {
-        prompt = prompt_of(request, lines),
+        prompt = winbar.shortened(prompt, math.max(20, vim.o.columns - 2), "head"),
         kind = "claude-code.answer",
         format_item = function(one)
           return one.text

@@ -7,7 +7,6 @@ local sessions = require("claude-code.sessions")
 
 local M = {}
 
---- A command for a terminal.
 ---@class claude-code.Launch
 ---@field command string[]
 ---@field env table<string, string>
@@ -119,13 +118,6 @@ local function report_end(launch, code, buf)
   end
 end
 
-local function is_terminal(value)
-  return type(value) == "table"
-    and type(value.send) == "function"
-    and type(value.close) == "function"
-    and (value.buf == nil or type(value.buf) == "number" and api.nvim_buf_is_valid(value.buf))
-end
-
 ---@return string name of the provider
 ---@return string? problem why it cannot open terminals
 ---@return string? remedy
@@ -142,7 +134,11 @@ local function open(provider, name, launch)
     return nil, ("terminal.provider is %q, but %s; %s"):format(name, problem, remedy)
   end
   local terminal, message = call(name, provider, "open", launch)
-  if terminal and not is_terminal(terminal) then
+  local is_terminal = type(terminal) == "table"
+    and type(terminal.send) == "function"
+    and type(terminal.close) == "function"
+    and (not terminal.buf or type(terminal.buf) == "number" and api.nvim_buf_is_valid(terminal.buf))
+  if terminal and not is_terminal then
     local words = "open() of the terminal provider %q returned no table with send() and close(); see "
       .. ":help claude-code-terminal-provider"
     return nil, words:format(name)
@@ -195,19 +191,19 @@ function M.take_left()
   end
 end
 
---- Without a buffer and a process, the process that the CLI names counts.
-local function has_ended(n, terminal)
+local function is_alive(n, terminal)
   local row = sessions.get(n)
-  if not row or terminal.buf then
-    return not row or not require("claude-code.terminal.window.buffer").is_running(terminal.buf)
+  if row and terminal.buf then
+    return require("claude-code.terminal.window.buffer").is_running(terminal.buf)
   end
-  local pid = terminal.pid or row.pid
-  return pid ~= nil and not require("claude-code.programs").is_alive(pid)
+  -- Without a buffer and a process, the process that the CLI names counts.
+  local pid = row and (terminal.pid or row.pid)
+  return row and (not pid or require("claude-code.programs").is_alive(pid))
 end
 
 ---@return boolean runs
 function M.is_open(n)
-  if running[n] and has_ended(n, running[n].terminal) then
+  if running[n] and not is_alive(n, running[n].terminal) then
     remove(n)
   end
   return running[n] ~= nil
@@ -236,7 +232,7 @@ function M.current()
   return running[n or 0] and n or numbers[1]
 end
 
---- Shows its terminal and moves there, in terminal mode, also if the cursor is there already.
+--- Shows its terminal and moves there.
 function M.focus(n)
   if call_terminal(n, "is_visible") == false then
     call_terminal(n, "show")
@@ -245,7 +241,6 @@ function M.focus(n)
   sessions.use(n)
 end
 
---- Hides its terminal, or shows it and moves there.
 function M.toggle(n)
   if running[n].terminal.hide and call_terminal(n, "is_visible") then
     call_terminal(n, "hide")

@@ -15,11 +15,7 @@ local M = {}
 ---@field settings_with_answers string with the hook of the option `permissions.answer`, and no other
 ---@field settings_with_all string
 ---@field mcp_config string
----@field installed claude-code.InstalledHooks
-
----@class claude-code.InstalledHooks entries of a settings file into which they were installed, by events
----@field hooks table<string, claude-code.HookGroup[]>
----@field answers table<string, claude-code.HookGroup[]>
+---@field installed table<"hooks"|"answers", table<string, claude-code.HookGroup[]>> as in a settings file
 
 local function arguments_of(place)
   if place then
@@ -125,13 +121,6 @@ function M.session_of(words)
   }
 end
 
---- Do the user's own arguments name a permission mode? The option is ignored then.
-local function has_permission_mode(words)
-  return vim.iter(words):any(function(word)
-    return word == "--dangerously-skip-permissions" or word:find("^%-%-permission%-mode") ~= nil
-  end)
-end
-
 --- Hooks and the MCP server are arguments, so that no file of the user's changes; the user's own arguments come last.
 ---@param place? claude-code.RemotePlace where it will run: the command is only its arguments then
 ---@return string[]? command
@@ -154,20 +143,14 @@ function M.command(arguments, place, setup)
   if session.is_new then
     vim.list_extend(command, { "--session-id", session.id })
   end
-  if options.permission_mode and not has_permission_mode(own) then
+  local has_permission_mode = vim.iter(own):any(function(word)
+    return word == "--dangerously-skip-permissions" or vim.startswith(word, "--permission-mode")
+  end)
+  if options.permission_mode and not has_permission_mode then
     vim.list_extend(command, { "--permission-mode", options.permission_mode })
   end
   vim.list_extend(command, M.launch_arguments(setup, place))
   return vim.list_extend(command, own), session
-end
-
---- The editor that the CLI's shell would have without us. A Neovim that Claude's shell has started inherits ours.
----@param own table<string, string>
-local function users_editor(own)
-  local inherited = vim.env.CLAUDE_CODE_NVIM_EDITOR or vim.env.VISUAL
-  return vim.iter({ inherited or "", own.EDITOR or "", vim.env.EDITOR or "" }):find(function(name)
-    return name ~= ""
-  end)
 end
 
 --- The user's variables, and those by which the CLI reaches this Neovim, for terminals that do not inherit ours.
@@ -181,7 +164,12 @@ local function environment_for(n)
   -- The CLI (2.1.330) splits it at blanks and knows no quotes; git hands it to a shell.
   if binary and not own.VISUAL and binary.path:match("^[%w/._+-]+$") then
     env.VISUAL = binary.path .. " edit"
-    env.CLAUDE_CODE_NVIM_EDITOR = users_editor(own)
+    -- The editor that the CLI's shell would have without us. A Neovim that Claude's shell has started inherits ours.
+    local inherited = vim.env.CLAUDE_CODE_NVIM_EDITOR or vim.env.VISUAL
+    local editors = { inherited or "", own.EDITOR or "", vim.env.EDITOR or "" }
+    env.CLAUDE_CODE_NVIM_EDITOR = vim.iter(editors):find(function(name)
+      return name ~= ""
+    end)
   end
   env.NVIM = require("claude-code.server.endpoint").address()
   -- The CLI keeps its settings there, and looks for our lock file.
@@ -190,7 +178,6 @@ local function environment_for(n)
   return env
 end
 
---- The folder that the user's option names.
 local function configured_folder(folder)
   local cwd = config.get().terminal.cwd
   if type(cwd) == "function" then

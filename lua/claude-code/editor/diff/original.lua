@@ -110,7 +110,7 @@ local function ask(proposal, name)
   end)
 end
 
----Has the user mapped the key, for all buffers, to something else than what Neovim offers for it?
+---Has the user mapped the key, for all buffers, to something else than Neovim's own function?
 local function is_users(key)
   local name = QUESTIONS[key]
   return vim.iter(api.nvim_get_keymap("n")):any(function(mapping)
@@ -118,14 +118,6 @@ local function is_users(key)
       or vim.startswith(mapping.desc or "", "vim.lsp.buf." .. name)
     return mapping.lhs == key and not is_neovims
   end)
-end
-
----The diff's windows close without the events at which Neovim would close a server's float.
-local function close_preview(buf)
-  local win = api.nvim_buf_is_valid(buf) and vim.b[buf].lsp_floating_preview
-  if win and api.nvim_win_is_valid(win) and win ~= api.nvim_get_current_win() then
-    pcall(api.nvim_win_close, win, true)
-  end
 end
 
 ---Maps the keys that a client of the file's buffer can answer, unless the user or the diff has mapped them.
@@ -147,7 +139,13 @@ function M.map(proposal)
   local unmap = hunk_keys.map(buffers, "original", entries)
   return function()
     unmap()
-    vim.iter(buffers):each(close_preview)
+    -- The diff's windows close without the events at which Neovim would close a server's float.
+    for _, buf in ipairs(buffers) do
+      local win = api.nvim_buf_is_valid(buf) and vim.b[buf].lsp_floating_preview
+      if win and api.nvim_win_is_valid(win) and win ~= api.nvim_get_current_win() then
+        pcall(api.nvim_win_close, win, true)
+      end
+    end
   end
 end
 

@@ -83,8 +83,7 @@ function Proposal:title()
   return path.title(self.new_path)
 end
 
----@return boolean outside of the workspace's folders, and of the working folder's git repository: a plugin may make a
---- part of that the working folder
+---@return boolean outside of the workspace's folders, and of the working folder's git repository
 function Proposal:is_outside()
   local workspace = require("claude-code.lib.workspace")
   local folders = workspace.folders()
@@ -103,7 +102,7 @@ function Proposal:is_moved()
   return path.real(self.new_path) ~= self.file
 end
 
----@return boolean both buffers exist, since the diff was on screen before
+---@return boolean both buffers exist
 function Proposal:is_prepared()
   return is_loaded(self.old_buf) and is_loaded(self.new_buf)
 end
@@ -152,8 +151,7 @@ function Proposal:follow_disk()
   return true
 end
 
----Looks for unsaved edits in the file's buffer.
----@return boolean changed
+---@return boolean changed the file's buffer has unsaved edits, or no longer
 function Proposal:find_unsaved()
   self.target = path.loaded_buffer(self.new_path)
   local before = self.unsaved
@@ -219,7 +217,7 @@ function Proposal:is_edited()
   return is_loaded(self.new_buf) and not text.same_lines(self:lines(), self.proposed.lines)
 end
 
----@return fun(what: string)? keep puts the user's version, as it is now, into a buffer; nil without edits
+---@return fun(what: string)? keep puts the user's version of now into a buffer; nil without edits
 function Proposal:keeper()
   if self:is_edited() then
     local title, lines, filetype = self:title(), self:lines(), vim.bo[self.new_buf].filetype
@@ -229,7 +227,7 @@ function Proposal:keeper()
   end
 end
 
----@return claude-code.HunkList of the proposal as it is now; computed again only after an edit
+---@return claude-code.HunkList of the proposal as it is now
 function Proposal:hunks()
   local tick = api.nvim_buf_get_changedtick(self.new_buf)
   if not self.hunk_list or self.hunk_list.tick ~= tick then

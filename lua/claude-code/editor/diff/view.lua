@@ -12,7 +12,6 @@ local sync = require("claude-code.editor.sync")
 local watch = require("claude-code.editor.diff.watch")
 local windows = require("claude-code.editor.windows")
 
----How a view closes.
 ---@class claude-code.Closing
 ---@field done fun()
 ---@field back_to_terminal? boolean a user who came from a terminal continues to type in it
@@ -130,7 +129,7 @@ function View:is_inside()
     or vim.list_contains(self.proposal:buffers(), api.nvim_get_current_buf())
 end
 
----Updates counts, colours and bars to the proposal as it is now.
+---Follows an edit of the proposal.
 function View:refresh()
   if self:is_open() and self.layout:is_intact() then
     self.layout:refresh()
@@ -189,7 +188,7 @@ function View:hide()
   return true
 end
 
----Closes as Neovim ends, so that :mksession saves the user's windows.
+---Brings the user's windows back as Neovim ends, before :mksession saves them.
 function View:close_on_exit()
   if not self.is_over then
     self:stop()

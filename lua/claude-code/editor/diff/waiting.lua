@@ -22,19 +22,14 @@ end
 
 ---At the first line that the proposal would change.
 local function place_sign(diff)
-  local buf, proposed = path.loaded_buffer(diff.proposal.new_path), diff.proposal.proposed.lines
-  if not buf then
-    return
+  local buf = path.loaded_buffer(diff.proposal.new_path)
+  if buf then
+    local lines = api.nvim_buf_get_lines(buf, 0, -1, false)
+    local same = file_change.between(lines, diff.proposal.proposed.lines, true).head
+    local sign = { sign_text = "◇", sign_hl_group = "ClaudeCodeWarning", priority = 20 }
+    api.nvim_buf_set_extmark(buf, SIGNS, math.min(same, #lines - 1), 0, sign)
   end
-  local lines = api.nvim_buf_get_lines(buf, 0, -1, false)
-  local same = file_change.between(lines, proposed, true).head
-  api.nvim_buf_set_extmark(buf, SIGNS, math.min(same, #lines - 1), 0, {
-    sign_text = "◇",
-    sign_hl_group = "ClaudeCodeWarning",
-    priority = 20,
-  })
 end
-
 ---@param aside claude-code.Diff[] those that the user left undecided
 function M.update_signs(aside)
   for _, buf in ipairs(api.nvim_list_bufs()) do

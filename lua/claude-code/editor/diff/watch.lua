@@ -82,7 +82,7 @@ function Watch:replace(name, start)
   self.stops[name] = start and start()
 end
 
----Ends all: what happens to the windows from now on decides nothing.
+---From now on nothing that happens to the windows decides.
 function Watch:stop()
   for name in pairs(self.stops) do
     self:replace(name)

@@ -37,12 +37,6 @@ local function ask(method, params)
   return requests.await("review/" .. method, params)
 end
 
-local function choices_of(paths)
-  return vim.tbl_map(function(name)
-    return { path = name }
-  end, paths)
-end
-
 ---@param is_whole? boolean the files of these entries
 local function choices_in_list(list, first, last, is_whole)
   local choices, by_path = {}, {}
@@ -216,10 +210,10 @@ local function send(method, params, subject)
     return outcome.run(decision)
   end)
   if is_done == false and decision.decision then
-    local paths = vim.tbl_map(function(file)
-      return file.path
+    local files = vim.tbl_map(function(file)
+      return { path = file.path }
     end, decision.files)
-    ask("back", { decision = decision.decision, files = choices_of(paths) })
+    ask("back", { decision = decision.decision, files = files })
   end
   move_on_from(subject)
 end
@@ -265,8 +259,10 @@ function M.back()
     if not last then
       return notify.warn(problem or "there is no decision to take back")
     end
-    local decision, failure =
-      ask("back", { decision = last.decision, files = choices_of(last.paths) })
+    local files = vim.tbl_map(function(name)
+      return { path = name }
+    end, last.paths)
+    local decision, failure = ask("back", { decision = last.decision, files = files })
     local is_done = decision ~= nil and outcome.run(decision, last.decision)
     if failure then
       notify.error(failure)

@@ -151,15 +151,7 @@ local function carry_out(file, decision, back)
   return nil, not written
 end
 
-local function conflict_words(file)
-  local hunks = #file.conflicts
-  local words = hunks == 1 and "1 hunk was" or ("%d hunks were"):format(hunks)
-  local have = WORDS[file.conflicts[1].by].have
-  local sentence = "%s: %s not undone, because %s edited these lines; :Claude undo! keeps both"
-  return sentence:format(path.title(file.path), words, have)
-end
-
----Applies a decision's edits. Messages name what was not done, and what is not written yet.
+---Applies a decision's edits. Messages name files that were not changed, or are not written yet.
 ---@param decision claude-code.Decision
 ---@param back? string the decision that it takes back
 ---@return boolean is_done in one of its files at least
@@ -171,7 +163,10 @@ function M.run(decision, back)
     if problem then
       notify.warn(problem, TOPIC)
     elseif file.conflicts and #file.conflicts > 0 then
-      notify.warn(conflict_words(file), TOPIC)
+      local hunks, have = #file.conflicts, WORDS[file.conflicts[1].by].have
+      local count = hunks == 1 and "1 hunk was" or ("%d hunks were"):format(hunks)
+      local words = "%s: %s not undone, because %s edited these lines; :Claude undo! keeps both"
+      notify.warn(words:format(path.title(file.path), count, have), TOPIC)
     elseif is_unsaved then
       unsaved[#unsaved + 1] = path.title(file.path)
     end

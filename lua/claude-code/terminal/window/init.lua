@@ -321,8 +321,7 @@ function M.show(buf)
   return win
 end
 
---- Returns the cursor to the window it came from. That is entered once there is room for it: 'winwidth' would take
---- the room from the terminal.
+--- Returns the cursor to the window it came from, once there is room: 'winwidth' would take that from the terminal.
 function M.hide(buf)
   local from = api.nvim_get_current_buf() == buf and vim.fn.win_getid(vim.fn.winnr("#")) or 0
   vim.iter(vim.fn.win_findbuf(buf)):each(close_or_switch)
