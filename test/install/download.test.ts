@@ -175,29 +175,6 @@ test("runs no downloader or tar of the current folder, and says why", async () =
   expect(existsSync(join(neovim.cwd, "ran"))).toBe(false);
 });
 
-test("does not run what a tar has unpacked that was killed half-way", async () => {
-  await using neovim = await published.neovim(OLDEST);
-  await using folder = await new DataFolder().use(neovim);
-  const programs = await folderWith("curl", "sha256sum");
-  const top = published.release.asset.file.replace(".tar.gz", "");
-  const half = `#!/bin/sh\ntouch ${neovim.cwd}/ran\n`;
-  const killed = `#!/bin/sh
-PATH=/usr/bin:/bin
-for folder; do [ -d "$folder" ] && break; done
-mkdir "$folder/${top}" && printf '${half.replaceAll("\n", "\\n")}' >"$folder/${top}/claude-code-nvim"
-chmod 755 "$folder/${top}/claude-code-nvim"
-kill -9 $$
-`;
-  await writeFile(join(programs, "tar"), killed, { mode: 0o755 });
-  await neovim.lua(`vim.env.PATH = ...`, programs);
-  published.server.reset("good");
-  const { path, message } = await install(neovim);
-  await rm(programs, { recursive: true });
-  expect([path, message]).toEqual([undefined, expect.stringContaining("cannot unpack")]);
-  expect(existsSync(join(neovim.cwd, "ran"))).toBe(false);
-  expect([folder.versions(), folder.leftovers()]).toEqual([[], []]);
-});
-
 test("removes after a day what killed downloads left", async () => {
   await using neovim = await published.neovim(NEWEST);
   await using folder = await new DataFolder().use(neovim);

@@ -37,29 +37,6 @@ describe.each(NEOVIMS)("files that language servers need with $name", (version) 
   });
   afterAll(() => world[Symbol.asyncDispose]());
 
-  test("waits for a server that is started after the file is loaded", async () => {
-    await world.project.neovim.lua(
-      `local cmd, root = ...
-      vim.filetype.add({ extension = { log = "late" } })
-      vim.o.eventignore = "FileType"
-      vim.bo[vim.api.nvim_create_buf(true, false)].filetype = "late"
-      vim.o.eventignore = ""
-      vim.api.nvim_create_autocmd("FileType", {
-        pattern = "late",
-        callback = function(args)
-          vim.defer_fn(function()
-            vim.lsp.start({ name = "late", cmd = cmd, root_dir = root }, { bufnr = args.buf })
-          end, 300)
-        end,
-      })`,
-      scripted(world.project),
-      world.project.folder,
-    );
-    const { text } = await world.ask("outline", { path: "late.log" });
-    expect(text).toBe("late cannot list what late.log declares. Use Read.");
-    await world.project.neovim.command("bwipeout late.log");
-  });
-
   test("starts no server for a type that the user has not opened, and says so", async () => {
     claims("A file that Claude wrote starts no language server");
     const { neovim } = world.project;

@@ -39,33 +39,21 @@ describe.each([...NEOVIMS])("a plan in Neovim $name", (version) => {
   });
   afterEach(() => editor.reset());
 
+  const ASK = "Approve, and ask before each edit";
+  const EDIT = "Approve, and let Claude edit without asking";
+  const LONGER = `${PLAN}2. and test\n`;
   test.each([
-    [
-      "as it is",
-      "",
-      "Approve, and ask before each edit",
-      { planEdited: undefined, mode: "default", inFile: PLAN },
-    ],
-    [
-      "that is another in its file by now",
-      "",
-      "Approve, and ask before each edit",
-      { planEdited: PLAN.trimEnd(), mode: "default", inFile: "# Evil\n" },
-    ],
-    [
-      "as it was edited",
-      "Go2. and test<Esc>",
-      "Approve, and let Claude edit without asking",
-      { planEdited: `${PLAN}2. and test\n`, mode: "acceptEdits", inFile: PLAN },
-    ],
-  ])("approved %s", async (_name, typed, way, { planEdited, mode, inFile }) => {
+    ["as it is", "", ASK, PLAN, "default", PLAN],
+    ["that is another in its file by now", "", ASK, PLAN.trimEnd(), "default", "# Evil\n"],
+    ["as it was edited", "Go2. and test<Esc>", EDIT, LONGER, "acceptEdits", PLAN],
+  ])("approved %s", async (_name, typed, way, plan, mode, inFile) => {
     claims("Only the plan that you saw is approved");
     writeFileSync(ASKED.tool_input.planFilePath, inFile);
     await keys(`${typed}<CR>`);
     await lua("choose(...)", way);
     expect(await output).toEqual({
       behavior: "allow",
-      updatedInput: { ...ASKED.tool_input, plan: planEdited ?? PLAN },
+      updatedInput: { ...ASKED.tool_input, plan },
       updatedPermissions: [{ type: "setMode", mode, destination: "session" }],
     });
     await eventually("the windows of before", async () => expect(await windows()).toEqual(before));
@@ -138,7 +126,7 @@ describe.each([...NEOVIMS])("a plan in Neovim $name", (version) => {
     await isShown();
     expect(await lua("return vim.fn.getline(1, '$')")).toEqual(["# Plan", "", "1. do it"]);
     await keys("<CR>");
-    await lua("choose(...)", "Approve, and ask before each edit");
+    await lua("choose(...)", ASK);
     expect(await output).toMatchObject({ behavior: "allow" });
   });
 

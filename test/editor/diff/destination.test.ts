@@ -1,6 +1,6 @@
 import { chmodSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { claims, eventually, NEOVIMS } from "#test";
+import { claims, eventually, NEOVIMS, rows } from "#test";
 import { Attached } from "../attached";
 
 const UI = { width: 160, height: 30 };
@@ -26,22 +26,16 @@ describe.each(NEOVIMS)("what accepting writes is what is shown, in $name", (vers
     name.startsWith("~/") ? join(a.nvim.home, name.slice(2)) : a.path(name);
 
   /** The name that is proposed, and the one that is shown. */
-  const outside: [what: string, make: string, name: string, shown: string][] = [
-    ["by its path", "echo old > ~/init.lua", "~/init.lua", "~/init.lua"],
-    ["that is new", ":", "~/bin/tool", "~/bin/tool"],
-    ["by a symlink", "echo old > ~/.bashrc; ln -s ~/.bashrc a.txt", "a.txt", "~/.bashrc"],
-    ["by a symlink to what is not there", "ln -s ~/.profile a.txt", "a.txt", "~/.profile"],
-    ["by a folder's symlink", "mkdir ~/.ssh; ln -s ~/.ssh docs", "docs/new/rc", "~/.ssh/new/rc"],
-    [
-      "by a chain of symlinks",
-      "mkdir -p ~/a/b; ln -s ~/.zshrc ~/second; ln -s ../../second ~/a/b/third",
-      "~/a/b/third",
-      "~/.zshrc",
-    ],
-  ];
+  const outside = rows(`
+    by its path | echo old > ~/init.lua | ~/init.lua | ~/init.lua
+    that is new | : | ~/bin/tool | ~/bin/tool
+    by a symlink | echo old > ~/.bashrc; ln -s ~/.bashrc a.txt | a.txt | ~/.bashrc
+    by a symlink to what is not there | ln -s ~/.profile a.txt | a.txt | ~/.profile
+    by a folder's symlink | mkdir ~/.ssh; ln -s ~/.ssh docs | docs/new/rc | ~/.ssh/new/rc
+    by a chain of symlinks | mkdir -p ~/a/b; ln -s ~/.zshrc ~/second; ln -s ../../second ~/a/b/third | ~/a/b/third | ~/.zshrc`);
   test.each(outside)(
     "a file outside of the workspace, %s: its whole path, as a warning",
-    async (_, make, name, shown) => {
+    async (_, make = "", name = "", shown = "") => {
       claims("A diff shows which file it writes");
       await using a = await start();
       sh(a, make);
@@ -99,39 +93,14 @@ describe.each(NEOVIMS)("what accepting writes is what is shown, in $name", (vers
     `);
   });
 
-  const swaps: [what: string, name: string, prepare: string, swap: string, back: string][] = [
-    [
-      "the file became a symlink",
-      "f",
-      "echo old > f",
-      "mv f kept; echo old > ~/.bashrc; ln -s ~/.bashrc f",
-      "mv kept f",
-    ],
-    [
-      "a folder that was to be made became a symlink",
-      "new/deep/f",
-      ":",
-      "mkdir ~/.config; ln -s ~/.config new",
-      "rm new",
-    ],
-    [
-      "a symlink leads to another file",
-      "link",
-      "echo old > one; echo old > two; ln -s one link",
-      "ln -sfn two link",
-      "ln -sfn one link",
-    ],
-    [
-      "a symlink to nothing leads to another nothing",
-      "link",
-      "ln -s one link",
-      "ln -sfn two link",
-      "ln -sfn one link",
-    ],
-  ];
+  const swaps = rows(`
+    the file became a symlink | f | echo old > f | mv f kept; echo old > ~/.bashrc; ln -s ~/.bashrc f | mv kept f
+    a folder that was to be made became a symlink | new/deep/f | : | mkdir ~/.config; ln -s ~/.config new | rm new
+    a symlink leads to another file | link | echo old > one; echo old > two; ln -s one link | ln -sfn two link | ln -sfn one link
+    a symlink to nothing leads to another nothing | link | ln -s one link | ln -sfn two link | ln -sfn one link`);
   test.each(swaps)(
     "%s while the diff waits: refused, and the edits stay",
-    async (_, name, prepare, swap, back) => {
+    async (_, name = "", prepare = "", swap = "", back = "") => {
       claims("An accepted edit goes to the file that was shown");
       await using a = await start();
       sh(a, prepare);

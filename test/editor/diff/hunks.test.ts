@@ -1,4 +1,4 @@
-import { ALL, BOTH_NEOVIMS, eventually } from "#test";
+import { ALL, BOTH_NEOVIMS } from "#test";
 import { Attached } from "../attached";
 import { chooseHunks, chooseRepeating, final } from "./random-hunks";
 
@@ -56,32 +56,22 @@ describe.each(BOTH_NEOVIMS)("$name", (version) => {
 
   test("[c and ]c in each layout, with counts, from each side; the bar says where", async () => {
     await using a = await Attached.opened({ version, ui: UI }, OLD);
-    const at = (line: number, hunk: number) =>
-      eventually(`line ${line}, hunk ${hunk}`, async () => {
-        expect(await a.bars()).toContain(`hunk ${hunk}/3`);
-        expect(await a.nvim.lua("return vim.fn.line('.')")).toBe(line);
-      });
+    const fromOldSide = `
+      <C-w>p2]c   :50   bars hunk 3/3
+      [c          :31   bars hunk 2/3`;
     for (const layout of LAYOUTS) {
       await a.diffLayout(layout);
       const id = await a.propose(a.main, NEW);
-      const fromOldSide = [
-        ["<C-w>p2]c", 50, 3],
-        ["[c", 31, 2],
-      ] as const;
-      for (const [keys, line, hunk] of [
-        ["", 10, 1],
-        ["]c", 31, 2],
-        ["]c", 51, 3],
-        ["]c", 51, 3],
-        ["2[c", 10, 1],
-        ["20G", 20, 1],
-        ["[c", 10, 1],
-        ["gg]c", 10, 1],
-        ...(layout === "inline" ? [] : fromOldSide),
-      ] as const) {
-        await a.nvim.type(keys);
-        await at(line, hunk);
-      }
+      await a.nvim.plays(`
+      <Ignore>    :10   bars hunk 1/3
+      ]c          :31   bars hunk 2/3
+      ]c          :51   bars hunk 3/3
+      ]c          :51   bars hunk 3/3
+      2[c         :10   bars hunk 1/3
+      20G         :20   bars hunk 1/3
+      [c          :10   bars hunk 1/3
+      gg]c        :10   bars hunk 1/3
+      ${layout === "inline" ? "" : fromOldSide}`);
       await a.rejects(id);
     }
   });
@@ -93,19 +83,13 @@ describe.each(BOTH_NEOVIMS)("$name", (version) => {
       a.file("a.txt", old),
       old.replace(/[aceg]/g, (letter) => letter.toUpperCase()),
     );
-    const text = () =>
-      a.nvim.lua<string>("return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false))");
-    await a.nvim.type("gr.");
-    await eventually("two are dropped", async () => expect(await text()).toBe("abcdEfGhi"));
-    await a.nvim.type("u");
-    await eventually("one comes back", async () => expect(await text()).toBe("abCdEfGhi"));
-    await a.nvim.type("3gr");
-    await eventually("all are dropped", async () => expect(await text()).toBe("abcdefghi"));
-    await a.nvim.type("g?");
-    await eventually("the keys", async () =>
-      expect(await text()).toMatch(/<CR> ZZ +accepts the proposal/),
-    );
-    await a.nvim.type("q");
+    await a.nvim.plays(`
+      gr.   lines = a|b|c|d|E|f|G|h|i
+      u     lines = a|b|C|d|E|f|G|h|i
+      3gr   lines = a|b|c|d|e|f|g|h|i
+      g?    lines <CR> ZZ accepts the proposal
+      q     lines = a|b|c|d|e|f|g|h|i
+    `);
   });
 
   test("gr does not wait for a longer mapping", async () => {
