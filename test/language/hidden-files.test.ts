@@ -8,7 +8,6 @@ const FILES = {
   "one.txt": "alpha\n",
   "two.txt": "alpha beta\ndef beta\n",
   "three.txt": "def delta\n",
-  "late.log": "def late\n",
   "shown.vim": '" A comment\nlet g:gamma = 1\n',
 };
 

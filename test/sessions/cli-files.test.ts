@@ -152,36 +152,6 @@ describe.each([...NEOVIMS])("the files of running CLIs and Neovim $name", (versi
     expect(others).toHaveLength(process.platform === "linux" ? 0 : 1);
   });
 
-  test("a CLI that is started in a session's terminal after the end of another is the session's", async () => {
-    const wrapper = "for i in 1 2; do sleep 100 & echo pid $!; wait; done; exec cat";
-    const [n, buf] = await neovim.lua<[number, number]>(
-      `local command, is_new = { "sh", "-c", (...) }, vim.fn.has("nvim-0.11") == 1
-      vim.cmd.new()
-      local start = is_new and vim.fn.jobstart or vim.fn.termopen
-      local job, buf = start(command, { [is_new and "term" or "pty"] = true }), vim.fn.bufnr()
-      local n = rows.add({ pid = vim.fn.jobpid(job) })
-      rows.set(n, { buf = buf })
-      return { n, buf }`,
-      wrapper,
-    );
-    for (const index of [0, 1]) {
-      let pid = 0;
-      await eventually("a CLI", async () => {
-        const text = await neovim.lua<string>(
-          `return table.concat(vim.api.nvim_buf_get_lines(..., 0, -1, false), " ")`,
-          buf,
-        );
-        pid = Number([...text.matchAll(/pid (\d+)/g)][index]?.[1] ?? 0);
-        return pid > 0;
-      });
-      write(pid);
-      await row("the session's row", (one) => one.n === n && one.pid === pid);
-      expect(await rows()).toHaveLength(1);
-      process.kill(pid);
-    }
-    await neovim.lua(`vim.cmd.bdelete({ ..., bang = true })`, buf);
-  });
-
   test("background sessions; no spare ones, daemons or kinds that are not known", async () => {
     const background = run();
     const bg = { kind: "bg", name: "nightly", nameSource: "user", status: "busy" };

@@ -142,11 +142,10 @@ describe.each(NEOVIMS)("a Claude that $name leaves in tmux", (version) => {
   const world = new World();
   afterAll(() => world[Symbol.asyncDispose]());
 
-  const ends: [name: string, end: (neovim: TestNeovim) => Promise<void>][] = [
+  test.each([
     ["kill -9", kill],
-    [":qa", (neovim) => neovim.quit()],
-  ];
-  test.each(ends)("by %s runs on, and the next Neovim shows it and sends to it", async (_, end) => {
+    [":qa", (neovim: TestNeovim) => neovim.quit()],
+  ] as const)("by %s runs on, and the next Neovim shows it and sends to it", async (_, end) => {
     const left = await leave(world, version, end);
     const next = await world.neovim(version);
     const { port, token } = await endpoint(next);

@@ -139,15 +139,6 @@ describe.each(NEOVIMS)("options of Claude's terminal in $name", (version) => {
       const found = (await windows(neovim)).find(({ terminal }) => terminal);
       expect(found).toMatchObject(place);
     });
-
-    test("a window at the side stays there on a screen that shrinks, and leaves room", async () => {
-      await resize(neovim, 160, 40);
-      await configure(neovim, `{ command = ${ECHO} }`);
-      await openEcho(neovim);
-      await resize(neovim, 80, 24);
-      const widths = (await windows(neovim)).map(({ width }) => width);
-      expect(widths).toEqual([50, 29]);
-    });
   });
 
   describe('terminal.position = "float"', () => {

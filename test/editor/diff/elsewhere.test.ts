@@ -10,14 +10,12 @@ const QUIET_MS = 400;
 /** After it, a key that decides has been meant for what has the cursor. */
 const SEEN_MS = 5 * QUIET_MS;
 
+const COMMIT = "vim.cmd.new('COMMIT_EDITMSG') vim.bo.filetype = 'gitcommit'";
 /** Places where the user works: Lua or keys lead there, from a.txt in the current window. */
 const PLACES: Record<string, { lua?: string; keys?: string }> = {
   "a prompt": { lua: "vim.cmd('Claude prompt')", keys: "write tests<Esc>" },
-  "a commit message": { lua: "vim.cmd.new('COMMIT_EDITMSG') vim.bo.filetype = 'gitcommit'" },
-  "a written commit message": {
-    lua: "vim.cmd.new('COMMIT_EDITMSG') vim.bo.filetype = 'gitcommit'",
-    keys: "iFix it<Esc>",
-  },
+  "a commit message": { lua: COMMIT },
+  "a written commit message": { lua: COMMIT, keys: "iFix it<Esc>" },
   "a rebase": { lua: "vim.cmd.edit('git-rebase-todo') vim.bo.filetype = 'gitrebase'" },
   "the quickfix list": { lua: "vim.fn.setqflist(ITEMS) vim.cmd.copen()" },
   "a location list": { lua: "vim.fn.setloclist(0, ITEMS) vim.cmd.lopen()" },
@@ -248,19 +246,8 @@ describe.each(NEOVIMS)("$name", (version) => {
   });
 
   const Keys = fc.constantFrom(
-    ...[
-      ":wq<CR>",
-      "ZZ",
-      ":w<CR>",
-      "<CR>",
-      "q",
-      ":q<CR>",
-      "dd",
-      "iwords<Esc>",
-      ":x<CR>",
-      ":wqa<CR>",
-    ],
-    ...["<C-w>q", "<C-w>c", "ZQ", "u", "j", ":wa<CR>", ":up<CR>", "<Esc>", "oline<Esc>:w<CR>"],
+    ...":wq<CR> ZZ :w<CR> <CR> q :q<CR> dd iwords<Esc> :x<CR> :wqa<CR>".split(" "),
+    ..."<C-w>q <C-w>c ZQ u j :wa<CR> :up<CR> <Esc> oline<Esc>:w<CR>".split(" "),
   );
   const Act = fc.oneof(
     Keys.map((keys) => ({ keys })),

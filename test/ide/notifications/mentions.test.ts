@@ -173,11 +173,10 @@ onEachNeovim((session) => {
   });
 
   describe("from a list of Neovim's", () => {
-    const LISTS: [name: string, set: string, open: string][] = [
+    test.each([
       ["quickfix", "vim.fn.setqflist(ITEMS)", "copen"],
       ["location", "vim.fn.setloclist(0, ITEMS)", "lopen"],
-    ];
-    test.each(LISTS)("%s: the entry under the cursor, and a range", async (_name, set, open) => {
+    ])("%s: the entry under the cursor, and a range", async (_name, set, open) => {
       session.write("b.txt", TEXT);
       await session.neovim.lua(
         `ITEMS = {
@@ -214,12 +213,11 @@ onEachNeovim((session) => {
         `silent! unlet w:netrw_liststyle | let g:netrw_liststyle = ${style} | Explore ${path("tree")}`,
       );
 
-    const STYLES: [string, number][] = [
+    test.each([
       ["thin", 0],
       ["long", 1],
       ["tree", 3],
-    ];
-    test.each(STYLES)(
+    ] as const)(
       "netrw, %s listing: the entry under the cursor, and a range",
       async (_name, style) => {
         await explore(style);

@@ -263,20 +263,5 @@ onEachNeovim((session) => {
       expect(error.code).toBe(-32002);
       expect(error.message).toContain(fileUri(path));
     });
-
-    test("announce a changed list once for a burst, and nothing when only text changes", async () => {
-      const before = await quiet();
-      const paths = Array.from({ length: 20 }, (_, i) => session.write(`burst/${i}.txt`, "x\n"));
-      await session.neovim.lua(
-        "for _, path in ipairs({ ... }) do vim.cmd.edit(vim.fn.fnameescape(path)) end",
-        ...paths,
-      );
-      await eventually("the notification", () => sent() > before);
-      const after = await quiet();
-      expect(after - before).toBeLessThanOrEqual(3);
-      await session.neovim.lua('vim.api.nvim_buf_set_lines(0, 0, 0, false, { "typed" })');
-      await Bun.sleep(300);
-      expect(sent()).toBe(after);
-    });
   });
 });
