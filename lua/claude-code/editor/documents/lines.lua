@@ -5,6 +5,9 @@ local api = vim.api
 local BOM = "\239\187\191"
 local LINE_ENDS = { dos = "\r\n", mac = "\r", unix = "\n" }
 
+-- TODO(0.11): vim.diff has this name from 0.12 on.
+local diff = vim.text and vim.text.diff or vim.diff
+
 local M = {}
 
 ---@class claude-code.Text
@@ -63,6 +66,30 @@ function M.are_same(a, b)
     end
   end
   return true
+end
+
+---@class claude-code.LineHunk rows 0-based
+---@field row integer in the old lines
+---@field old integer lines
+---@field from integer row in the new lines
+---@field new integer lines
+
+local function joined(lines)
+  return #lines > 0 and table.concat(lines, "\n") .. "\n" or ""
+end
+
+---@param old string[]
+---@param new string[]
+---@param linematch? integer hunks up to this size are aligned line by line
+---@return claude-code.LineHunk[] from the top down
+function M.hunks(old, new, linematch)
+  local options = { result_type = "indices", linematch = linematch }
+  return vim.tbl_map(function(hunk)
+    local row, count, from, added = unpack(hunk)
+    -- A hunk without lines names the line before it.
+    row, from = count > 0 and row - 1 or row, added > 0 and from - 1 or from
+    return { row = row, old = count, from = from, new = added }
+  end, diff(joined(old), joined(new), options) --[[@as integer[][] ]])
 end
 
 ---@param old string

@@ -1,27 +1,18 @@
 --- Merges two changed versions of a text, three ways, on whole lines, as `git merge-file --diff3` does.
-local are_same = require("claude-code.editor.documents.lines").are_same
+local file_lines = require("claude-code.editor.documents.lines")
 
 ---Lines of the three texts together: a longer merge may keep Neovim still for more than 100 ms.
 local MAX_LINES = 30000
 
 local M = {}
 
--- TODO(0.11): vim.diff has this name from 0.12 on.
-local diff = vim.text and vim.text.diff or vim.diff
-
-local function joined(lines)
-  return #lines > 0 and table.concat(lines, "\n") .. "\n" or ""
-end
-
 ---@return table[] hunks of both sides, from the top down; rows of the base are 0-based
 local function compare(base, sides)
   local hunks = {}
   for side, lines in ipairs(sides) do
-    for _, hunk in ipairs(diff(joined(base), joined(lines), { result_type = "indices" })) do
-      local from, count, _, added = unpack(hunk)
-      -- A hunk without lines names the line before it.
-      from = count > 0 and from - 1 or from
-      table.insert(hunks, { side = side, from = from, to = from + count, growth = added - count })
+    for _, hunk in ipairs(file_lines.hunks(base, lines)) do
+      local to, growth = hunk.row + hunk.old, hunk.new - hunk.old
+      table.insert(hunks, { side = side, from = hunk.row, to = to, growth = growth })
     end
   end
   return require("claude-code.lib.sort")(hunks, "from")
@@ -52,9 +43,9 @@ function M.three_way(ours, base, theirs, labels)
     local other = vim.list_slice(theirs, from + before_it[2] + 1, to + shifts[2])
     local before = vim.list_slice(old, from + 1, to)
     local parts = { mine }
-    if are_same(mine, other) or base and are_same(mine, before) then
+    if file_lines.are_same(mine, other) or base and file_lines.are_same(mine, before) then
       parts = { other }
-    elseif not base or not are_same(other, before) then
+    elseif not base or not file_lines.are_same(other, before) then
       conflicts = conflicts + 1
       parts =
         { { "<<<<<<< " .. labels[1] }, mine, { "=======" }, other, { ">>>>>>> " .. labels[3] } }

@@ -12,8 +12,6 @@ local MAX_CHANGES = 2000
 local M = {}
 
 local namespace = api.nvim_create_namespace("claude-code.patch")
--- TODO(0.11): vim.diff has this name from 0.12 on.
-local diff = vim.text and vim.text.diff or vim.diff
 
 ---@return table[] views of its windows; `top` and `cursor` are extmarks
 local function save_views(buf)
@@ -73,31 +71,15 @@ local function change_line(buf, row, old, new)
   end
 end
 
----@class claude-code.LineHunk rows 0-based
----@field row integer in the old text
----@field old integer lines
----@field from integer row in the new text
----@field new integer lines
-
-local function slice(lines, row, count)
-  return count > 0 and table.concat(lines, "\n", row + 1, row + count) .. "\n" or ""
-end
-
 ---@return claude-code.LineHunk[] that the range consists of
 local function compare(change, range, linematch)
-  local options = { result_type = "indices", linematch = linematch }
-  local old = slice(change.old, range.row, range.old)
-  local found = diff(old, slice(change.new, range.from, range.new), options)
-  return vim.tbl_map(function(hunk)
-    local row, count, from, added = unpack(hunk)
-    -- A hunk without lines names the line before it.
-    return {
-      row = range.row + (count > 0 and row - 1 or row),
-      old = count,
-      from = range.from + (added > 0 and from - 1 or from),
-      new = added,
-    }
-  end, found --[[@as integer[][] ]])
+  local old = vim.list_slice(change.old, range.row + 1, range.row + range.old)
+  local new = vim.list_slice(change.new, range.from + 1, range.from + range.new)
+  local found = file_lines.hunks(old, new, linematch)
+  for _, hunk in ipairs(found) do
+    hunk.row, hunk.from = hunk.row + range.row, hunk.from + range.from
+  end
+  return found
 end
 
 ---@return claude-code.LineHunk[] from the top down
