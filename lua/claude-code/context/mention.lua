@@ -88,10 +88,8 @@ end
 ---Expands `%` and the like, as Neovim does in its own commands, then wildcards, `~` and the backslashes of
 ---completion.
 local function expanded(word)
-  if vim.uv.fs_stat(word) then
-    return { word }
-  end
-  local name = word:find("`", 1, true) and word or fn.expandcmd(word)
+  local is_literal = vim.uv.fs_stat(word) or word:find("`", 1, true)
+  local name = is_literal and word or fn.expandcmd(word)
   if vim.uv.fs_stat(name) then
     return { name }
   elseif name:find("`", 1, true) then

@@ -2,12 +2,12 @@
 --- plugin that completes by language servers. `@` names files, and `@` with `#` their symbols; `/` at the beginning
 --- of the prompt names commands and skills, `{` the placeholders of expand.lua.
 local columns = require("claude-code.editor.columns")
+local lines = require("claude-code.editor.documents.lines")
 local mention = require("claude-code.lib.text").mention
 local requests = require("claude-code.server.requests")
 
 local M = {}
 
-local NAME = "claude-code-prompt"
 local KIND = vim.lsp.protocol.CompletionItemKind
 --- Symbols are asked for after so many letters; a server's limit; how long they are waited for, in ms.
 local MIN_QUERY, MAX_SYMBOLS, WAIT_MS = 2, 30, 20
@@ -55,8 +55,8 @@ local function symbol_item(symbol)
     return nil
   end
   local first, last = location.range.start.line + 1, location.range["end"].line + 1
-  local lines = first == last and tostring(first) or ("%d-%d"):format(first, last)
-  local text = mention(("%s#L%s"):format(vim.fn.fnamemodify(path, ":."), lines))
+  local rows = first == last and tostring(first) or ("%d-%d"):format(first, last)
+  local text = mention(("%s#L%s"):format(vim.fn.fnamemodify(path, ":."), rows))
   local shown = text .. tostring(symbol.name)
   if shown:find("%c") or require("claude-code.editor.changes.hidden").next_in(shown) then
     return nil
@@ -101,7 +101,7 @@ end
 
 local function complete(buf, params, callback)
   local row = params.position.line
-  local line = vim.api.nvim_buf_get_lines(buf, row, row + 1, false)[1] or ""
+  local line = lines.at(buf, row)
   local before = line:sub(1, columns.to_byte(line, params.position.character, "utf-16"))
   local file = before:match('%f[^%s%z](@"[^"]*)$') or before:match("%f[^%s%z](@%S*)$")
   local placeholder = before:match("({%l*)$")
@@ -164,17 +164,14 @@ local function server(buf, dispatchers)
 end
 
 function M.attach(buf)
-  local id = vim.lsp.start({
-    name = NAME,
-    cmd = function(dispatchers)
-      return server(buf, dispatchers)
-    end,
-  }, {
-    bufnr = buf,
-    reuse_client = function()
-      return false
-    end,
-  })
+  local config = { name = "claude-code-prompt" }
+  function config.cmd(dispatchers)
+    return server(buf, dispatchers)
+  end
+  local function is_same()
+    return false
+  end
+  local id = vim.lsp.start(config, { bufnr = buf, reuse_client = is_same })
   vim.api.nvim_create_autocmd("BufWipeout", {
     buffer = buf,
     callback = function()

@@ -141,21 +141,19 @@ local function open_message(params, buf)
   end, { buffer = buf })
 end
 
---- Asks the executable, as any program can ask for this.
+--- Asks the executable whether it is git's message: any program can ask for this.
 local function check_message(params)
   local real = require("claude-code.editor.documents.path").real
   requests.request("review/message_file", {}, function(path)
     local is_message = type(path) == "string" and real(path) == real(params.path)
-    local buf, problem
+    local buf, problem = nil, "it is the message of no commit that is under way"
     if is_message then
       buf, problem = documents.load(real(params.path))
     end
     if buf and not vim.bo[buf].modified then
       return open_message(params, buf)
     end
-    local why = buf and "its buffer has unsaved edits: write them, and commit again"
-      or problem
-      or "it is the message of no commit that is under way"
+    local why = buf and "its buffer has unsaved edits: write them, and commit again" or problem
     notify.warn(("%s was not opened: %s"):format(params.path, why))
     finish(params, false)
   end)
@@ -210,12 +208,10 @@ function M.open(params)
   end
   if params.kind == "transcript" then
     return { answer = { value = true } }
-  end
-  local buf = api.nvim_get_current_buf()
-  if params.n then
+  elseif params.n then
     sessions.set(params.n, { msg = "waits for what you write", edits = true })
   end
-  when_closed(buf, function(lines)
+  when_closed(api.nvim_get_current_buf(), function(lines)
     local received = finish(params)
     if params.kind ~= "prompt" then
       return

@@ -40,6 +40,12 @@ local held ---@type claude-code.HeldSelection?
 local visual_start ---@type { buf: integer, tick: integer }? when visual mode was entered
 local entered ---@type { win: integer, buf: integer, cursor: { [1]: integer, [2]: integer } }?
 
+local function place()
+  local win = api.nvim_get_current_win()
+  local buf, cursor = api.nvim_win_get_buf(win), api.nvim_win_get_cursor(win)
+  return { win = win, buf = buf, cursor = cursor }
+end
+
 ---@param win integer?
 ---@return integer? buf if the window shows a file that Claude may know
 local function file_in(win)
@@ -115,22 +121,18 @@ local function leave_visual(mode)
 end
 
 local function enter_window()
-  local win = api.nvim_get_current_win()
-  local buf, cursor = api.nvim_win_get_buf(win), api.nvim_win_get_cursor(win)
-  entered = { win = win, buf = buf, cursor = cursor }
+  entered = place()
 end
 
 ---Windows on the way from one to another do not count, unless the cursor was moved there, however quickly.
 local function leave_window()
-  local win = api.nvim_get_current_win()
-  local buf, region = file_in(win), visual.current()
-  if buf and region then
+  local now, region = place(), visual.current()
+  if not file_in(now.win) then
+    return
+  elseif region then
     hold(region)
-  elseif buf and entered and entered.win == win then
-    local cursor = api.nvim_win_get_cursor(win)
-    if entered.buf ~= buf or not vim.deep_equal(entered.cursor, cursor) then
-      update()
-    end
+  elseif entered and entered.win == now.win and not vim.deep_equal(entered, now) then
+    update()
   end
 end
 
