@@ -70,9 +70,11 @@ export function shownHunk(project: ReviewedProject, hunk: Hunk, withLines = fals
     mixed,
     ...(conflict && { conflict }),
     ...(ends !== undefined && { ends }),
-    owners: hunk.owners.map((owner) => shownOwner(project, owner)),
     ...(hunk.isInParts && { in_parts: true }),
-    ...(!withLines && { code: rowOf(codeOf(hunk)).subarray(0, MAX_CODE) }),
+    ...(!withLines && {
+      code: rowOf(codeOf(hunk)).subarray(0, MAX_CODE),
+      owners: hunk.owners.map((owner) => shownOwner(project, owner)),
+    }),
     ...(withLines && {
       old_lines: hunk.oldLines.map(rowOf),
       new_lines: hunk.newLines.map(rowOf),

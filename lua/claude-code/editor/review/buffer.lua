@@ -33,7 +33,7 @@ local M = {}
 ---@field mixed boolean
 ---@field conflict? "user"|"claude" whose later edits conflict: the user's, or Claude's outside of the scope
 ---@field ends? string what differs where no character does: the last newline, line ends, a byte order mark
----@field owners claude-code.ReviewOwner[]
+---@field owners? claude-code.ReviewOwner[] only in the list
 ---@field in_parts? boolean all lines of a file that was moved: only those that differ are drawn
 ---@field code? string bytes of its first line that is not blank; only in the list
 ---@field old_lines? string[] bytes; only of a file that was asked for by itself
