@@ -35,3 +35,12 @@ test("gives a list again only when it differs", async () => {
   expect((await world.list({ known: list.version })).files).toHaveLength(1);
   expect((await world.file("a"))?.version).not.toBe(file?.version as string);
 });
+
+test("lists by its path a file that Neovim has, and in full for another list", async () => {
+  world.edited("b", "1\n", "one\n");
+  const { version, files } = await world.list();
+  expect(files).toHaveLength(2);
+  await world.keep([{ path: world.path("b") }]);
+  expect((await world.list({ known: version })).files).toEqual([world.path("a")] as never);
+  expect((await world.list({ known: version })).files).toEqual([files[0] as never]);
+});

@@ -60,7 +60,8 @@ onEachNeovim((session, version) => {
     claims("Invisible characters are shown as codes");
     const hidden = `x\u{e0063}${" ".repeat(150)}rm\n`;
     const bytes = (text: string) => Buffer.from(text).toString("latin1");
-    world.edited("a", bytes(`mine\u3164\n${TEN}`), bytes(`mine\u3164\n${hidden}${TEN}`));
+    const [before, far] = [`mine\u3164\n${TEN.repeat(30)}`, "far\u{e0063}\n"];
+    world.edited("a", bytes(before), bytes(before.replace("\n", `\n${hidden}`) + far));
     await nvim().command("edit a | Claude review");
     const marked = (expected: object) =>
       eventually("the marks", async () => {
@@ -72,6 +73,12 @@ onEachNeovim((session, version) => {
     await marked([
       [1, "<e0063>"],
       [1, "<150 blanks>"],
+    ]);
+    await nvim().command("$");
+    await marked([
+      [1, "<e0063>"],
+      [1, "<150 blanks>"],
+      [302, "<e0063>"],
     ]);
     await nvim().command("Claude review close");
     await marked([]);
