@@ -256,13 +256,13 @@ end
 ---@param buf integer that Neovim has emptied (`:edit!`)
 ---@return boolean filled
 function M.refill(buf)
-  local plan = vim.iter(vim.tbl_values(plans)):find(function(plan)
-    return plan.buf == buf
-  end)
-  if plan then
-    fill(plan)
+  for _, plan in pairs(plans) do
+    if plan.buf == buf then
+      fill(plan)
+      return true
+    end
   end
-  return plan ~= nil
+  return false
 end
 
 --- Shows it in the user's window, with the cursor.

@@ -1,8 +1,7 @@
 --- The bar ('winbar') above each side: the file, which hunk, how much changes, and the keys. Where it
 --- is too long, Neovim cuts out what follows its `%<`: the key that accepts comes last.
 local api, fn = vim.api, vim.fn
-local accepted_hunks = require("claude-code.editor.diff.accepted")
-local hunk_cursor = require("claude-code.editor.diff.hunk_cursor")
+local hunk_by_hunk = require("claude-code.editor.diff.hunk_by_hunk")
 local keys = require("claude-code.editor.diff.keys")
 local path = require("claude-code.editor.documents.path")
 local winbar = require("claude-code.editor.windows.winbar")
@@ -68,7 +67,7 @@ local function hunk_words(view)
   if #list == 0 then
     return view.proposal:change_of_ends() or ""
   end
-  local _, nearest = hunk_cursor.index(view, list)
+  local _, nearest = hunk_by_hunk.index(view, list)
   return ("hunk %d/%d"):format(math.max(nearest, 1), #list)
 end
 
@@ -166,7 +165,7 @@ end
 ---Looks through the proposal, and brings the bars up to date.
 ---@param view claude-code.View
 function M.update(view)
-  local states = accepted_hunks.states(view.proposal)
+  local states = hunk_by_hunk.states(view.proposal)
   local list = view.proposal:hunks()
   view.found = {
     hunks = list,

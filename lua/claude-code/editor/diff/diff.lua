@@ -10,7 +10,7 @@
 --- The change, and what the user makes of it, is in proposal.lua.
 local channel = require("claude-code.server.channel")
 local events = require("claude-code.lib.events")
-local hunk_cursor = require("claude-code.editor.diff.hunk_cursor")
+local hunk_by_hunk = require("claude-code.editor.diff.hunk_by_hunk")
 local notify = require("claude-code.messages.notify")
 local proposals = require("claude-code.editor.diff.proposal")
 local views = require("claude-code.editor.diff.view")
@@ -238,13 +238,13 @@ end
 ---@type table<string, fun(view: claude-code.View)>
 local ON_SCREEN = {
   next_hunk = function(view)
-    hunk_cursor.move(view, vim.v.count1)
+    hunk_by_hunk.move(view, vim.v.count1)
   end,
   previous_hunk = function(view)
-    hunk_cursor.move(view, -vim.v.count1)
+    hunk_by_hunk.move(view, -vim.v.count1)
   end,
-  accept_hunk = hunk_cursor.accept,
-  drop_hunk = hunk_cursor.drop,
+  accept_hunk = hunk_by_hunk.accept,
+  drop_hunk = hunk_by_hunk.drop,
   merge = function(view)
     view.proposal:merge()
   end,

@@ -2,10 +2,10 @@
 --- windows. While it waits, the file may be written or edited in its buffer, and symlinks may lead elsewhere: the diff
 --- shows that, a message reports it, and accepting overwrites nothing unawares.
 local api, uv = vim.api, vim.uv
-local accepted = require("claude-code.editor.diff.accepted")
 local buffers = require("claude-code.editor.diff.buffers")
 local counted = require("claude-code.lib.text").count
 local disk = require("claude-code.editor.documents.disk")
+local hunk_by_hunk = require("claude-code.editor.diff.hunk_by_hunk")
 local hunks = require("claude-code.editor.changes.hunks")
 local keys = require("claude-code.editor.diff.keys")
 local merging = require("claude-code.editor.documents.merge")
@@ -314,10 +314,10 @@ function Proposal:accept(force)
   elseif self:has_conflicts() then
     local message = "conflicts are left in the proposal: resolve them or undo the merge"
     return notify.warn(message, "diff.accept")
-  elseif accepted.ask_after_edits(self) then
+  elseif hunk_by_hunk.ask_after_edits(self) then
     return nil
   end
-  accepted.drop_others(self)
+  hunk_by_hunk.drop_others(self)
   if self:is_edited() and text.same_lines(self:lines(), self.old.lines) then
     notify.info("rejected: the proposal changes nothing any more")
     return "rejected"

@@ -1,9 +1,9 @@
 --- A diff on screen: opens its windows, moves the cursor there and back, and closes all that it opened.
 local api = vim.api
-local accepted = require("claude-code.editor.diff.accepted")
 local bars = require("claude-code.editor.diff.bars")
 local blocked = require("claude-code.editor.input.blocked")
 local focus = require("claude-code.editor.windows.focus")
+local hunk_by_hunk = require("claude-code.editor.diff.hunk_by_hunk")
 local keyboard = require("claude-code.editor.input.keyboard")
 local layouts = require("claude-code.editor.diff.layout")
 local notify = require("claude-code.messages.notify")
@@ -133,7 +133,7 @@ end
 function View:refresh()
   if self:is_open() and self.layout:is_intact() then
     self.layout:refresh()
-    accepted.show_labels(self.proposal)
+    hunk_by_hunk.show_labels(self.proposal)
     bars.update(self)
   end
 end
