@@ -39,8 +39,8 @@ local function look(folder, place, callback)
   require("claude-code.server.requests").request("sessions/setup", { folder = folder }, answer)
 end
 
---- The hooks that the CLI does not have yet. They are missing before the executable was ready for the first time, and
---- if `mcp.in_terminal` is off.
+--- Settings with the hooks that the CLI does not have yet, and the MCP server. Empty before the executable was ready
+--- for the first time, and if `mcp.in_terminal` is off.
 ---@param setup claude-code.FolderSetup
 ---@param place? claude-code.RemotePlace where it will run
 ---@return string[]
@@ -257,10 +257,6 @@ function M.notify_if_downloading()
   return false
 end
 
---- A project may switch off the hooks of all that starts in it.
-local WITHOUT_HOOKS =
-  "Claude runs without hooks: nothing records its changes for :Claude review, or checks them: "
-
 --- The command line and the environment name the server and its executable, so they are made when both are ready.
 local function open(arguments, n, folder, place, setup)
   local command, session = M.command(arguments, place, setup)
@@ -268,7 +264,10 @@ local function open(arguments, n, folder, place, setup)
     return notify.error(session)
   end
   if setup.off then
-    notify.warn(WITHOUT_HOOKS .. setup.off)
+    -- The project may switch off all hooks.
+    local words =
+      "Claude runs without hooks: nothing records its changes for :Claude review, or checks them: %s"
+    notify.warn(words:format(setup.off))
   end
   require("claude-code.terminal.winbar").follow()
   n = sessions.add({

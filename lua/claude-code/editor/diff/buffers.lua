@@ -53,7 +53,7 @@ local function create(name, lines, file, target)
   return buf
 end
 
----Replaces the whole text; undo does not go behind it.
+---Replaces the whole text, and forgets the undo history.
 function M.fill(buf, lines)
   local modifiable = vim.bo[buf].modifiable
   vim.bo[buf].undolevels = -1
@@ -142,7 +142,7 @@ function M.keep(title, lines, filetype, what)
   notify.warn(message:format(what, title, buf, buf))
 end
 
----Keeps a text that the user edited and accepted, and that could not be written.
+---Keeps a text that the user edited and accepted, but that no one could write.
 ---@param params { path: string, text: string, problem: string }
 function M.unwritten(params)
   local lines = file_lines.parse(params.text).lines

@@ -93,7 +93,13 @@ function Sides:open()
     api.nvim_win_set_cursor(win, { 1, 0 })
   end
   self:fold()
-  self:to_first_change()
+  -- Both sides at the first change.
+  local hunk = self.proposal:hunks().list[1]
+  for win, side in pairs(hunk and { [self.old_win] = "old", [self.win] = "new" } or {}) do
+    local count = api.nvim_buf_line_count(api.nvim_win_get_buf(win))
+    api.nvim_win_set_cursor(win, { math.min(hunks.span(hunk, side), count), 0 })
+  end
+  self:reveal(hunk)
 end
 
 ---Folds what is the same, unless all of the diff fits into the windows.
@@ -107,16 +113,6 @@ function Sides:fold()
     -- One row is the bar's.
     vim.wo[win][0].foldenable = rows > api.nvim_win_get_height(win) - 1
   end
-end
-
----@private
-function Sides:to_first_change()
-  local hunk = self.proposal:hunks().list[1]
-  for win, side in pairs(hunk and { [self.old_win] = "old", [self.win] = "new" } or {}) do
-    local count = api.nvim_buf_line_count(api.nvim_win_get_buf(win))
-    api.nvim_win_set_cursor(win, { math.min(hunks.span(hunk, side), count), 0 })
-  end
-  self:reveal(hunk)
 end
 
 function Sides:is_intact()
@@ -201,8 +197,8 @@ function Sides:release(old_is_ours, new_is_ours)
   end
 end
 
----Does the proposal's window stay in the place of the borrowed one? If that was closed, or if the user opened
----something beside it.
+---The proposal's window stays in the place of the borrowed one if that was closed, or if the user opened something
+---beside it.
 ---@private
 function Sides:is_replaced(old_is_ours, new_is_ours)
   if not self.borrowed or self.borrowed.is_new then

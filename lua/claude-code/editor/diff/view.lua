@@ -145,31 +145,25 @@ function View:show_bars()
   end
 end
 
----Keeps where the user was in the proposal. The window may show something else by now, or be gone.
+---Closes now, with autocommands off; throws if Neovim refuses. A user who opened something in its place stays there.
 ---@private
-function View:save_cursor()
-  local proposal = self.proposal
+---@param back_to_terminal? boolean
+function View:remove(back_to_terminal)
+  local origin, proposal = self.origin, self.proposal
+  local is_inside = vim.list_contains(proposal:buffers(), api.nvim_get_current_buf())
+  origin.terminal = origin.terminal and back_to_terminal == true
   local buf = proposal.new_buf --[[@as integer]]
   local win = vim.fn.win_findbuf(buf)[1]
   if win then
     proposal.cursor = api.nvim_win_call(win, vim.fn.winsaveview)
   else
+    -- The window shows something else by now, or is gone.
     local is_loaded = api.nvim_buf_is_loaded(buf)
     local line, column = unpack(is_loaded and api.nvim_buf_get_mark(buf, '"') or { 0, 0 })
     proposal.cursor = line > 0 and { lnum = line, col = column } or nil
   end
-end
-
----Closes now, with autocommands off; throws if Neovim refuses. A user who opened something in its place stays there.
----@private
----@param back_to_terminal? boolean
-function View:remove(back_to_terminal)
-  local origin = self.origin
-  local is_inside = vim.list_contains(self.proposal:buffers(), api.nvim_get_current_buf())
-  origin.terminal = origin.terminal and back_to_terminal == true
-  self:save_cursor()
   windows.noautocmd(function()
-    layouts.close(self.layout, self.proposal, self.saved, origin)
+    layouts.close(self.layout, proposal, self.saved, origin)
     if is_inside then
       focus.give_back(origin, self.saved.previous)
     end

@@ -38,14 +38,13 @@ function M.count()
 end
 
 ---@param has_claude boolean any Claude is there
----@return string? reason in two words why changes are not in the review: "hooks off", "review incomplete"
+---@return string? reason why changes are not in the review: "hooks off", "review incomplete"
 function M.incomplete(has_claude)
   return has_claude and #require("claude-code.sessions.sources").hooks_off() > 0 and "hooks off"
     or last and last.incomplete and "review incomplete"
     or nil
 end
 
----Nil: nothing was listed yet.
 local function review()
   local reviews = package.loaded["claude-code.editor.review.review"]
   return reviews and reviews.current()

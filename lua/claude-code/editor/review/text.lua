@@ -62,13 +62,13 @@ local function encoding(buf)
   return name ~= "" and name or "utf-8"
 end
 
----Was 'fileformat' set after the file was read (by .editorconfig)? `:w` will change all line ends, but the user has
----not edited them yet.
+---'fileformat' was set after the file was read (by .editorconfig): `:w` will change all line ends, but the user has not
+---edited them yet.
 local function has_other_line_ends(buf)
   return not vim.bo[buf].modified and file_change.is_misread(buf)
 end
 
----Can rows of bytes not express its line ends or its encoding? Nor can they a NUL, at which vim.iconv() stops.
+---Rows of bytes cannot express its line ends, its encoding, or a NUL, at which vim.iconv() stops.
 local function has_other_bytes(buf)
   local name = encoding(buf)
   return vim.bo[buf].fileformat == "mac"
@@ -88,10 +88,9 @@ local function forget()
 end
 
 ---The buffer's text, which the next request must send. A missing last newline does not count as an edit until Neovim
----has written one. Nil where the disk counts: for bytes that rows cannot express, and for unsaved edits that are older
----than Claude's.
+---has written one.
 ---@param buf integer loaded
----@return claude-code.ReviewText?
+---@return claude-code.ReviewText? text nil: the disk counts, as rows cannot express it, or Claude's edits are newer
 ---@return boolean? is_lost the buffer has unsaved changes, and only Neovim knows their bytes
 function M.of(buf)
   M.report_undone(buf)

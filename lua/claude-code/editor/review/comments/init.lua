@@ -129,21 +129,6 @@ local function report()
   notify.info(words .. " to be sent: :Claude comment! sends all", "send")
 end
 
----@return claude-code.ReviewCommentChange? new one, still without text
-local function new_on(buf, first, last)
-  -- A deleted file's text is in a buffer of its own.
-  local name = buffers.base_file(buf) or path.of_buffer(buf)
-  if not name then
-    notify.warn("this buffer is not a file; go to one to comment on its lines")
-    return nil
-  elseif require("claude-code.context.send").refuse_private(buf) then
-    return nil
-  end
-  local lines = store.snippet(api.nvim_buf_get_lines(buf, first - 1, last, false))
-  local rows = { first, last - first + 1 }
-  return { state = "open", path = path.real(name), rows = rows, lines = lines }
-end
-
 ---Makes a comment. Without words in the command it asks for them, and changes the comment that is there; an empty
 ---answer deletes that.
 ---@param comment? claude-code.ReviewComment that is there
@@ -219,8 +204,14 @@ function M.command(args)
     return notify.warn("show the deleted file to comment on its lines")
   end
   vim.fn.bufload(buf)
-  local new = new_on(buf, first, last)
-  if new then
+  -- A deleted file's text is in a buffer of its own.
+  local name = buffers.base_file(buf) or path.of_buffer(buf)
+  if not name then
+    notify.warn("this buffer is not a file; go to one to comment on its lines")
+  elseif not require("claude-code.context.send").refuse_private(buf) then
+    local lines = store.snippet(api.nvim_buf_get_lines(buf, first - 1, last, false))
+    local rows = { first, last - first + 1 }
+    local new = { state = "open", path = path.real(name), rows = rows, lines = lines }
     comment_on(new, M.at(buf, first), args)
   end
 end
