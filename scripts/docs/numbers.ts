@@ -15,7 +15,7 @@ const NUMBERS: Record<string, [file: string, constant: string, unit: number]> = 
   "formatter seconds": ["src/review/state/spans.ts", "FORMAT_MS", SECOND],
   "diff MB": ["lua/claude-code/editor/diff/text.lua", "MAX_BYTES", MB],
   "diff lines": ["lua/claude-code/editor/diff/text.lua", "MAX_LINES", 1],
-  "side-by-side columns": ["lua/claude-code/editor/diff/layout.lua", "MIN_WIDTH", 1],
+  "side-by-side columns": ["lua/claude-code/editor/changes/sides.lua", "MIN_WIDTH", 1],
 };
 
 /** All of them as text, by their names. */

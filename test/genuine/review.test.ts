@@ -50,12 +50,6 @@ class Review extends Bench {
     }
   }
 
-  override async startNeovim(names: string[]): Promise<void> {
-    await super.startNeovim(names);
-    // Neovim waits so long for the rest of `grn` and the like.
-    await this.neovim.lua("vim.o.timeoutlen = 50 return true");
-  }
-
   another(mode: string, ...settings: string[]): Promise<Claude> {
     const args = ["--permission-mode", mode, "--allowedTools=Bash", ...settings];
     return this.startClaude(args, "second.log");

@@ -167,6 +167,12 @@ function M.get()
   return state.current
 end
 
+---@param key string
+---@return any value that the user gave, valid or not
+function M.given(key)
+  return vim.tbl_get(state.given or {}, unpack(vim.split(key, ".", { plain = true })))
+end
+
 --- From now on calls `callback` with the new value when setup() changes an option, or any of a table
 --- of options ("selection"). To register the same function again changes nothing.
 ---@param key string

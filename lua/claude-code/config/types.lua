@@ -124,6 +124,7 @@
 ---@field back string|string[]|false
 ---@field why string|string[]|false
 ---@field done string|string[]|false
+---@field layout string|string[]|false
 ---@field help string|string[]|false
 ---@field comment string|string[]|false
 ---@field message string|string[]|false

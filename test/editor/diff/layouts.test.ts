@@ -202,7 +202,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     const now = ["  id: text(next++),", "  name: name.trim(),", `  fail("${CHANGED[1]})`, "  x()"];
     for (const [layout, namespace] of [
       ["inline", "diff.inline"],
-      ["vertical", "diff.words"],
+      ["vertical", "changes.sides"],
     ] as const) {
       await using a = await Attached.attached({ version, ui: WIDE });
       await a.diffLayout(layout);

@@ -41,6 +41,7 @@ return {
       { "back", "gB", "takes the last decision back" },
       { "why", "gW", "shows the prompt, the tool and the session of a change" },
       { "done", "gQ", "keeps all that is left, and ends the review" },
+      { "layout", "gs", "shows the file side by side, or inline again" },
       { "help", "g?", "shows these keys" },
       { "comment", "gC", "comments on the lines for Claude" },
       { "message", "gm", "asks Claude for git's message, in the window of `:Claude commit`" },

@@ -285,6 +285,11 @@ function M.start(buf, namespace, list, paint, side)
     side = side or "new",
     tick = api.nvim_buf_get_changedtick(buf),
   }, Drawing)
+  for other in pairs(drawings) do
+    if other.buf == buf and other.namespace == namespace then
+      drawings[other] = nil
+    end
+  end
   drawings[drawing] = true
   drawing:show()
   return drawing

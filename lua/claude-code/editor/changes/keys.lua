@@ -13,6 +13,7 @@ local M = {}
 ---@field run fun(mode: string, key: string)
 
 ---@alias claude-code.KeyOwner
+---| "before" the other side of a review's file
 ---| "diff"
 ---| "original" what language servers answer in a diff
 ---| "review"

@@ -5,27 +5,16 @@
 local api = vim.api
 local borrowing = require("claude-code.editor.windows.borrowed")
 local focus = require("claude-code.editor.windows.focus")
-local hunks = require("claude-code.editor.changes.hunks")
 local notify = require("claude-code.messages.notify")
 local saved_layout = require("claude-code.editor.windows.layout")
+local sides = require("claude-code.editor.changes.sides")
 local windows = require("claude-code.editor.windows")
 
 ---Marks our tab pages.
 local TAG = "claude_code_diff"
 
----Columns of two sides beside each other, 45 each: with less a side shows too little of a change.
-local MIN_WIDTH = 91
----Lines of two sides below each other: four, a status line and a bar each.
-local MIN_HEIGHT = 12
-
 ---Columns and lines of a window in which a diff can be read at all. In a smaller one it is on a tab page.
 local MIN_INLINE = { width = 40, height = 5 }
-
----Above these, diff mode keeps Neovim from answering: Neovim 0.12 needs 1.5 s to find the changed parts of 20,000
----unlike lines, and 0.4 s for 2,000 hunks. Changed lines and bytes are those of both sides.
-local MAX_CHANGED_LINES = 4000
-local MAX_CHANGED_BYTES = 150 * 1000
-local MAX_HUNKS = 400
 
 ---@alias claude-code.DiffLayout "vertical"|"tab"|"inline"
 
@@ -57,17 +46,8 @@ local function terminal()
   return require("claude-code.terminal.window")
 end
 
-local function is_below()
-  return vim.list_contains(vim.opt.diffopt:get(), "horizontal")
-end
-
 local function fits(layout, width, height)
-  if layout == "inline" then
-    return true
-  elseif is_below() then
-    return height >= MIN_HEIGHT
-  end
-  return width >= MIN_WIDTH
+  return layout == "inline" or sides.fits(width, height)
 end
 
 local function room_here(target, except)
@@ -102,7 +82,7 @@ local function choose_place(layout, target, except)
   end
   return setmetatable({
     fits = fits(layout, width, height),
-    is_below = is_below(),
+    is_below = sides.is_below(),
     on_tab = on_tab,
     layout = layout,
     target = target,
@@ -143,7 +123,7 @@ end
 ---@param width integer of two sides that had room beside each other
 ---@return boolean too narrow by now
 function Place:is_cramped(width)
-  return not self.on_tab and not self.is_below and width < MIN_WIDTH
+  return not self.on_tab and not sides.fits(width, 0) and not self.is_below
 end
 
 ---Closes a tab page with nothing in it except Claude's terminal. A user who is there moves to the terminal where they
@@ -180,29 +160,6 @@ local function close_tabs(saved)
   end
 end
 
-local function is_too_big(proposal)
-  local found, old, new = proposal:hunks(), proposal.old.lines, proposal:lines()
-  if found.added + found.removed > MAX_CHANGED_LINES or #found.list > MAX_HUNKS then
-    return true
-  end
-  local bytes = 0
-  for _, hunk in ipairs(found.list) do
-    bytes = bytes
-      + #table.concat(old, "", hunk.old, hunk.old + hunk.old_count - 1)
-      + #table.concat(new, "", hunk.new, hunk.new + hunk.new_count - 1)
-  end
-  return bytes > MAX_CHANGED_BYTES
-end
-
----@return string? reason that only the layout "inline" shows all of it
-local function why_inline(proposal)
-  if is_too_big(proposal) then
-    return "the change is too big for diff mode"
-  elseif hunks.hides_changes(proposal.old.lines, proposal:lines()) then
-    return "'diffopt' hides changes of white space"
-  end
-end
-
 ---The layout that is wanted, or the one that shows all of the diff.
 local function pick(proposal, except)
   local wanted = require("claude-code.config").get().diff.layout
@@ -210,7 +167,9 @@ local function pick(proposal, except)
   local is_new = not proposal.exists and not proposal:is_outside()
   local name = is_new and wanted == "vertical" and "inline" or wanted
   local place = choose_place(name, proposal.target, except)
-  local reason = name ~= "inline" and place.fits and why_inline(proposal)
+  local reason = name ~= "inline"
+    and place.fits
+    and sides.why_inline(proposal.old.lines, proposal:lines(), proposal:hunks().list)
   if reason then
     notify.info("shown inline: " .. reason, "diff.layout")
   end

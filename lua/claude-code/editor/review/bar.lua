@@ -1,11 +1,13 @@
 --- The bars ('winbar') of a review: which hunk of how many, which file, what to know about the hunk under the cursor,
 --- and the keys.
 local api = vim.api
+local beside = require("claude-code.editor.review.beside")
 local buffers = require("claude-code.editor.review.buffer")
 local entries = require("claude-code.editor.review.entries")
 local hunk_keys = require("claude-code.editor.changes.keys")
 local reload = require("claude-code.editor.documents.reload")
 local winbar = require("claude-code.editor.windows.winbar")
+local windows = require("claude-code.editor.windows")
 
 ---Begins each bar of a review, and shows nothing.
 local MARK = "%(%)"
@@ -90,7 +92,7 @@ end
 function M.update(review)
   local wins = review.is_open and api.nvim_tabpage_list_wins(0) or api.nvim_list_wins()
   for _, win in ipairs(wins) do
-    local is_plain = api.nvim_win_get_config(win).relative == "" and not vim.wo[win].diff
+    local is_plain = not windows.is_floating(win) and (not vim.wo[win].diff or beside.is_file(win))
     local parts = review.is_open and is_plain and parts_in(review, win)
     if parts then
       winbar.show(win, MARK, with_keys(parts, api.nvim_win_get_width(win)))

@@ -67,6 +67,7 @@ local M = {}
 ---@field is_attached boolean
 ---@field missed? integer tick of the text because of whose hunks the list was last asked for
 ---@field marks? claude-code.ReviewMarks what shows them
+---@field is_beside? boolean its old lines are in a window beside it
 ---@field on_lines? fun() after each change of its text
 ---@field comment_marks table<string, integer> extmarks by the ids of the comments
 local Buffer = {}
@@ -139,7 +140,16 @@ function Buffer:show(review, file)
   self.hunks, self.version, self.review = hunks, file and file.version, review
   self.tick = api.nvim_buf_get_changedtick(self.buf)
   vim.b[self.buf].claude_code_review = summary(hunks)
-  self.marks = marks.show(self.buf, self.marks, hunks, review.is_open)
+  self.marks = marks.show(self.buf, self.marks, hunks, review.is_open, self.is_beside)
+end
+
+---@param review claude-code.Review
+---@param is_beside boolean
+function Buffer:set_beside(review, is_beside)
+  self.is_beside = is_beside
+  if self:is_current(review) then
+    self.marks = marks.show(self.buf, self.marks, self.hunks, review.is_open, is_beside)
+  end
 end
 
 ---Asks for the hunks of its text, with their lines. Runs in a task.

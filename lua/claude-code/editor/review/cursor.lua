@@ -2,6 +2,7 @@
 --- quickfix window. Decisions wait in a queue, since each is about the text that the one before it left: one command
 --- may ask for many (`:cdo`, `:g`), and keys may come faster than answers.
 local api = vim.api
+local beside = require("claude-code.editor.review.beside")
 local buffers = require("claude-code.editor.review.buffer")
 local lists = require("claude-code.editor.review.list")
 local documents = require("claude-code.editor.documents")
@@ -157,7 +158,11 @@ local function show(buf, win)
 end
 
 local function open(review, file, hunk)
-  local name, win = buffers.shown_name(file), api.nvim_get_current_win()
+  local name = buffers.shown_name(file)
+  if api.nvim_buf_get_name(0) ~= name then
+    beside.leave()
+  end
+  local win = api.nvim_get_current_win()
   win = buffers.base_file(api.nvim_win_get_buf(win)) and win or windows.for_file()
   if api.nvim_buf_get_name(0) ~= name and not show(vim.fn.bufadd(name), win) then
     return
@@ -170,6 +175,7 @@ end
 ---@param _ claude-code.Review
 function M.entry(_, row)
   local buf = vim.fn.getqflist({ idx = row, items = 0 }).items[1].bufnr
+  beside.leave(buf)
   -- Left alone, Neovim takes a terminal's window.
   if show(buf, windows.for_file(buf)) then
     vim.cmd.cc({ count = row })

@@ -1,5 +1,6 @@
 --- The keys of a review, in its files and in its quickfix window only. `review.keys` names them.
 local api, fn = vim.api, vim.fn
+local beside = require("claude-code.editor.review.beside")
 local buffers = require("claude-code.editor.review.buffer")
 local cursor = require("claude-code.editor.review.cursor")
 local decide = require("claude-code.editor.review.decide")
@@ -119,6 +120,11 @@ local ACTIONS = {
   why = { run = M.why },
   done = { run = decide.done },
   comment = { run = comment, modes = BOTH },
+  layout = {
+    run = function()
+      beside.toggle(reviews.current())
+    end,
+  },
   help = {
     run = function()
       hunk_keys.show("Keys of a review", M.all())

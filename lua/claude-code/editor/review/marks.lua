@@ -77,8 +77,9 @@ end
 ---@param before? claude-code.ReviewMarks what it returned last
 ---@param hunks claude-code.ReviewHunk[] of the text that the buffer has now
 ---@param is_review boolean
+---@param is_beside? boolean the old lines are in another window, and the colours are that window's
 ---@return claude-code.ReviewMarks? nil: nothing is drawn
-function M.show(buf, before, hunks, is_review)
+function M.show(buf, before, hunks, is_review, is_beside)
   local lines_of, list = text.reader(buf), {}
   for i, hunk in ipairs(hunks) do
     list[i] = { new = hunk.new[1], new_count = hunk.new[2], hunk = hunk }
@@ -88,7 +89,7 @@ function M.show(buf, before, hunks, is_review)
     local in_parts = hunk.in_parts or is_review and hunk.mixed
     local old_lines = is_review and lines_of(hunk.old_lines or {}, hunk.old[1]) or hunk.old_lines
     for _, part in ipairs(drawn(hunk, in_parts, old_lines or {})) do
-      if is_review then
+      if is_review and not is_beside then
         draw.inline(buf, pen, part, style)
       else
         mark_signs(pen, part)

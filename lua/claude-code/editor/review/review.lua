@@ -3,6 +3,7 @@
 local api = vim.api
 local autocommands = require("claude-code.lib.autocommands")
 local bar = require("claude-code.editor.review.bar")
+local beside = require("claude-code.editor.review.beside")
 local buffers = require("claude-code.editor.review.buffer")
 local counted = require("claude-code.lib.text").count
 local cursor = require("claude-code.editor.review.cursor")
@@ -46,6 +47,7 @@ local M = {}
 ---@field list claude-code.ReviewQuickfix handed on from review to review
 ---@field is_open boolean
 ---@field jumps boolean to the first entry as soon as there is one
+---@field wants_beside? boolean the user asked for files beside their text from before, or to end that
 ---@field keys? claude-code.Key[] of its files and its list
 ---@field runs? boolean something of Claude's may be changing files
 ---@field events? claude-code.Autocommands while it is open
@@ -224,6 +226,7 @@ function Review:update(buf)
     return
   elseif not is_old then
     shown:show(self, file)
+    beside.update(self)
   end
   bar.update(self)
   if not self.is_open or not shown.is_attached or not shown:is_current(self) then
@@ -288,6 +291,7 @@ end
 function Review:close()
   self.is_open = false
   self.events:stop()
+  beside.leave()
   bar.update(self)
   for _, buf in ipairs(api.nvim_list_bufs()) do
     hunk_keys.unmap(buf, "review")
@@ -358,6 +362,7 @@ local function on_shown(buf)
   current:update_windows()
   vim.schedule(function()
     current:update_windows()
+    beside.update(current)
     if api.nvim_buf_is_loaded(buf) and current:file_of(buf) then
       M.update(buf)
     end

@@ -1,0 +1,111 @@
+import { World } from "#review";
+import { claims, eventually, onEachNeovim } from "#test";
+
+const TEN = Array.from({ length: 10 }, (_, i) => `line ${i + 1}\n`).join("");
+const CHANGED = TEN.replace("line 2\n", "LINE 2\n").replace("line 8\n", "LINE 8\nand more\n");
+
+/** What a review changes in the windows of a tab page. */
+const OPTIONS = `
+  local names = { "conceallevel", "cursorbind", "diff", "foldcolumn", "foldenable", "foldlevel", "foldmethod",
+    "scrollbind", "winbar", "winhighlight", "wrap" }
+  local found = { vim.go.scrollopt, vim.go.diffopt, vim.fn.bufnr('claude-code://before'), vim.fn.foldclosed(5), vim.fn.winrestcmd() }
+  for _, name in ipairs(names) do table.insert(found, tostring(vim.wo[name])) end
+  return table.concat(found, " ")`;
+
+/** A file of a review beside its text from before. */
+onEachNeovim((session) => {
+  let world: World;
+  const nvim = () => session.neovim;
+  const plays = (script: string) => nvim().plays(script);
+  const options = () => nvim().lua<string>(OPTIONS);
+
+  beforeEach(async () => {
+    world = new World(nvim().cwd, nvim().home);
+    await nvim().lua(`vim.fn.setqflist({}, "f")`);
+    await nvim().command("set columns=120 lines=30");
+    world.edited("a", TEN, CHANGED);
+    world.edited("b", TEN, CHANGED);
+  });
+  afterEach(async () => {
+    await nvim().command(
+      "silent! Claude review close | silent! Claude review done | set columns=80",
+    );
+    await eventually("the end", async () => (await world.list()).files.length === 0);
+    await session.reset();
+    world[Symbol.dispose]();
+  });
+
+  test("shows the text from before, and keys work on both sides", async () => {
+    claims("A review can be shown side by side");
+    await plays(`
+      :Claude review   a:2   windows a quickfix   bar hunk 1/2
+      gs               a:2   windows a a quickfix   {&diff} 1   bars (before)   bar hunk 1/2   screen line 2
+      <C-w>h           lines line 8|line 9   {&modifiable} 0   {&swapfile} 0   {line('.')} 2
+      ]c               a:8   {winnr()} 2
+      <C-w>h           {line('.')} 8
+      g?               mode n
+      :fclose!         {line('.')} 8
+      gr               b:2   windows b b quickfix   {&diff} 1   list 3   disk a /line 8/
+      ga               b:8   list 2
+      gs               b:8   windows b quickfix   {&diff} 0
+      gs               b:8   windows b b quickfix
+      :wincmd j        windows b b quickfix
+      gg:cc 1<CR>      a:2   windows a a quickfix
+    `);
+  });
+
+  test("is shown at once if diff.layout was set, and again for the next file", async () => {
+    await nvim().lua(`require("claude-code").setup({ diff = { layout = "vertical" } })`);
+    await plays(`
+      :Claude review     windows a a quickfix   {&diff} 1
+      ]f                 b:2   windows b b quickfix   {&diff} 1
+      :set columns=70    windows b quickfix     {&diff} 0
+      :set columns=120   windows b quickfix
+      ]f                 a:2   windows a a quickfix
+    `);
+    await nvim().lua(`require("claude-code").setup()`);
+  });
+
+  test.each([
+    ["the key", "gs  {&diff} 0"],
+    ["the end of the review", ":Claude review close  {&diff} 0"],
+    [
+      "another file",
+      "]f  b:2  windows b b quickfix\n[f  a:8  windows a a quickfix\ngs  windows a quickfix",
+    ],
+    [
+      "another buffer",
+      ":enew  windows unnamed quickfix\n:buffer a  windows a a quickfix\n:Claude review close",
+    ],
+    [":q in the other window", "<C-w>h:q<CR>  windows a quickfix"],
+    ["CTRL-W o", "<C-w>o  windows a"],
+    ["CTRL-W o in the other window", "<C-w>h<C-w>o  windows a"],
+    [
+      "a narrow screen",
+      ":set columns=70  windows a quickfix\n:Claude review close | set columns=120",
+    ],
+    [
+      "a split",
+      ":split  windows 4\ngs  windows a a quickfix  {&diff} 0\n<C-w>c  windows a quickfix",
+    ],
+    ["a tab page", ":tabnew | tabclose  windows a a quickfix\ngs  {&diff} 0"],
+  ])("leaves nothing behind: %s", async (_, rows) => {
+    await nvim().command("edit a | 4,6fold | 2");
+    await plays(":Claude review   a:2   windows a quickfix   bar hunk 1/2");
+    await plays(":Claude review close   {&winbar} =");
+    const before = await options();
+    await plays(":Claude review   a:2   windows a quickfix   bar hunk 1/2");
+    await plays("gs   windows a a quickfix   {&diff} 1   {foldclosed(5)} -1");
+    await plays(rows);
+    await plays(":silent! Claude review close | silent! cclose   {&winbar} =   windows a");
+    expect(await options()).toBe(before);
+  });
+
+  test(":q closes both sides with the file's window", async () => {
+    await plays(`
+      :Claude review   a:2   windows a quickfix   bar hunk 1/2
+      gs               windows a a quickfix
+      :q               windows quickfix
+    `);
+  });
+});
