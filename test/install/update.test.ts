@@ -98,13 +98,9 @@ test.each(NEOVIMS)(
   },
 );
 
-async function unusable(): Promise<Publication> {
-  const release = await TestRelease.standIn({ version: "0.3.0", program: "exit 127" });
-  return Publication.start(release);
-}
-
 nightly.test.each(NEOVIMS)("downloads what does not run here once, in $name", async (version) => {
-  await using broken = await unusable();
+  const release = await TestRelease.standIn({ version: "0.3.0", program: "exit 127" });
+  await using broken = await Publication.start(release);
   for (const requests of [1, 1]) {
     await using neovim = await start(version, broken);
     const { last_error } = await reaches(neovim, "failed");

@@ -38,15 +38,6 @@ async function reports(name: string): Promise<void> {
 
 const make = () => mkdirSync(join(root, "src"));
 
-test("what is new to it may have changed before", () => {
-  make();
-  expect([watch.follow(paths), watch.follow(paths)]).toEqual([true, false]);
-  paths.push(join(root, "src/c"));
-  expect([watch.follow(paths), watch.follow(paths)]).toEqual([true, false]);
-  paths.pop();
-  expect(watch.follow(paths)).toBe(false);
-});
-
 test.each([
   ["removed", () => rmSync(join(root, "src"), { recursive: true })],
   ["moved", () => renameSync(join(root, "src"), join(root, "elsewhere"))],

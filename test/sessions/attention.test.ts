@@ -37,16 +37,19 @@ describe.each([...NEOVIMS])("a session that needs the user of Neovim $name", (ve
       received = {}`);
   });
 
-  /** At once: on a busy machine two requests may be further apart than what is merged. */
-  const reports = (all: [n: number, state: string, msg?: string][]) =>
+  const report = (n: number, state: string, msg?: string) =>
     neovim.lua(
-      `for _, one in ipairs(...) do
-        rows.report(one[1], "terminal", { state = one[2], msg = one[3] })
+      `local n, state, msg = ... rows.report(n, "terminal", { state = state, msg = msg })`,
+      ...[n, state, ...(msg ? [msg] : [])],
+    );
+  /** "1 blocked, 2 working" at once: on a busy machine two requests may be further apart than what is merged. */
+  const reports = (all: string) =>
+    neovim.lua(
+      `for n, state in (...):gmatch("(%d) (%a+)") do
+        rows.report(tonumber(n), "terminal", { state = state })
       end`,
       all,
     );
-  const report = (n: number, state: string, msg?: string) =>
-    reports([[n, state, ...(msg ? [msg] : [])] as [number, string, string?]]);
   const messages = () => neovim.command("messages");
 
   test("is named in a message, with what it asks", async () => {
@@ -59,10 +62,7 @@ describe.each([...NEOVIMS])("a session that needs the user of Neovim $name", (ve
   });
 
   test("is reported together with others", async () => {
-    await reports([
-      [1, "blocked"],
-      [2, "blocked"],
-    ]);
+    await reports("1 blocked, 2 blocked");
     await eventually("the message", async () => (await messages()) !== "");
     await Bun.sleep(MERGED_MS);
     expect(await messages()).toBe("claude-code.nvim: :Claude next: 2 Claude sessions need you");
@@ -70,12 +70,7 @@ describe.each([...NEOVIMS])("a session that needs the user of Neovim $name", (ve
 
   test("is not reported where it is on screen, answered by then, or only done", async () => {
     await neovim.lua("vim.cmd.sbuffer(rows.get(1).buf)");
-    await reports([
-      [1, "blocked"],
-      [2, "blocked"],
-      [2, "working"],
-      [3, "done"],
-    ]);
+    await reports("1 blocked, 2 blocked, 2 working, 3 done");
     await Bun.sleep(MERGED_MS);
     expect(await messages()).toBe("");
   });

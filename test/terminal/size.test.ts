@@ -116,7 +116,6 @@ describe.each(NEOVIMS)("the size of Claude's terminal in $name", (version) => {
   test("stays what the user made it as the screen changes", async () => {
     await open();
     await neovim.command("vertical resize 50");
-    await sizes();
     await resize(neovim, 40, SCREEN.height);
     await resize(neovim, 150, SCREEN.height);
     expect(await sizes()).toEqual([99, -50]);

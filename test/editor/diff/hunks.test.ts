@@ -22,12 +22,7 @@ const EDITED: Edited[] = [
   ["that, undone", "GgaGo// end<Esc>u", "1 of 3", "a\nb\nc\nd\ne\n"],
   ["a line above a deletion", "gg]cga3GOnew<Esc>", "1 of 3", "a\nb\nnew\nd\ne\nf\n"],
   ["a line below the one before a deletion", "gg]cga2Gonew<Esc>", "1 of 3", "a\nb\nnew\nd\ne\nf\n"],
-  [
-    "lines around a change",
-    "gggaggOtop<Esc>jobelow<Esc>",
-    "1 of 3",
-    "top\nA\nbelow\nb\nc\nd\ne\nf\n",
-  ],
+  ["around a change", "gggaggOtop<Esc>jobelow<Esc>", "1 of 3", "top\nA\nbelow\nb\nc\nd\ne\nf\n"],
   ["its line split", "gggaggix<CR><Esc>", "1 of 3", "x\nA\nb\nc\nd\ne\nf\n"],
   ["two chosen, one edited away", "gggaGga1GSa<Esc>", "1 of 2", "a\nb\nc\nd\ne\n"],
   ["dropped and brought back", "gggaGgrgggru", "1 of 2", "A\nb\nc\nd\ne\nf\n"],

@@ -8,65 +8,31 @@ const UI = { width: 143, height: 47 };
 const WIDE = { width: 300, height: 90 };
 const LAYOUTS = ["vertical", "horizontal", "tab", "inline"] as const;
 
-/** Windows as a user may have them; each leaves the current window as the diff finds it. */
-const WINDOWS: [name: string, make: string][] = [
-  ["one window, cursor and scroll in the middle", `vim.cmd("normal! 150Gzt3l")`],
-  [
-    "four windows of odd sizes",
-    `vim.cmd("split other.txt | vsplit third.txt | wincmd j | 17split | wincmd t")
-     vim.cmd("vertical resize 31 | resize 9")
-     vim.cmd("normal! G")`,
-  ],
-  [
-    "two windows on the file",
-    `vim.cmd("split") vim.cmd("normal! 77Gzb") vim.cmd("wincmd w") vim.cmd("normal! 7G")`,
-  ],
-  [
-    "the file in another window",
-    `vim.cmd("vnew") vim.api.nvim_buf_set_lines(0, 0, -1, false, { "unnamed" })`,
-  ],
-  ["the file in no window", `vim.cmd("edit other.txt")`],
-  ["two tab pages", `vim.cmd("tabnew third.txt") vim.cmd("split")`],
-  ["'nohidden' and unsaved edits", `vim.o.hidden = false vim.cmd("normal! 5Gdd60G")`],
-  ["'bufhidden' is wipe, folds", `vim.bo.bufhidden = "wipe" vim.cmd("10,20fold | normal! 32G")`],
-  [
-    "an odd option and manual folds",
-    `vim.wo.foldmethod = "manual" vim.cmd("10,20fold | 30,35fold") vim.wo.number = true
-     vim.wo[0][0].wrap = false vim.wo.winbar = "mine" vim.cmd("normal! 32G")`,
-  ],
-  [
-    "scrolled sideways and a jump list",
-    `vim.wo.wrap = false vim.cmd("normal! 10Gyy40GP99G12G") vim.cmd("edit other.txt | buffer main.txt")`,
-  ],
-  [
-    "a quickfix list in front",
-    `vim.fn.setqflist({ { filename = "other.txt", lnum = 1, text = "x" } }) vim.cmd("copen 5")`,
-  ],
-  ["only a terminal", `vim.cmd("enew | terminal cat") vim.cmd("bwipeout! main.txt")`],
-  ["a terminal beside the file", `vim.cmd("vsplit | terminal cat") vim.cmd("vertical resize 50")`],
-  [
-    "only a file tree",
-    `vim.cmd("enew") vim.bo.buftype = "nofile" vim.bo.filetype = "tree" vim.wo.winfixwidth = true`,
-  ],
-  [
-    "a float in front",
-    `vim.api.nvim_open_win(vim.api.nvim_create_buf(false, true), false, { relative = "editor", row = 2, col = 2, width = 20, height = 3 })`,
-  ],
-  ["a window pinned to its buffer", `vim.wo.winfixbuf = true`],
-  [
-    "another plugin's diff",
-    `vim.cmd("edit other.txt | diffthis | vert diffsplit third.txt | wincmd b")`,
-  ],
-  [
-    "another plugin's diff beside the file",
-    `vim.cmd("split other.txt | diffthis | vert diffsplit third.txt | wincmd b")`,
-  ],
-  ["a preview and a help window", `vim.cmd("pedit other.txt | help") vim.cmd("wincmd p")`],
-  [
-    "folds by expression and diff options of one's own",
-    `vim.wo.foldmethod = "indent" vim.opt.diffopt:append("algorithm:histogram")`,
-  ],
-];
+/** Windows as a user may have them, and the Ex commands that make them. */
+const WINDOWS = `
+  one window, cursor and scroll in the middle: normal! 150Gzt3l
+  four windows of odd sizes: split other.txt | vsplit third.txt | wincmd j | 17split | wincmd t | vertical resize 31 | resize 9 | normal! G
+  two windows on the file: split | exe "normal! 77Gzb" | wincmd w | normal! 7G
+  the file in another window: vnew | call setline(1, "unnamed")
+  the file in no window: edit other.txt
+  two tab pages: tabnew third.txt | split
+  'nohidden' and unsaved edits: set nohidden | normal! 5Gdd60G
+  'bufhidden' is wipe, folds: setlocal bufhidden=wipe | 10,20fold | normal! 32G
+  an odd option and manual folds: set foldmethod=manual number winbar=mine | setlocal nowrap | 10,20fold | 30,35fold | normal! 32G
+  scrolled sideways and a jump list: set nowrap | exe "normal! 10Gyy40GP99G12G" | edit other.txt | buffer main.txt
+  a quickfix list in front: call setqflist([#{filename: "other.txt", lnum: 1, text: "x"}]) | copen 5
+  only a terminal: enew | exe "terminal cat" | bwipeout! main.txt
+  a terminal beside the file: vsplit | exe "terminal cat" | vertical resize 50
+  only a file tree: enew | setlocal buftype=nofile filetype=tree | set winfixwidth
+  a float in front: call nvim_open_win(nvim_create_buf(0, 1), 0, #{relative: "editor", row: 2, col: 2, width: 20, height: 3})
+  a window pinned to its buffer: set winfixbuf
+  another plugin's diff: edit other.txt | diffthis | vert diffsplit third.txt | wincmd b
+  another plugin's diff beside the file: split other.txt | diffthis | vert diffsplit third.txt | wincmd b
+  a preview and a help window: pedit other.txt | exe "help" | wincmd p
+  folds by expression and diff options of one's own: set foldmethod=indent diffopt+=algorithm:histogram`
+  .trim()
+  .split("\n")
+  .map((line) => line.trim().split(/: (.*)/) as [name: string, make: string]);
 
 const isOf = (group: string) => (mark: Mark) => mark.hl_group === group;
 
@@ -86,7 +52,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     test(`${name}: all comes back from each layout`, async () => {
       await using a = await Attached.opened({ version, ui: WIDE }, OLD);
       for (const other of ["other.txt", "third.txt"]) a.file(other, OLD);
-      await a.nvim.lua(make);
+      await a.nvim.command(make);
       await a.nvim.command("redraw");
       const before = await a.picture();
       for (const layout of LAYOUTS) {
