@@ -1,4 +1,4 @@
-import { claims, eventually, NEOVIMS } from "#test";
+import { claims, eventually, NEOVIMS, perBlock } from "#test";
 import { call } from "../nvim-lsp/client";
 import { later } from "../support/later";
 import { LanguageProject, scripted } from "./world";
@@ -23,18 +23,14 @@ const HIDDEN = `
   return names`;
 
 describe.each(NEOVIMS)("files that language servers need with $name", (version) => {
-  let world: LanguageProject;
+  const servers = (project: LanguageProject["project"]) => ({
+    text: scripted(project),
+    vim: scripted(project),
+  });
+  const world = perBlock(() => LanguageProject.open(version, FILES, { servers }));
   const hidden = () => world.project.neovim.lua<string[]>(HIDDEN);
 
-  beforeAll(async () => {
-    const servers = (project: LanguageProject["project"]) => ({
-      text: scripted(project),
-      vim: scripted(project),
-    });
-    world = await LanguageProject.open(version, FILES, { servers });
-    await world.project.neovim.command("syntax on");
-  });
-  afterAll(() => world[Symbol.asyncDispose]());
+  beforeAll(() => world.project.neovim.command("syntax on"));
 
   test("starts no server for a type that the user has not opened, and says so", async () => {
     claims("A file that Claude wrote starts no language server");

@@ -1,6 +1,6 @@
 import { rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { claims, eventually, NEOVIMS, outcomeOf } from "#test";
+import { claims, eventually, NEOVIMS, outcomeOf, perBlock } from "#test";
 import { LanguageProject, scripted } from "./world";
 
 /* What find_symbol and find_references say in each state of a language server. */
@@ -15,16 +15,14 @@ const FILES = {
 };
 
 describe.each(NEOVIMS)("questions to a language server with $name", (version) => {
-  let world: LanguageProject;
+  const servers = (at: LanguageProject["project"]) => ({ text: scripted(at, "utf-8") });
+  const world = perBlock(() => LanguageProject.open(version, FILES, { servers }));
   const references = (args: object) => world.ask("find_references", args);
   const apple = { symbol: "apple", path: "one.txt" };
 
   beforeAll(async () => {
-    const servers = (at: LanguageProject["project"]) => ({ text: scripted(at, "utf-8") });
-    world = await LanguageProject.open(version, FILES, { servers });
     await world.project.neovim.lua('require("port").language_files.ATTACH_MS = 100');
   });
-  afterAll(() => world[Symbol.asyncDispose]());
 
   test("says that an indexing server may know more, fails without an answer, and renames nothing", async () => {
     world.set("indexing");

@@ -8,6 +8,7 @@ import {
   NEWEST,
   nightly,
   outcomeOf,
+  perBlock,
   TestClient,
   TestNeovim,
 } from "#test";
@@ -45,13 +46,8 @@ const QUESTION: Asked = {
 const OVER = "that request was answered already, or Claude no longer asks it";
 
 describe.each([...NEOVIMS])("answers in Neovim $name", (version) => {
-  let editor: Editor;
-
-  beforeAll(async () => {
-    editor = await Editor.start(version);
-  });
+  const editor = perBlock(() => Editor.start(version));
   afterEach(() => editor.reset());
-  afterAll(() => editor[Symbol.asyncDispose]());
 
   const answers = { ...QUESTION.tool_input, answers: { "Which sizes?": "S, M, or XL" } };
   const rejected = { behavior: "deny", message: "The user rejected this.", interrupt: true };

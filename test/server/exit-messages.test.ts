@@ -1,16 +1,14 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { BOTH_NEOVIMS, claims, eventually, NEWEST, nightly, TestNeovim } from "#test";
+import { BOTH_NEOVIMS, claims, eventually, NEWEST, nightly, perBlock, TestNeovim } from "#test";
 
 describe.each(BOTH_NEOVIMS)("the executable in $name", (version) => {
-  let neovim: TestNeovim;
+  const neovim = perBlock(() => TestNeovim.start({ version, setup: "{ auto_start = false }" }));
   beforeAll(async () => {
-    neovim = await TestNeovim.start({ version, setup: "{ auto_start = false }" });
     await neovim.lua(`
       MESSAGES = {}
       vim.notify = function(text, level) table.insert(MESSAGES, text) end`);
   });
-  afterAll(() => neovim[Symbol.asyncDispose]());
   beforeEach(async () => {
     await neovim.lua(`MESSAGES = {}`);
   });

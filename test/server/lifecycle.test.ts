@@ -16,6 +16,7 @@ import {
   isRunning,
   NEOVIMS,
   outcomeOf,
+  perBlock,
   ps,
   TestClient,
   TestNeovim,
@@ -45,16 +46,17 @@ async function folders(neovim: TestNeovim, wanted: string[]): Promise<void> {
 
 describe.each(NEOVIMS)("$name", (version) => {
   describe("one Neovim's server", () => {
-    let neovim: TestNeovim;
     let lock: { path: string; port: number; content: LockContent };
     let executable: number;
 
-    beforeAll(async () => {
-      neovim = await TestNeovim.start({
+    const neovim = perBlock(() =>
+      TestNeovim.start({
         version,
         setup: false,
         env: { HTTP_PROXY: "http://proxy.invalid:3128", NO_PROXY: "intranet.invalid" },
-      });
+      }),
+    );
+    beforeAll(async () => {
       await neovim.lua(`
         EVENTS = {}
         vim.api.nvim_create_autocmd("User", { pattern = "ClaudeCode*", callback = function(event)
@@ -64,7 +66,6 @@ describe.each(NEOVIMS)("$name", (version) => {
       executable = await neovim.ready();
       lock = await neovim.lock();
     });
-    afterAll(() => neovim[Symbol.asyncDispose]());
 
     const takeEvents = () =>
       neovim.lua<[string, Record<string, unknown>][]>(

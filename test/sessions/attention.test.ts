@@ -1,4 +1,4 @@
-import { eventually, NEOVIMS, nightly, PORT, ROOT, TestNeovim } from "#test";
+import { eventually, NEOVIMS, nightly, PORT, perBlock, ROOT, TestNeovim } from "#test";
 
 /* What calls the user to a session that needs them: the options `notify.*`. */
 
@@ -8,17 +8,16 @@ const HURRY = 10;
 const MERGED_MS = 300;
 
 describe.each([...NEOVIMS])("a session that needs the user of Neovim $name", (version) => {
-  let neovim: TestNeovim;
-
-  beforeAll(async () => {
-    neovim = await TestNeovim.start({
+  const neovim = perBlock(() =>
+    TestNeovim.start({
       version,
       setup: "{ auto_start = false }",
       ui: { width: 120, height: 20 },
-    });
+    }),
+  );
+  beforeAll(async () => {
     await neovim.lua(`require("port").hurry(${HURRY})`);
   });
-  afterAll(() => neovim[Symbol.asyncDispose]());
 
   const setup = (options: string) =>
     neovim.lua(

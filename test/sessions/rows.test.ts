@@ -1,4 +1,4 @@
-import { NEOVIMS, TestNeovim } from "#test";
+import { NEOVIMS, perBlock, TestNeovim } from "#test";
 
 /* The rows of sessions: what each source may change, which one is current, what events say. */
 
@@ -20,13 +20,10 @@ const RECORD = `
   })`;
 
 describe.each([...NEOVIMS])("the rows of sessions in Neovim $name", (version) => {
-  let neovim: TestNeovim;
-
+  const neovim = perBlock(() => TestNeovim.start({ version, setup: "{ auto_start = false }" }));
   beforeAll(async () => {
-    neovim = await TestNeovim.start({ version, setup: "{ auto_start = false }" });
     await neovim.lua(RECORD);
   });
-  afterAll(() => neovim[Symbol.asyncDispose]());
 
   async function run<T>(body: string): Promise<T> {
     await neovim.lua(EMPTY);

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as fc from "fast-check";
-import { eventually, NEOVIMS, rows, TestNeovim } from "#test";
+import { eventually, NEOVIMS, perBlock, rows, TestNeovim } from "#test";
 
 /*
  * What a program reports to the terminal it runs in (OSC 7501). Reports are untrusted: whatever comes
@@ -27,13 +27,9 @@ function sequence(written: string): string {
 }
 
 describe.each([...NEOVIMS])("a CLI that reports to its terminal in Neovim $name", (version) => {
-  let neovim: TestNeovim;
   let runs = 0;
 
-  beforeAll(async () => {
-    neovim = await TestNeovim.start({ version, setup: "{ auto_start = false }" });
-  });
-  afterAll(() => neovim[Symbol.asyncDispose]());
+  const neovim = perBlock(() => TestNeovim.start({ version, setup: "{ auto_start = false }" }));
 
   /** Runs a shell's script in a session's terminal, which nobody looks at. */
   const start = (script: string) =>

@@ -8,6 +8,7 @@ import {
   isRunning,
   NEOVIMS,
   outcomeOf,
+  perBlock,
   TestClient,
   type TestNeovim,
 } from "#test";
@@ -28,11 +29,7 @@ import {
 } from "./workbench";
 
 describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
-  let neovim: TestNeovim;
-  beforeAll(async () => {
-    neovim = await startNeovim(version, `{ terminal = { command = ${ECHO} } }`);
-  });
-  afterAll(() => neovim[Symbol.asyncDispose]());
+  const neovim = perBlock(() => startNeovim(version, `{ terminal = { command = ${ECHO} } }`));
   afterEach(async () => {
     await reset(neovim);
     await configure(neovim, `{ command = ${ECHO} }`);

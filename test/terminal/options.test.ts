@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { eventually, NEOVIMS, ROOT, TestClient, type TestNeovim } from "#test";
+import { eventually, NEOVIMS, perBlock, ROOT, TestClient } from "#test";
 import {
   configure,
   ECHO,
@@ -20,13 +20,11 @@ import {
 const print = (words: string) => `{ "sh", "-c", '${LATER} echo "<${words}>"; exec cat' }`;
 
 describe.each(NEOVIMS)("options of Claude's terminal in $name", (version) => {
-  let neovim: TestNeovim;
+  const neovim = perBlock(() => startNeovim(version, "{ auto_start = false }"));
   beforeAll(async () => {
-    neovim = await startNeovim(version, "{ auto_start = false }");
     mkdirSync(join(neovim.cwd, ".git"));
     mkdirSync(join(neovim.cwd, "src/deep"), { recursive: true });
   });
-  afterAll(() => neovim[Symbol.asyncDispose]());
   const floating = () =>
     neovim.lua<string>(`
       for _, win in ipairs(vim.api.nvim_list_wins()) do

@@ -8,16 +8,12 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { eventually, isolatedEnv, NEOVIMS, ROOT, type TestNeovim, temporaryFolder } from "#test";
+import { eventually, isolatedEnv, NEOVIMS, perBlock, ROOT, temporaryFolder } from "#test";
 import { Terminal } from "../support/tmux";
 import { said, startNeovim } from "./workbench";
 
 describe.each(NEOVIMS)("terminal.provider in $name", (version) => {
-  let neovim: TestNeovim;
-  beforeAll(async () => {
-    neovim = await startNeovim(version, "{ auto_start = false }");
-  });
-  afterAll(() => neovim[Symbol.asyncDispose]());
+  const neovim = perBlock(() => startNeovim(version, "{ auto_start = false }"));
 
   const setup = async (provider: string): Promise<string[]> => {
     await neovim.lua(`

@@ -1,17 +1,13 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { eventually, NEOVIMS, TestClient, type TestNeovim } from "#test";
+import { eventually, NEOVIMS, perBlock, TestClient } from "#test";
 import { configure, LATER, plays, reset, said, startNeovim, windows } from "./workbench";
 
 /** Shows its session's number, then every byte it gets. */
 const CLI = `{ "sh", "-c", "stty raw -echo; ${LATER} echo up $CLAUDE_CODE_NVIM_SESSION; exec cat -v" }`;
 
 describe.each(NEOVIMS)("several Claudes in $name", (version) => {
-  let neovim: TestNeovim;
-  beforeAll(async () => {
-    neovim = await startNeovim(version, `{ terminal = { command = ${CLI} } }`);
-  });
-  afterAll(() => neovim[Symbol.asyncDispose]());
+  const neovim = perBlock(() => startNeovim(version, `{ terminal = { command = ${CLI} } }`));
   beforeEach(async () => {
     await reset(neovim);
     await configure(neovim, `{ command = ${CLI} }`);

@@ -1,4 +1,4 @@
-import { eventually, NEOVIMS, type TestNeovim } from "#test";
+import { eventually, NEOVIMS, perBlock } from "#test";
 import {
   configure,
   ECHO,
@@ -13,11 +13,9 @@ import {
 } from "./workbench";
 
 describe.each(NEOVIMS)("the size of Claude's terminal in $name", (version) => {
-  let neovim: TestNeovim;
-  beforeAll(async () => {
-    neovim = await startNeovim(version, `{ terminal = { command = ${ECHO}, position = "right" } }`);
-  });
-  afterAll(() => neovim[Symbol.asyncDispose]());
+  const neovim = perBlock(() =>
+    startNeovim(version, `{ terminal = { command = ${ECHO}, position = "right" } }`),
+  );
   afterEach(async () => {
     await reset(neovim);
     await resize(neovim, SCREEN.width, SCREEN.height);

@@ -7,21 +7,19 @@ import {
   claims,
   httpRequest,
   OLDEST,
+  perBlock,
   TestClient,
   TestNeovim,
   upgradeRequest,
 } from "#test";
 
 /** The compiled executable at the socket, as any client meets it; Neovim is the real one behind. */
-let neovim: TestNeovim;
 let lock: Awaited<ReturnType<TestNeovim["lock"]>>;
 
+const neovim = perBlock(() => TestNeovim.start({ version: OLDEST }));
 beforeAll(async () => {
-  neovim = await TestNeovim.start({ version: OLDEST });
   lock = await neovim.lock();
 });
-
-afterAll(async () => neovim[Symbol.asyncDispose]());
 
 const request = (headers: Record<string, string | undefined>) =>
   upgradeRequest(lock.port, lock.content.authToken, headers);
