@@ -61,14 +61,14 @@ local function heading(request)
   return request.questions and "Question" or request.tool
 end
 
---- A long line as several, which look as it does where it is wrapped.
+--- Splits a long line where Neovim would wrap it.
 local function in_rows(lines)
   local rows, most = {}, math.max(10, vim.o.columns - 3)
   for _, line in ipairs(lines) do
     local first = 1
     while #line - first >= MAX_LINE do
       local next = first + most
-      -- Whole characters.
+      -- Do not split a character.
       next = next + vim.str_utf_start(line, next)
       rows[#rows + 1] = line:sub(first, next - 1)
       first = next

@@ -129,7 +129,7 @@ local function reject(plan)
   end)
 end
 
---- On the line of the cursor, or the first one that is selected.
+--- Asks for a comment on the line of the cursor, or on the first selected one.
 local function comment(plan)
   local row = math.min(vim.fn.line("."), vim.fn.line("v")) - 1
   -- At once: keys that are fed would be the answer to what is asked here.

@@ -78,7 +78,7 @@ function M.has(n)
   return running.is_open(n) or n == 1 and not running.is_any_open()
 end
 
---- Starts another session, or shows the conversation that the arguments name if it runs.
+--- Starts another session, or shows the running one that the arguments name.
 ---@param arguments string[] for the CLI
 function M.new(arguments)
   find_running(arguments, function(row)

@@ -17,14 +17,13 @@ local function connected_pids()
 end
 
 --- A terminal in which one of these CLIs runs.
----@return integer? buf
 local function terminal_of(pids)
-  return vim
-    .iter(pids)
-    :map(function(pid)
-      return (sessions.get({ pid = pid }) or {}).buf
-    end)
-    :next()
+  for _, pid in ipairs(pids) do
+    local row = sessions.get({ pid = pid })
+    if row and row.buf then
+      return row.buf
+    end
+  end
 end
 
 --- The session of this Neovim whose CLI this is. A provider may not know its process: the only CLI then runs in the
@@ -134,10 +133,9 @@ function M.paste(text, submit, n, what)
     return false
   end
   paste_into(buf, text, submit)
-  if not require("claude-code.terminal.window").find(buf) then
-    notify_sent(what, "Claude", (":buffer %d"):format(buf))
-  elseif what then
-    notify_sent(what, "Claude")
+  local is_shown = require("claude-code.terminal.window").find(buf) ~= nil
+  if what or not is_shown then
+    notify_sent(what, "Claude", not is_shown and (":buffer %d"):format(buf) or nil)
   end
   return true
 end

@@ -68,7 +68,6 @@ local function call(provider, of, name, ...)
   return value, more
 end
 
---- Calls a function of a session's terminal.
 local function call_terminal(n, name, ...)
   local one = running[n]
   if one then

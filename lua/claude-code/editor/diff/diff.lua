@@ -123,7 +123,7 @@ function Diff:reject(reason)
   return self:finish("rejected", { reason = reason })
 end
 
----No one waits for its answer any more: what the user made of it stays in a buffer.
+---No one waits for its answer any more: the user's version stays in a buffer.
 ---@param what string what happened
 ---@return boolean ended by this call
 function Diff:close(what)

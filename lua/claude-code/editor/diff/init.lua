@@ -13,7 +13,7 @@ local text = require("claude-code.editor.diff.text")
 local waiting = require("claude-code.editor.diff.waiting")
 local windows = require("claude-code.editor.windows")
 
----A report of this topic replaces the one before, which is out of date.
+---Each report replaces the one before, which is out of date.
 local TOPIC = "diff"
 
 ---@class claude-code.DiffQueue

@@ -29,7 +29,7 @@ local WRITING_MODIFIED = { exit = true, update = true, xit = true }
 local WRITING_ALL = { wall = true, wqall = true, xall = true }
 
 local CLOSING = { close = true, quit = true }
----CTRL-W c, CTRL-W q, CTRL-W CTRL-Q.
+---CTRL-W with c, q or CTRL-Q; ZQ.
 local CLOSING_KEYS = { ["\23c"] = true, ["\23q"] = true, ["\23\17"] = true, ZQ = true }
 
 ---@class claude-code.Watch

@@ -4,7 +4,7 @@ local api = vim.api
 local autocommands = require("claude-code.lib.autocommands")
 local keyboard = require("claude-code.editor.input.keyboard")
 
----The end of a textlock (E565), for one, has no event: look for it so often, in ms.
+---Some blocks, such as a textlock (E565), end without an event: look again after this long, in ms.
 local RETRY_MS = 200
 
 local M = {}

@@ -123,7 +123,6 @@ local function next_from(all, step, from, place_of)
   end
 end
 
----The row of the cursor at its beginning.
 local function first_row(hunk)
   return math.max(hunk.new[1], 1)
 end

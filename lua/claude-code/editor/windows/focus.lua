@@ -73,7 +73,7 @@ function M.is_busy(in_key)
   return waits_for_key or is_busy_by_state()
 end
 
----Calls once, when what the user was in the middle of has ended.
+---Calls once, when the user has finished what keeps them busy.
 function M.after_busy(callback)
   local events = { "SafeState", "WinEnter", "WinClosed", "RecordingLeave" }
   blocked.on_next(events, callback, function(event)
@@ -120,7 +120,7 @@ function M.outside_terminal(work)
 end
 
 ---Begins insert or terminal mode in the current window. TODO(0.10): a terminal mode that is about to end also ends
----one that is asked for in the meantime: so once more, until it has begun.
+---one that is asked for in the meantime, so ask again until it has begun.
 ---@param is_due fun(): boolean asked before it is tried again
 ---@param tries? integer
 function M.begin_insert_mode(is_due, tries)
@@ -137,7 +137,7 @@ function M.begin_insert_mode(is_due, tries)
   end)
 end
 
----Back to the window, the "previous window" and the mode of before. With autocommands off.
+---Returns to the window, the "previous window" and the mode of before. Called with autocommands off.
 ---@param origin claude-code.Origin
 ---@param previous integer the window that CTRL-W p led to, or 0
 function M.give_back(origin, previous)

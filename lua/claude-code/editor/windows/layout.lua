@@ -11,7 +11,7 @@ local api, fn = vim.api, vim.fn
 
 local M = {}
 
----The tab line takes one, and gives it back, with tab pages.
+---The tab line takes one of them while it is visible.
 local function lines_for_windows()
   local tabline = vim.o.showtabline
   local has_tabline = tabline == 2 or (tabline == 1 and #api.nvim_list_tabpages() > 1)

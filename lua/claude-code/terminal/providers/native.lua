@@ -137,7 +137,7 @@ function Terminal:discard()
   remove(self.buf)
 end
 
---- Does it show what a CLI left that ended with an error?
+--- It shows the output of a CLI that ended with an error.
 local function has_ended(buf)
   return vim.b[buf].claude_code_terminal == true
     and vim.bo[buf].buftype == "terminal"

@@ -1,5 +1,5 @@
---- The CLI in a pane of the tmux that Neovim runs in. tmux starts it, so it inherits nothing from
---- Neovim: what it needs is passed along.
+--- The CLI in a pane of the tmux that Neovim runs in. tmux starts it, so it inherits nothing from Neovim: we pass what
+--- it needs.
 local programs = require("claude-code.programs")
 local window = require("claude-code.terminal.window")
 
@@ -79,12 +79,11 @@ end
 
 ---@return claude-code.TmuxTerminal? terminal that is beside Neovim
 local function beside()
-  return vim
-    .iter(panes_beside())
-    :map(function(pane)
+  for _, pane in ipairs(panes_beside()) do
+    if terminals[pane] then
       return terminals[pane]
-    end)
-    :next()
+    end
+  end
 end
 
 --- A pane takes the place of another one, so that no size changes.
@@ -93,7 +92,7 @@ local function swap(pane, other)
   run({ "select-pane", "-t", pane })
 end
 
---- Do the panes that are opened now outlive this Neovim?
+--- Panes that are opened now outlive this Neovim.
 local function is_kept()
   return require("claude-code.config").get().terminal.keep and is_around()
 end
@@ -108,7 +107,8 @@ local function add(pane, fields)
   return terminals[pane]
 end
 
----@return boolean tagged so that the next Neovim finds it
+--- Lets the next Neovim find the pane.
+---@return boolean done
 local function tag(pane, number)
   local output, message = run({ "set-option", "-p", "-t", pane, OWNER, own_tag(number) })
   if not output then

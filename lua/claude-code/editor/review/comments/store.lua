@@ -184,7 +184,6 @@ local function wrapped(text)
   return lines
 end
 
----@param lines claude-code.Chunk[][]
 local function draw(lines, comment, place)
   local text = (place.is_outdated and OUTDATED or "") .. comment.text
   local group = comment.is_sent and "ClaudeCodeCommentSent" or "ClaudeCodeComment"
