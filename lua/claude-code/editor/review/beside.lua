@@ -33,7 +33,6 @@ Beside.__index = Beside
 local M = {}
 
 local shown ---@type claude-code.Beside?
----@param review claude-code.Review
 ---@return boolean does the user want it? As `diff.layout` says, if they have set that
 local function is_wanted(review)
   if review.wants_beside ~= nil then
@@ -167,8 +166,6 @@ function Beside:follow()
   end)
 end
 
----@param review claude-code.Review
----@param win integer
 local function open(review, win)
   local self = setmetatable({ review = review, win = win }, Beside)
   self.buf, self.tab = api.nvim_win_get_buf(win), api.nvim_win_get_tabpage(win)
@@ -201,7 +198,6 @@ function Beside:refresh()
 end
 
 ---@private
----@return boolean
 function Beside:is_intact()
   return windows.shows(self.win, self.buf)
     and windows.shows(self.old_win, self.old_buf)
@@ -269,7 +265,6 @@ function Beside:close()
   end
 end
 
----@param win integer
 ---@return boolean is it the file's window?
 function M.is_file(win)
   return shown ~= nil and shown.win == win

@@ -75,7 +75,6 @@ Buffer.__index = Buffer
 
 local attached = {} ---@type table<integer, claude-code.ReviewBuffer>
 
----@param buf integer
 ---@return claude-code.ReviewBuffer? nil: nothing of the review was shown there
 function M.get(buf)
   return attached[buf]
@@ -86,7 +85,6 @@ function M.all()
   return vim.tbl_values(attached)
 end
 
----@param buf integer
 ---@return claude-code.ReviewHunk[] of the text it had lately
 function M.hunks(buf)
   local self = M.get(buf)
@@ -204,7 +202,6 @@ function Buffer:is_missed(review)
 end
 
 ---@param hunks claude-code.ReviewHunk[]
----@param row integer
 ---@return integer index of the first one that ends behind this row, or behind all
 function M.index_at(hunks, row)
   local low, high = 1, #hunks + 1
@@ -222,7 +219,6 @@ function M.index_at(hunks, row)
 end
 
 ---@param hunks claude-code.ReviewHunk[]
----@param row integer
 ---@return claude-code.ReviewHunk? the one with this row
 function M.hunk_at(hunks, row)
   local hunk = hunks[M.index_at(hunks, row)]
@@ -231,7 +227,6 @@ end
 
 ---Nothing is Claude's in the buffer of a deleted file, which keeps its text, or of a file that was only renamed.
 ---@param review claude-code.Review
----@param buf integer
 ---@return claude-code.ReviewFile? file of such a buffer
 function M.file_without_hunks(review, buf)
   local file = review:file_of(buf)
@@ -257,24 +252,7 @@ function M.shown_name(file)
   return (file.kind == "deleted" or file.binary) and SCHEME .. file.path or file.path
 end
 
-local function fill_base(buf, file, shown)
-  if not api.nvim_buf_is_loaded(buf) then
-    return
-  end
-  -- Language servers must not attach, even while the cursor is in the list.
-  local buftype = vim.bo[buf].buftype
-  vim.bo[buf].buftype, vim.bo[buf].modifiable = "nofile", true
-  api.nvim_buf_set_lines(buf, 0, -1, false, file_lines.parse(shown).lines)
-  vim.bo[buf].modifiable, vim.bo[buf].modified = false, false
-  local filetype = vim.filetype.match({ buf = buf, filename = file })
-  if filetype then
-    require("claude-code.editor.documents.parsing").set_filetype(buf, filetype)
-  end
-  vim.bo[buf].buftype = buftype
-end
-
 ---Loads such a buffer.
----@param buf integer
 ---@param listed? claude-code.ReviewFile
 function M.load_base(buf, listed)
   -- Neovim reads it again for another review.
@@ -284,13 +262,25 @@ function M.load_base(buf, listed)
   end
   local file = api.nvim_buf_get_name(buf):sub(#SCHEME + 1)
   requests.request("review/base", { path = file }, function(value, problem)
+    if not api.nvim_buf_is_loaded(buf) then
+      return
+    end
     local words = listed and listed.binary and M.binary_words(listed) or nil
     local nothing = problem or "there is nothing to review in this file"
-    fill_base(buf, file, words or value and value.text or nothing)
+    local lines = file_lines.parse(words or value and value.text or nothing).lines
+    -- Language servers must not attach, even while the cursor is in the list.
+    local buftype = vim.bo[buf].buftype
+    vim.bo[buf].buftype, vim.bo[buf].modifiable = "nofile", true
+    api.nvim_buf_set_lines(buf, 0, -1, false, lines)
+    vim.bo[buf].modifiable, vim.bo[buf].modified = false, false
+    local filetype = vim.filetype.match({ buf = buf, filename = file })
+    if filetype then
+      require("claude-code.editor.documents.parsing").set_filetype(buf, filetype)
+    end
+    vim.bo[buf].buftype = buftype
   end)
 end
 
----@param buf integer
 ---@return string? file whose base text it holds
 function M.base_file(buf)
   local name = api.nvim_buf_get_name(buf)

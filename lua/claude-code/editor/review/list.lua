@@ -84,14 +84,11 @@ function List:has_cursor()
   return vim.bo.buftype == "quickfix" and self:is_current()
 end
 
----@param row integer
 ---@return claude-code.ReviewEntry? nil: there is none, or something else has added it (|:grepadd|)
 function List:entry(row)
   return self.id and entry_of(fn.getqflist({ id = self.id, idx = row, items = 0 }).items[1])
 end
 
----@param first integer
----@param last integer
 ---@return claude-code.ReviewEntry[]
 function List:entries(first, last)
   if first == last then
@@ -101,8 +98,6 @@ function List:entries(first, last)
   return vim.iter(vim.list_slice(items, first, math.min(last, #items))):map(entry_of):totable()
 end
 
----@param first integer
----@param last integer
 ---@return table<string, true> keys of these entries
 function List:keys(first, last)
   local keys = {}
@@ -186,7 +181,6 @@ function List:fill_again(items, title)
   end
 end
 
----@param name string
 ---@return integer buf that may be not loaded: for names, setqflist() would take 100 ms to look up 2,000
 function List:buffer(name)
   local buf = self.buffers[name]

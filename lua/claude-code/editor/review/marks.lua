@@ -18,10 +18,9 @@ local function joined(lines)
   return #lines > 0 and table.concat(lines, "\n") .. "\n" or ""
 end
 
----A hunk as it is drawn: as a whole, or by the parts that differ, where the user's rows stand between Claude's,
----or most of a file was only moved.
+---A hunk as it is drawn: as a whole, or by the parts that differ, where the user's rows are between Claude's, or most
+---of a file was only moved.
 ---@param old_lines string[] as the buffer would have them
----@return claude-code.DrawnHunk[]
 local function drawn(hunk, in_parts, old_lines)
   local first, count = hunk.new[1], hunk.new[2]
   if not in_parts or count == 0 then
@@ -45,9 +44,7 @@ local function mark_signs(pen, part)
   local first, sign = math.max(part.new - 1, 0), count == 0 and "▁" or "▎"
   draw.sign(pen, first, math.max(count, 1), sign, group, SIGN_PRIORITY)
 end
-
 ---Scrolls to all of the hunk whose beginning has the cursor, and to the old lines above it.
----@param win integer
 ---@param hunks claude-code.ReviewHunk[] of its buffer
 function M.reveal(win, hunks)
   local row, column = unpack(api.nvim_win_get_cursor(win))
@@ -60,20 +57,11 @@ function M.reveal(win, hunks)
   reveal.old_lines_on_top(win, NAMESPACE)
 end
 
----The first signs move the text where 'signcolumn' is "auto", which Neovim knows once it has drawn them.
-local function redraw_first_signs(win)
-  local is_auto = win ~= -1 and vim.startswith(vim.wo[win].signcolumn, "auto")
-  if is_auto and api.nvim_get_mode().mode == "n" then
-    require("claude-code.messages.notify").redraw()
-  end
-end
-
 ---@class claude-code.ReviewMarks
 ---@field drawing claude-code.Drawing
 ---@field is_review boolean colours and old lines, too, not signs alone
 
 ---Draws the hunks, in the place of what was drawn before.
----@param buf integer
 ---@param before? claude-code.ReviewMarks what it returned last
 ---@param hunks claude-code.ReviewHunk[] of the text that the buffer has now
 ---@param is_review boolean
@@ -102,7 +90,12 @@ function M.show(buf, before, hunks, is_review, is_beside)
   if #hunks == 0 then
     return drawing:stop()
   elseif is_review and not before then
-    redraw_first_signs(fn.bufwinid(buf))
+    -- The first signs move the text where 'signcolumn' is "auto", which Neovim knows once it has drawn them.
+    local win = fn.bufwinid(buf)
+    local is_auto = win ~= -1 and vim.startswith(vim.wo[win].signcolumn, "auto")
+    if is_auto and api.nvim_get_mode().mode == "n" then
+      require("claude-code.messages.notify").redraw()
+    end
     drawing:show()
   end
   if is_review and not (before and before.is_review) then

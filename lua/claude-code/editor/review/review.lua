@@ -60,7 +60,6 @@ local M = {}
 local Review = {}
 Review.__index = Review
 
----@return claude-code.Review
 local function new(scope, list)
   local self = { scope = scope, list = list, is_open = false, files = {}, asked = 0, answered = 0 }
   self.by_path, self.by_buffer = {}, {}
@@ -74,7 +73,6 @@ function M.current()
   return current
 end
 
----@param buf integer
 ---@return claude-code.ReviewFile?
 function Review:file_of(buf)
   if #self.files == 0 then
@@ -218,7 +216,6 @@ end
 
 ---Asks for the hunks of a buffer, and shows them; lists again if the list has others. A later event handles text that
 ---changes in the meantime. Runs in a task.
----@param buf integer
 function Review:update(buf)
   local shown = buffers.attach(buf)
   local file, _, is_old = shown:fetch(self)
@@ -307,7 +304,6 @@ end
 ---@param scope claude-code.ReviewScope
 ---@param jumps boolean
 ---@param keys claude-code.Key[]
----@param runs boolean
 function M.open(scope, jumps, keys, runs)
   current = new(scope, current.list)
   current.is_open, current.jumps, current.keys, current.runs = true, jumps, keys, runs
@@ -327,7 +323,6 @@ function M.refresh()
   end)
 end
 
----@param buf integer
 function M.update(buf)
   task.run(function()
     current:update(buf)
@@ -343,7 +338,6 @@ function M.close()
 end
 
 ---Loads a buffer with the base text of a file (BufReadCmd).
----@param buf integer
 function M.load_base(buf)
   buffers.load_base(buf, current.by_path[buffers.base_file(buf) or ""])
 end
