@@ -95,14 +95,6 @@ test("third-party notices name each package in the executable, with its license,
   expect(text).not.toContain("winston");
 });
 
-test("the executable of this machine is an ELF with the loader of its C library", async () => {
-  const unpacked = await release.unpacked();
-  const kind = executableKind(await readFile(join(unpacked, "claude-code-nvim")));
-  const { format, machine, loader } = NATIVE;
-  expect(kind).toEqual({ format, machine, ...(loader && { loader }) });
-  expect(() => executableKind(Buffer.alloc(100))).toThrow("neither an ELF");
-});
-
 const PATH = `${process.env.PATH}:${join(ROOT, ".toolchain/bin")}`;
 const RUBY = Bun.which("ruby", { PATH }) ?? "ruby";
 /** As much of Homebrew as the formula's `install` needs. */

@@ -74,7 +74,7 @@ describe.each([...NEOVIMS])("answers in Neovim $name", (version) => {
     expect(await editor.answer(id, answer)).toEqual([false, OVER]);
   });
 
-  test("what ends a request without an answer: the hook prints nothing", async () => {
+  test("prints nothing where a request ends without an answer", async () => {
     claims("A question is shown whole");
     for (const end of ["working", "idle", "done"]) {
       const { n, output, id } = await editor.asking();
@@ -93,7 +93,7 @@ describe.each([...NEOVIMS])("answers in Neovim $name", (version) => {
     expect(await second).toBeUndefined();
   });
 
-  test("a request that comes before the session is blocked is offered then: the message names the command", async () => {
+  test("offers a request that came before the session was blocked, and names the command", async () => {
     await editor.neovim.command("doautocmd FocusGained");
     const n = await editor.block("terminal", `name = "docs"`);
     await editor.report(n, "working");
@@ -118,7 +118,7 @@ describe.each([...NEOVIMS])("answers in Neovim $name", (version) => {
     expect(await editor.requests()).toEqual([]);
   });
 
-  test("claude -p, and a session without a dialog: the hook ends", async () => {
+  test("ends the hook of claude -p, and of a session without a dialog", async () => {
     const n = await editor.block("registry");
     expect(await editor.hook(BASH, n, "sdk-cli")).toBeUndefined();
     // Its dialog never comes.
@@ -128,7 +128,7 @@ describe.each([...NEOVIMS])("answers in Neovim $name", (version) => {
     await editor.neovim.lua("RESTORE()");
   });
 
-  test("input of any kind: as text, with codes for what nobody sees", async () => {
+  test("shows input of any kind as text, with codes for what no one sees", async () => {
     claims("Invisible characters are shown as codes");
     claims("A question is shown whole");
     const tool = (tool_name: string, tool_input: object): Asked => ({ tool_name, tool_input });
@@ -189,7 +189,7 @@ describe.each([...NEOVIMS])("answers in Neovim $name", (version) => {
     await output;
   });
 
-  test("the current session, else the one that has asked longest; a count is a number", async () => {
+  test("answers the current session, else the one that has asked longest; a count is a number", async () => {
     const outputs: Promise<unknown>[] = [];
     for (const number of [1, 2]) {
       const n = await editor.block("terminal", `name = "s${number}"`);
@@ -217,7 +217,7 @@ describe.each([...NEOVIMS])("answers in Neovim $name", (version) => {
     expect(await outputs[1]).toBeUndefined();
   });
 
-  test("of several questions the list names the one that it answers", async () => {
+  test("names which of several questions the list answers", async () => {
     const second = { question: "In which colour?", header: "Colour", options: [{ label: "red" }] };
     const questions = [{ ...second, question: "Which sizes?" }, second];
     const asked = { tool_name: "AskUserQuestion", tool_input: { questions } };
@@ -231,7 +231,7 @@ describe.each([...NEOVIMS])("answers in Neovim $name", (version) => {
     await output;
   });
 
-  test("the request is above the list, whole or by a choice, and goes with it", async () => {
+  test("shows the request above the list, whole or by a choice, and removes it with the list", async () => {
     await editor.block();
     const float = async () =>
       (await editor.floats()).map(({ lines, ...one }) => ({ ...one, text: lines[0] }));
@@ -265,7 +265,7 @@ describe.each([...NEOVIMS])("answers in Neovim $name", (version) => {
     await editor.says("that request was answered already");
   });
 
-  test("an option is read whole before it is sent, and nothing of a plan is concealed", async () => {
+  test("shows an option whole before it is sent, and conceals nothing", async () => {
     const label = `Use a map ${"and more ".repeat(40)}--force`;
     const questions = [{ question: "Which?", options: [{ label }, { label: "List" }] }];
     const asked = { tool_name: "AskUserQuestion", tool_input: { questions } };
@@ -280,7 +280,7 @@ describe.each([...NEOVIMS])("answers in Neovim $name", (version) => {
     expect(await output).toMatchObject({ behavior: "allow" });
   });
 
-  test("a line of 200,000 characters is shown whole, in lines that Neovim draws quickly", async () => {
+  test("shows a line of 200,000 characters whole, in lines that Neovim draws quickly", async () => {
     const command = `echo ${"ü€x".repeat(66_000)}`;
     const { output } = await editor.asking({ ...BASH, tool_input: { command } });
     await editor.neovim.command("Claude answer");
@@ -297,7 +297,7 @@ describe.each([...NEOVIMS])("answers in Neovim $name", (version) => {
     await output;
   });
 
-  test("without a request: it says who asks, or that nobody does", async () => {
+  test("says without a request who asks, or that no one does", async () => {
     await editor.neovim.command("Claude answer");
     await editor.says("no Claude session asks anything");
     await editor.block("registry", `name = "docs"`);
@@ -316,7 +316,7 @@ describe.each([...NEOVIMS])("answers in Neovim $name", (version) => {
 });
 
 describe("answers in the newest Neovim", () => {
-  nightly.test("a Neovim that is busy is asked again", async () => {
+  nightly.test("asks a busy Neovim again", async () => {
     await using editor = await Editor.start(NEWEST);
     await editor.block();
     editor.neovim.process.kill("SIGSTOP");
@@ -341,7 +341,7 @@ describe("answers in the newest Neovim", () => {
     expect(await output).toBeUndefined();
   });
 
-  test("off, as by default: no request is taken, and the command says how to turn it on", async () => {
+  test("takes no request while it is off, and says how to turn it on", async () => {
     await using editor = await Editor.start(NEWEST, { isOn: false });
     await editor.block();
     expect(await editor.hook(BASH)).toBeUndefined();
@@ -349,7 +349,7 @@ describe("answers in the newest Neovim", () => {
     await editor.says("the option permissions.answer is off");
   });
 
-  test("no client of the server can answer: it has no method or tool for that", async () => {
+  test("lets no client of the server answer", async () => {
     claims("Only you answer Claude's questions");
     await using editor = await Editor.start(NEWEST, { serves: true });
     const lock = await editor.neovim.lock();
@@ -373,7 +373,7 @@ describe("answers in the newest Neovim", () => {
     expect(await output).toMatchObject({ behavior: "deny" });
   });
 
-  test("the CLI that Neovim starts gets the hook only with the option, and only once", async () => {
+  test("gives the CLI the hook only with the option, and only once", async () => {
     for (const answers of [false, true]) {
       await using neovim = await TestNeovim.start({
         version: NEWEST,

@@ -59,7 +59,7 @@ describe.each([...NEOVIMS])("a plan in Neovim $name", (version) => {
     await eventually("the windows of before", async () => expect(await windows()).toEqual(before));
   });
 
-  test("comments on lines, also on one that moved; without any a reason is asked for", async () => {
+  test("sends comments on lines, also on one that moved; without any asks for a reason", async () => {
     await lua("INPUT = 'why?'");
     await keys("ggVGgC");
     await lua("INPUT = ''");
@@ -98,7 +98,7 @@ describe.each([...NEOVIMS])("a plan in Neovim $name", (version) => {
     await lua("vim.o.conceallevel = 0");
   });
 
-  test("a comment on lines that are selected can be typed", async () => {
+  test("takes a typed comment on lines that are selected", async () => {
     await lua("OURS, vim.ui.input = vim.ui.input, INPUT_OF_NEOVIM");
     await editor.neovim.type("ggVGgC");
     await editor.neovim.until("the question", "return vim.api.nvim_get_mode().mode == 'c'");
@@ -121,7 +121,7 @@ describe.each([...NEOVIMS])("a plan in Neovim $name", (version) => {
     ["a deleted buffer", ":bdelete!<CR>:Claude answer<CR>"],
     ["a wiped buffer", ":bwipeout!<CR>:Claude answer<CR>"],
     ["a closed window", ":copen<CR>:wincmd p<CR>:quit<CR>:Claude answer<CR>"],
-  ])("%s takes nothing of it, and its keys work", async (_name, typed) => {
+  ])("loses nothing by %s, and its keys work", async (_name, typed) => {
     for (const one of typed.split(/(?<=<CR>)/)) await keys(one);
     await isShown();
     expect(await lua("return vim.fn.getline(1, '$')")).toEqual(["# Plan", "", "1. do it"]);
@@ -152,22 +152,25 @@ describe.each([...NEOVIMS])("a plan in Neovim $name", (version) => {
   test.each([
     ["the last window", "", [":quit<CR>", "GoMore<Esc>ZZ"]],
     ["a window beside another", BESIDE, [":wq<CR>", ":close<CR>"]],
-  ])("closed in %s, its file takes its place, and nothing else changes", async (_, typed, ways) => {
-    const shown = `return vim.tbl_map(function(win)
+  ])(
+    "gives its place to the file when closed in %s, and changes nothing else",
+    async (_, typed, ways) => {
+      const shown = `return vim.tbl_map(function(win)
       return { vim.fn.bufname(win.bufnr), win.width, win.height, vim.fn.bufname("#") }
     end, vim.fn.getwininfo())`;
-    await keys(":edit before.txt<CR>:edit a.txt<CR>");
-    for (const one of typed.split(/(?<=<CR>)/)) await keys(one);
-    const files = await lua(shown);
-    for (const left of ways) {
-      await keys(":Claude answer<CR>");
-      await isShown();
-      await keys(left);
-      await eventually("the files", async () => expect(await lua(shown)).toEqual(files));
-    }
-  });
+      await keys(":edit before.txt<CR>:edit a.txt<CR>");
+      for (const one of typed.split(/(?<=<CR>)/)) await keys(one);
+      const files = await lua(shown);
+      for (const left of ways) {
+        await keys(":Claude answer<CR>");
+        await isShown();
+        await keys(left);
+        await eventually("the files", async () => expect(await lua(shown)).toEqual(files));
+      }
+    },
+  );
 
-  test("an empty one is not approved; its window closed, it waits", async () => {
+  test("is not approved when empty; waits when its window is closed", async () => {
     await keys("ggdG<CR>");
     await editor.says("the plan is empty");
     for (const one of ["u", ":copen<CR>", ":wincmd p<CR>", ":quit<CR>"]) await keys(one);
@@ -176,7 +179,7 @@ describe.each([...NEOVIMS])("a plan in Neovim $name", (version) => {
     await output;
   });
 
-  test("writing and closing decide nothing; :Claude answer shows it again, as it was edited", async () => {
+  test("decides nothing by writing and closing; :Claude answer shows it again, as edited", async () => {
     claims("Only you answer Claude's questions");
     await keys("Gomine<Esc>:write<CR>");
     await editor.says("this write decided nothing");
@@ -203,7 +206,7 @@ describe.each([...NEOVIMS])("a plan in Neovim $name", (version) => {
       "vim.cmd.edit('claude-code://prompt/9') vim.bo.buftype = 'acwrite'",
       "vim.cmd.edit('a.txt')",
     ],
-  ])("nobody is disturbed while they %s; then it is shown", async (_name, begin, end) => {
+  ])("disturbs no one while they %s, and appears then", async (_name, begin, end) => {
     await editor.report(n, "working");
     await eventually("its end", async () => (await name()) !== "claude-code://plan");
     await lua(begin);

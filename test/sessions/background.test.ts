@@ -89,7 +89,7 @@ describe.each([...NEOVIMS])(
       return choices;
     };
 
-    test("one is attached where it is resumed by the first command of a Neovim", async () => {
+    test("attaches one that the first command of a Neovim resumes", async () => {
       await neovim.command(`Claude --resume ${ID}`);
       await eventually("its start", () => started().length === 1);
       expect(started()).toEqual([`${project} none attach ${JOB}`]);
@@ -98,7 +98,7 @@ describe.each([...NEOVIMS])(
       writeFileSync(calls, "");
     });
 
-    test("one is listed, and attached in a terminal with its own row", async () => {
+    test("lists one, and attaches it in a terminal with its own row", async () => {
       await one({ where: "background", state: "working", attached: false });
       expect(await choose("nightly")).toEqual(["  ● nightly: working, now (background)"]);
       const row = await one({ n: 1, where: "background", job: JOB, attached: true });
@@ -126,13 +126,13 @@ describe.each([...NEOVIMS])(
       await one({ n: 1 });
     });
 
-    test("it goes on after its terminal has been closed", async () => {
+    test("keeps it running after its terminal was closed", async () => {
       await neovim.command("Claude close");
       const row = await one({ where: "background", state: "blocked", attached: false });
       expect(row.n).toBeUndefined();
     });
 
-    test("another process of its own has the same row; without one its row ends", async () => {
+    test("keeps the row for another process of its own; without one the row ends", async () => {
       await neovim.command(`Claude --resume ${ID}`);
       await one({ n: 1 });
       expect(started().at(-1)).toBe(`${project} none attach ${JOB}`);
@@ -149,7 +149,7 @@ describe.each([...NEOVIMS])(
       expect(await rows()).toEqual([]);
     });
 
-    test("one is started in a terminal, which closes: a message says where it is", async () => {
+    test("starts one in a terminal, which closes, and says where it is", async () => {
       const before = started().length;
       await neovim.command("messages clear | Claude new --bg -n later do it");
       await eventually("the message", async () =>
@@ -177,7 +177,7 @@ describe.each([...NEOVIMS])(
       writeFileSync(join(folder, `${id}.jsonl`), `${JSON.stringify(entry)}\n`);
     }
 
-    test("a past one is resumed in its own folder, and never a second time", async () => {
+    test("resumes a past one in its own folder, and never a second time", async () => {
       write(PAST, below, "rename the parser");
       write(GONE, join(project, "gone"), "in a folder that is gone");
       writeFileSync(calls, "");

@@ -96,7 +96,7 @@ describe.each([...NEOVIMS])("the files of running CLIs and Neovim $name", (versi
     return found as Row;
   }
 
-  test("each state, as it changes, and the end", async () => {
+  test("shows each state as it changes, and the end", async () => {
     const pid = run();
     write(pid, { name: "fix\u001b[31m login", nameSource: "user" });
     const first = await row("its row", (one) => one.state === "idle");
@@ -119,7 +119,7 @@ describe.each([...NEOVIMS])("the files of running CLIs and Neovim $name", (versi
     await eventually("its end", async () => (await rows()).length === 0);
   });
 
-  test("only sessions of the workspace and of its repositories' work trees", async () => {
+  test("shows only sessions of the workspace and of its repositories' work trees", async () => {
     commitAll(project, {});
     const beside = temporaryFolder();
     const linked = join(beside, "linked");
@@ -137,7 +137,7 @@ describe.each([...NEOVIMS])("the files of running CLIs and Neovim $name", (versi
     rmSync(join(project, ".git"), { recursive: true });
   });
 
-  test("no process that has ended, nor another one with its number, nor of another machine", async () => {
+  test("shows no process that has ended, nor another one with its number, nor of another machine", async () => {
     const [dead, other, right] = [run(), run(), run()];
     write(dead);
     process.kill(dead, "SIGKILL");
@@ -152,7 +152,7 @@ describe.each([...NEOVIMS])("the files of running CLIs and Neovim $name", (versi
     expect(others).toHaveLength(process.platform === "linux" ? 0 : 1);
   });
 
-  test("background sessions; no spare ones, daemons or kinds that are not known", async () => {
+  test("shows background sessions; no spare ones, daemons or unknown kinds", async () => {
     const background = run();
     const bg = { kind: "bg", name: "nightly", nameSource: "user", status: "busy" };
     write(background, { ...bg, jobId: "--print" });
@@ -165,7 +165,7 @@ describe.each([...NEOVIMS])("the files of running CLIs and Neovim $name", (versi
     expect(await rows()).toHaveLength(1);
   });
 
-  test("whatever stands in the files is no error in front of the user", async () => {
+  test("shows the user no error, whatever the files hold", async () => {
     const value = fc.oneof(
       fc.jsonValue({ maxDepth: 2 }),
       fc.constantFrom("interactive", "idle", "waiting", project, DOMAIN),

@@ -53,7 +53,7 @@ describe("past conversations", () => {
 
   beforeEach(() => rmSync(join(home, ".claude"), { recursive: true, force: true }));
 
-  test("those of all work trees and of folders below, the newest first", () => {
+  test("lists those of all work trees and of folders below, the newest first", () => {
     expect(list()).toEqual([]);
     const first = write(project, [user(project, "rename the parser")]);
     const second = write(linked, [user(linked, "fix", { gitBranch: "topic" })]);
@@ -67,7 +67,7 @@ describe("past conversations", () => {
     expect(list(linked).map((one) => one.id)).toEqual([third, second, first]);
   });
 
-  test("the title: what the user called it, a summary, the first prompt", () => {
+  test("takes as title the user's name, a summary, or the first prompt", () => {
     const prompts = [
       user(project, "<command-name>/clear</command-name>"),
       user(project, "Caveat", { isMeta: true }),
@@ -89,7 +89,7 @@ describe("past conversations", () => {
     ]);
   });
 
-  test("the title of one without words: the command, or that it is an image", () => {
+  test("takes as title of one without words the command, or that it is an image", () => {
     const args = "<command-args>src/a.ts carefully</command-args>";
     const fixit = `<command-message>fixit</command-message>\n<command-name>/fixit</command-name>\n${args}`;
     const mcp = "<command-name>/mcp</command-name>\n<command-args></command-args>";
@@ -104,7 +104,7 @@ describe("past conversations", () => {
     ]);
   });
 
-  test("none that runs; one whose CLI was killed", () => {
+  test("lists none that runs, and one whose CLI was killed", () => {
     const running = write(project, [user(project, "runs")]);
     const killed = write(project, [user(project, "was killed")]);
     const elsewhere = write(project, [user(project, "runs in a container")]);
@@ -121,7 +121,7 @@ describe("past conversations", () => {
     child.kill();
   });
 
-  test("whatever stands in the files", () => {
+  test("reads files of any content", () => {
     write(project, ["", "{", "null", "[]", '{"cwd": 7}', "{}"]);
     write(project, ["not JSON", '{"type":"user","message":null,"cwd":"/"}', "\u0000".repeat(99)]);
     const good = write(project, ["{cut off", user(project, "good"), '{"type":"custom-title"']);
@@ -132,7 +132,7 @@ describe("past conversations", () => {
     expect(list().map((one) => one.id)).toEqual([good]);
   });
 
-  nightly.test("the newest 200, of 5 MB each", () => {
+  nightly.test("lists the newest 200, of 5 MB each", () => {
     const filler = JSON.stringify({ type: "assistant", text: "z".repeat(20_000), cwd: project });
     const middle = Array.from({ length: Math.ceil((5 * MB) / filler.length) }, () => filler);
     const path = write(project, [user(project, "first"), ...middle, user(project, "last")]);

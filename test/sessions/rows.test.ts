@@ -119,23 +119,4 @@ describe.each([...NEOVIMS])("the rows of sessions in Neovim $name", (version) =>
       return current`);
     expect(current).toEqual([3, 1, 1, 2, 2, 3, 2, 1]);
   });
-
-  test("the current session of a tab page with a folder of its own runs there", async () => {
-    const current = await run(`
-      local folder = vim.fs.normalize(vim.fn.tempname())
-      vim.fn.mkdir(folder .. "/deep/er", "p")
-      local around, inside = rows.add({ cwd = folder }), rows.add({ cwd = folder .. "/deep" })
-      local last, current = rows.add({ cwd = "/" }), {}
-      for _, name in ipairs({ "", "/deep", "/deep/er" }) do
-        vim.cmd.tabnew()
-        vim.cmd.tcd(folder .. name)
-        table.insert(current, rows.current())
-        vim.cmd.tabclose()
-      end
-      vim.cmd.tabnew()
-      table.insert(current, rows.current())
-      vim.cmd.tabclose()
-      return current`);
-    expect(current).toEqual([1, 2, 2, 3]);
-  });
 });

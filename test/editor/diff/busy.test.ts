@@ -53,7 +53,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     await a.accepts(id);
   });
 
-  test("no turn of the event loop is spent on waiting", async () => {
+  test("spends no turn of the event loop on waiting", async () => {
     await using a = await start();
     await a.nvim.lua(FLOAT);
     await a.propose(a.main, NEW);
@@ -67,7 +67,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     expect(await a.nvim.lua("return COUNT")).toBeLessThan(5);
   });
 
-  test("the user may show it all the same: on a tab page of its own", async () => {
+  test("appears on a tab page of its own when the user asks for it", async () => {
     await using a = await start();
     const before = await a.picture();
     await a.nvim.lua(FLOAT);
@@ -81,7 +81,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     expect((await a.picture()).layout).toEqual(before.layout);
   });
 
-  test("a file in a float, as in zen-mode: a tab page of its own, and back", async () => {
+  test("shows a file in a float, as in zen-mode, on a tab page of its own, and goes back", async () => {
     await using a = await start();
     await a.nvim.lua(FLOAT.replace("vim.api.nvim_create_buf(false, true)", "0"));
     const before = await a.picture();

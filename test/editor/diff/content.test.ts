@@ -32,7 +32,7 @@ const colours = (a: Attached) =>
     end, { buffers.old, buffers.new })`);
 
 describe.each(NEOVIMS)("$name", (version) => {
-  test("a file in UTF-16: decoded, unless it has a lone surrogate, which would crash Neovim", async () => {
+  test("decodes a file in UTF-16, unless it has a lone surrogate, which would crash Neovim", async () => {
     await using a = await Attached.start({ version, ui: UI });
     await a.attach();
     for (const [bytes, decoded] of [
@@ -52,7 +52,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     }
   });
 
-  test("a new file in a folder that does not exist, and names that are odd, or a folder's", async () => {
+  test("takes a new file in a missing folder and odd names, and refuses a folder", async () => {
     await using a = await Attached.attached({ version, ui: UI });
     for (const name of ["no/such/folder/neu.lua", "100% [1] #x $HOME äö '.lua", "a\nb.lua"]) {
       const id = await a.propose(a.path(name), "return 1\n");
@@ -63,14 +63,14 @@ describe.each(NEOVIMS)("$name", (version) => {
     await a.says("is a folder: decide where Claude asks you");
   });
 
-  test("the old side cannot be changed, the proposed one can, also of a read-only file", async () => {
+  test("lets the proposed side change, not the old one, also of a read-only file", async () => {
     await using a = await Attached.opened({ version, ui: UI, args: ["-M"] }, "one\n");
     const id = await a.propose(a.main, "two\n");
     await a.nvim.type("<C-w>hx<C-w>lx<CR>");
     expect(await a.outcome(id)).toEqual({ id, outcome: "accepted", text: "wo\n" });
   });
 
-  test(":w other.txt and :saveas write and decide nothing, and say so; an aborted :w neither", async () => {
+  test("writes and decides nothing by :w other.txt, :saveas and an aborted :w", async () => {
     await using a = await Attached.attached({ version, ui: UI });
     await a.propose(a.file("main.txt", "one\n"), "two\nthree\n");
     for (const command of [":w other.txt", ":w! other.txt", ":saveas other.txt"]) {
@@ -95,7 +95,7 @@ describe.each(NEOVIMS)("$name", (version) => {
   });
 
   test.each(["vertical", "inline"])(
-    ":edit! in the %s layout: as proposed, as if new, in colours without FileType autocommands",
+    "is as proposed after :edit! in the %s layout, in colours, without FileType autocommands",
     async (layout) => {
       await using a = await Attached.attached({ version, ui: UI });
       await a.diffLayout(layout);
@@ -120,13 +120,16 @@ describe.each(NEOVIMS)("$name", (version) => {
     },
   );
 
-  test.each(ENDS)("the bar says what differs if no line does: %s", async (words, old, proposal) => {
-    await using a = await Attached.attached({ version, ui: UI });
-    await a.propose(a.file("main.txt", old), proposal);
-    await a.barShows(words);
-  });
+  test.each(ENDS)(
+    "names in the bar what differs if no line does: %s",
+    async (words, old, proposal) => {
+      await using a = await Attached.attached({ version, ui: UI });
+      await a.propose(a.file("main.txt", old), proposal);
+      await a.barShows(words);
+    },
+  );
 
-  test("recording a macro uses q", async () => {
+  test("leaves q to a macro that is recorded", async () => {
     await using a = await Attached.attached({ version, ui: UI });
     await a.propose(a.file("main.txt", "one\n"), "two\n");
     await a.nvim.lua('vim.api.nvim_feedkeys("ggqa", "n", false)');
@@ -200,7 +203,7 @@ describe.each(NEOVIMS)("big changes, in $name", (version) => {
   });
 
   test.each(["histogram", "minimal"])(
-    "an algorithm that takes seconds for as much is not asked: %s",
+    "does not ask an algorithm that takes seconds: %s",
     async (algorithm) => {
       await using a = await Attached.asNew({ version, ui: UI });
       await a.nvim.command(`set diffopt+=algorithm:${algorithm}`);
@@ -213,7 +216,7 @@ describe.each(NEOVIMS)("big changes, in $name", (version) => {
     },
   );
 
-  test("hidden characters of which thousands share a cell: marked once, with some of their codes", async () => {
+  test("marks thousands of hidden characters in one cell once, with some of their codes", async () => {
     await using a = await Attached.attached({ version, ui: UI });
     // For each of them its cell was looked for: minutes.
     const id = await a.propose(a.file("main.txt", "x\n"), `x${"\u034f".repeat(30_000)}\u200by\n`);
@@ -232,7 +235,7 @@ describe.each(NEOVIMS)("big changes, in $name", (version) => {
     ["too many bytes", `${"x".repeat(99)}\n`.repeat(11_000), "more than 1 MB"],
     ["too many lines", "x\n".repeat(20_001), "more than 20000 lines"],
     ["a line that is too long", "x".repeat(250_001), "a line of more than 250 KB"],
-  ])("%s on either side: refused, and a message says so", async (_what, big, limit) => {
+  ])("refuses %s on either side, and says so", async (_what, big, limit) => {
     claims("A big proposal does not freeze Neovim");
     await using a = await Attached.attached({ version, ui: UI });
     const buffers = "return #vim.api.nvim_list_bufs()";
@@ -253,7 +256,7 @@ describe.each(NEOVIMS)("big changes, in $name", (version) => {
     await a.barShows("hunk 1/1");
   });
 
-  test("a file that becomes too big while its diff waits: the bar says so, and nothing is read", async () => {
+  test("does not read a file that becomes too big while its diff waits, and says so", async () => {
     await using a = await Attached.attached({ version, ui: UI });
     const path = a.file("main.txt", "one\n");
     const id = await a.propose(path, "two\n");
@@ -279,7 +282,7 @@ describe.each(NEOVIMS)("white space that 'diffopt' ignores, in $name", (version)
     ["iwhiteall", "if a :\n    b( )\n"],
     ["iwhiteeol", "if a:\n    b()  \n"],
     ["iblank", "if a:\n\n    b()\n"],
-  ])("%s: a change of nothing else is shown", async (flag, proposed) => {
+  ])("shows a change of white space that %s hides", async (flag, proposed) => {
     await using a = await Attached.asNew({ version, ui: UI });
     await a.nvim.command(`set diffopt+=${flag}`);
     await a.attach();

@@ -34,7 +34,7 @@ describe.each(NEOVIMS)("what accepting writes is what is shown, in $name", (vers
     by a folder's symlink | mkdir ~/.ssh; ln -s ~/.ssh docs | docs/new/rc | ~/.ssh/new/rc
     by a chain of symlinks | mkdir -p ~/a/b; ln -s ~/.zshrc ~/second; ln -s ../../second ~/a/b/third | ~/a/b/third | ~/.zshrc`);
   test.each(outside)(
-    "a file outside of the workspace, %s: its whole path, as a warning",
+    "warns with the whole path of a file outside of the workspace, %s",
     async (_, make = "", name = "", shown = "") => {
       claims("A diff shows which file it writes");
       await using a = await start();
@@ -47,7 +47,7 @@ describe.each(NEOVIMS)("what accepting writes is what is shown, in $name", (vers
     },
   );
 
-  test("a file of the repository is inside where a plugin makes a part of it the working folder", async () => {
+  test("takes a file of the repository for inside where a plugin makes a part of it the working folder", async () => {
     await using a = await start();
     sh(a, "mkdir -p .git packages/a");
     await a.nvim.command(`cd ${a.path("packages/a")}`);
@@ -56,7 +56,7 @@ describe.each(NEOVIMS)("what accepting writes is what is shown, in $name", (vers
     await a.nvim.command(`cd ${a.nvim.cwd}`);
   });
 
-  test("a file of a workspace that is reached by a symlink is inside", async () => {
+  test("takes a file for inside in a workspace that is reached by a symlink", async () => {
     await using a = await start();
     sh(a, "mkdir -p real/deep; ln -s real linked");
     await a.nvim.command(`cd ${a.path("linked")}`);
@@ -67,7 +67,7 @@ describe.each(NEOVIMS)("what accepting writes is what is shown, in $name", (vers
     }
   });
 
-  test("with another old path: compares with the file that will be replaced", async () => {
+  test("compares with the file that will be replaced, whatever the old path", async () => {
     claims("A diff shows which file it writes");
     await using a = await start();
     const oldPath = a.file("a.txt", "one\n");
@@ -79,7 +79,7 @@ describe.each(NEOVIMS)("what accepting writes is what is shown, in $name", (vers
     expect(proposed).toContain("~/.bashrc");
   });
 
-  test("with another old path and no new file: shows both names; one that comes is compared", async () => {
+  test("shows both names without a new file, and compares with one that comes", async () => {
     await using a = await start();
     const oldPath = a.file("a.txt", "one\n");
     await a.propose(a.path("b.txt"), "one\nmore\n", { old_path: oldPath });
@@ -99,7 +99,7 @@ describe.each(NEOVIMS)("what accepting writes is what is shown, in $name", (vers
     a symlink leads to another file | link | echo old > one; echo old > two; ln -s one link | ln -sfn two link | ln -sfn one link
     a symlink to nothing leads to another nothing | link | ln -s one link | ln -sfn two link | ln -sfn one link`);
   test.each(swaps)(
-    "%s while the diff waits: refused, and the edits stay",
+    "refuses where %s while the diff waits, and keeps the edits",
     async (_, name = "", prepare = "", swap = "", back = "") => {
       claims("An accepted edit goes to the file that was shown");
       await using a = await start();
@@ -117,7 +117,7 @@ describe.each(NEOVIMS)("what accepting writes is what is shown, in $name", (vers
   );
 
   test.each([":w!", ":wq!", ":x!", ":Claude diff accept!"])(
-    "a read-only file: accepting is refused, %s does it",
+    "refuses to accept a read-only file, but for %s",
     async (forced) => {
       claims("A read-only file is written only after a `!`");
       await using a = await start();
@@ -146,7 +146,7 @@ describe.each(NEOVIMS)("what accepting writes is what is shown, in $name", (vers
     ["an 8-bit control", "\u009b", "<9b>"],
   ];
   test.each(hidden)(
-    "a character %s is shown by its code, and the bar warns",
+    "shows a character %s by its code, and warns in the bar",
     async (_, character, code) => {
       claims("Invisible characters are shown as codes");
       await using a = await start();
@@ -166,7 +166,7 @@ describe.each(NEOVIMS)("what accepting writes is what is shown, in $name", (vers
     },
   );
 
-  test("a character between two NULs is shown by its code, and what stands there is accepted", async () => {
+  test("shows a character between two NULs by its code, and accepts it", async () => {
     await using a = await start();
     const id = await a.propose(a.file("a.txt", "one\n\0if\n"), "one\n\0if\u202e\0x\n");
     await warns(a, "hidden characters, line 2");
@@ -179,7 +179,7 @@ describe.each(NEOVIMS)("what accepting writes is what is shown, in $name", (vers
     ["tabs", "\t".repeat(25), "<25 blanks>"],
     ["both", " \t".repeat(16), "<32 blanks>"],
   ])(
-    "text behind many blanks, %s: shown where they begin, and the bar warns",
+    "shows text behind many blanks, %s, where they begin, and warns in the bar",
     async (_, blanks, code) => {
       await using a = await start();
       const lines = ["one", `  two${" ".repeat(90)}`, `three${blanks}evil()`, `\t\tfour  five`];
@@ -189,13 +189,13 @@ describe.each(NEOVIMS)("what accepting writes is what is shown, in $name", (vers
     },
   );
 
-  test("in names, too", async () => {
+  test("shows hidden characters in names, too", async () => {
     await using a = await start();
     await a.propose(a.path("\u202ehs.tpircs\u2069\u061c.txt"), "x\n");
     for (const text of await bars(a)) expect(text).toContain("<202e>hs.tpircs<2069>");
   });
 
-  test("a link's address is not concealed, and the window has its own value again", async () => {
+  test("does not conceal a link's address, and gives the window its own value back", async () => {
     await using a = await start();
     await a.nvim.command("set conceallevel=2");
     for (const layout of ["vertical", "inline"]) {

@@ -222,7 +222,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     },
   );
 
-  test("without a UI, too, it waits, and a key decides it once it was asked for", async () => {
+  test("waits without a UI, too, until it is asked for; then a key decides it", async () => {
     const alone = await User.start(version, false);
     await using a = alone.a;
     await alone.goesTo("the quickfix list", false);

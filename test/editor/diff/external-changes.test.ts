@@ -21,7 +21,7 @@ describe.each(NEOVIMS)("$name: the file is written while its diff waits", (versi
   }
 
   test.each(["vertical", "inline"])(
-    "by the user, in another window: not overwritten unawares (%s)",
+    "is not overwritten unawares after a write in another window (%s)",
     async (layout) => {
       await using a = await start(layout);
       await a.plays(`
@@ -35,7 +35,7 @@ describe.each(NEOVIMS)("$name: the file is written while its diff waits", (versi
   );
 
   test.each(["<CR>", ":w<CR>", ":wq<CR>", ":Claude diff accept<CR>"])(
-    "by a program, just before %s: a second one accepts",
+    "needs a second %s after a program wrote it",
     async (accept) => {
       await using a = await start();
       writeFileSync(a.main, SAVED);
@@ -46,7 +46,7 @@ describe.each(NEOVIMS)("$name: the file is written while its diff waits", (versi
     },
   );
 
-  test("and once more after the warning: it takes another look", async () => {
+  test("takes another look when it is written again after the warning", async () => {
     await using a = await start();
     for (const text of [SAVED, `${SAVED}more\n`]) {
       writeFileSync(a.main, text);
@@ -66,7 +66,7 @@ describe.each(NEOVIMS)("$name: the file is written while its diff waits", (versi
     `);
   });
 
-  test("by the client, for another edit: compared with what that made of it", async () => {
+  test("compares with what the client made of it for another edit", async () => {
     await using a = await start();
     const first = a.last;
     const second = await a.propose(a.main, SAVED, { client: 2 });
@@ -80,7 +80,7 @@ describe.each(NEOVIMS)("$name: the file is written while its diff waits", (versi
     await a.accepts(first);
   });
 
-  test("one that was never shown is no less careful", async () => {
+  test("is as careful with one that was never shown", async () => {
     await using a = await start();
     const id = await a.propose(a.file("other.txt", OLD), NEW);
     a.file("other.txt", SAVED);
@@ -90,7 +90,7 @@ describe.each(NEOVIMS)("$name: the file is written while its diff waits", (versi
     expect(await a.outcome(id)).toEqual({ id, outcome: "accepted" });
   });
 
-  test("touched, but the same; or deleted", async () => {
+  test("accepts a file that was only touched, and shows a deleted one as new", async () => {
     await using a = await start();
     utimesSync(a.main, 1, 1);
     await a.accepts(a.last);
@@ -118,7 +118,7 @@ describe.each(NEOVIMS)("$name: the file is written while its diff waits", (versi
     await a.plays("<CR><CR>  ended = accepted  text as proposed");
   });
 
-  test("edited in its buffer: the bar and a message say so, and the edits can be merged", async () => {
+  test("says that its buffer was edited, and can merge the edits", async () => {
     await using a = await Attached.opened({ version, ui: UI }, OLD);
     await a.propose(a.main, NEW);
     const without = "bars without your unsaved edits   bars merge your edits";

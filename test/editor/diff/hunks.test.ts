@@ -49,7 +49,7 @@ describe.each(BOTH_NEOVIMS)("$name", (version) => {
     120_000,
   );
 
-  test("[c and ]c in each layout, with counts, from each side; the bar says where", async () => {
+  test("moves by [c and ]c in each layout, with counts, from each side", async () => {
     await using a = await Attached.opened({ version, ui: UI }, OLD);
     const fromOldSide = `
       <C-w>p2]c   :50   bars hunk 3/3
@@ -131,7 +131,7 @@ describe.each(BOTH_NEOVIMS)("$name", (version) => {
     },
   );
 
-  test("]c is no jump of the user's window", async () => {
+  test("adds no jump to the user's window by ]c", async () => {
     await using a = await Attached.opened({ version, ui: UI }, OLD);
     await a.configure(`{ diff = { layout = "inline" } }`);
     await a.nvim.command("normal! 10G20G30G40G");
@@ -144,7 +144,7 @@ describe.each(BOTH_NEOVIMS)("$name", (version) => {
     expect((await a.picture()).windows).toEqual(before.windows);
   });
 
-  test("by commands, from Claude's terminal too", async () => {
+  test("accepts and drops hunks by commands, also from Claude's terminal", async () => {
     await using a = await Attached.opened({ version, ui: UI }, OLD);
     await a.nvim.command("vsplit | terminal cat");
     const id = await a.propose(a.main, NEW);
@@ -162,7 +162,7 @@ describe.each(BOTH_NEOVIMS)("$name", (version) => {
     `);
   });
 
-  test("mixed line ends: lines put back keep theirs", async () => {
+  test("keeps the line ends of lines that are put back", async () => {
     await using a = await Attached.attached({ version, ui: UI });
     const path = a.file("main.txt", "one\r\ntwo\r\nthree\r\n");
     const proposal = "ONE\r\ntwo\r\nTHREE\n";
@@ -171,7 +171,7 @@ describe.each(BOTH_NEOVIMS)("$name", (version) => {
     expect(final(proposal, await a.outcome(id))).toBe("one\r\ntwo\r\nTHREE\n");
   });
 
-  test("a new file: dropped is rejected", async () => {
+  test("rejects a new file whose hunk is dropped", async () => {
     await using a = await Attached.attached({ version, ui: UI });
     for (const layout of LAYOUTS) {
       await a.diffLayout(layout);
@@ -181,7 +181,7 @@ describe.each(BOTH_NEOVIMS)("$name", (version) => {
     }
   });
 
-  test("diff.keys: other keys, several, none", async () => {
+  test("takes other keys, several or none by diff.keys", async () => {
     await using a = await Attached.opened({ version, ui: UI }, OLD);
     await a.configure(
       `{ diff = { keys = { accept = { "<Space>y", "<F2>" }, reject = false, drop_hunk = "<Space>d" } } }`,
@@ -193,7 +193,7 @@ describe.each(BOTH_NEOVIMS)("$name", (version) => {
     await a.cleared();
   });
 
-  test("several wait: the next and the previous one, edits kept, each answered to its own", async () => {
+  test("shows the next and the previous of several, keeps edits, and answers each its own", async () => {
     await using a = await Attached.asNew({ version, ui: UI });
     const paths = ["a.txt", "b.txt", "c.txt"].map((name) => a.file(name, OLD));
     await a.edit(paths[0] as string);

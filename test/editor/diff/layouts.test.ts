@@ -74,7 +74,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     });
   }
 
-  test("the first change stands among its neighbours, diff after diff", async () => {
+  test("shows the first change among its neighbours, diff after diff", async () => {
     await using a = await Attached.opened({ version, ui: UI }, OLD);
     await a.configure(`{ diff = { layout = "vertical" } }`);
     for (let i = 0; i < 4; i++) {
@@ -93,7 +93,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     }
   });
 
-  test("a new file is in one window, all of it marked as added", async () => {
+  test("shows a new file in one window, all of it marked as added", async () => {
     await using a = await Attached.opened({ version, ui: UI }, OLD);
     for (const [layout, tabs] of [
       ["vertical", 1],
@@ -119,7 +119,7 @@ describe.each(NEOVIMS)("$name", (version) => {
 
   /** These would take the file's window, or Neovim, with them; endings.test.ts has those that decide. */
   test.each([":bw!<CR>", ":bd!<CR>", ":e other.txt<CR>", ":tabclose<CR>"])(
-    "inline, left by %s: it waits, and the window stays",
+    "waits when it is left inline by %s, and keeps the window",
     async (keys) => {
       await using a = await inline(OLD);
       a.file("other.txt", OLD);
@@ -133,7 +133,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     },
   );
 
-  test("inline: deleted lines, additions and changes, kept true while edited", async () => {
+  test("draws deleted lines, additions and changes inline, also while edited", async () => {
     await using a = await inline("gone\tone\nsame\nold word\nend\n", { width: 60, height: 16 });
     const id = await a.propose(a.main, "same\nnew word\nend\nadded\n");
     const screen = async () => (await a.screen()).slice(1, 8).map((row) => row.trim());
@@ -203,7 +203,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     expect(await a.marks("diff.inline")).toEqual([]);
   });
 
-  test("highlight groups: what is deleted has a background; colour schemes and users have others", async () => {
+  test("gives deleted text a background, and leaves groups to colour schemes and users", async () => {
     await using a = await Attached.start({ version, ui: UI });
     await a.nvim.command("highlight ClaudeCodeBarKey guifg=#123456");
     await a.attach();

@@ -37,7 +37,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     a.plays(`<Ignore>  {join(getbufline(${buf}, 1, '$'), '|')} ${text.trimEnd().replaceAll("\n", "|")}
       {getbufvar(${buf}, '&modified')} ${isModified ? 1 : 0}`);
 
-  test("merged and accepted: the file has both, and so has the buffer, saved", async () => {
+  test("writes both when merged and accepted, and saves the buffer", async () => {
     await start();
     await merge();
     expect(await accept()).toBe(MERGED);
@@ -48,7 +48,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     await bufferHas(OLD.replace("five", "five and mine"), true);
   });
 
-  test("CRLF, a missing last newline and a BOM stay the proposal's", async () => {
+  test("keeps the proposal's CRLF, missing last newline and BOM", async () => {
     const old = "\uFEFFone\r\ntwo\r\nthree\r\nfour\r\nfive";
     await start({ old, proposal: `\uFEFF${NEW.trimEnd()}` });
     await merge();
@@ -70,7 +70,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     await bufferHas(accepted.replace("four", "four and mine"), true);
   });
 
-  test("merged, but the buffer edited further: it keeps its edits", async () => {
+  test("keeps later edits of the buffer after a merge", async () => {
     await start();
     await merge();
     await editLater();
@@ -78,7 +78,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     await bufferHas(MERGED.replace("three", "later"), true);
   });
 
-  test("undone and done again counts as merged", async () => {
+  test("counts as merged when undone and done again", async () => {
     await start();
     await merge();
     await a.nvim.type("u<C-r>Gox<Esc>");
@@ -86,7 +86,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     await bufferHas(`${MERGED}x\n`, false);
   });
 
-  test("conflicts: marked, not to be accepted while there are some, then resolved", async () => {
+  test("marks conflicts, and accepts nothing until they are resolved", async () => {
     await start({ proposal: OLD.replace("five", "FIVE") });
     const marked =
       "<<<<<<< your unsaved edits|five and mine|||||||| the file on disk|five|=======|FIVE|>>>>>>> Claude's proposal";
@@ -100,7 +100,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     expect(await accept()).toBe(OLD.replace("five", "FIVE and mine"));
   });
 
-  test("edits after a merge can be merged, too", async () => {
+  test("merges edits after a merge, too", async () => {
     await start();
     await merge();
     await editLater();

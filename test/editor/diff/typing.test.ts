@@ -104,7 +104,7 @@ describe.each(NEOVIMS)("$name: keys typed for something else decide nothing", (v
     });
   }
 
-  test("the second of two, by the second of two keys", async () => {
+  test("does not decide the second of two by the second of two keys", async () => {
     await using me = await User.start(version);
     const { a } = me;
     const first = await a.propose(a.file("a.txt", OLD), NEW);
@@ -120,7 +120,7 @@ describe.each(NEOVIMS)("$name: keys typed for something else decide nothing", (v
     expect(await a.outcome(second)).toEqual({ id: second, outcome: "rejected" });
   });
 
-  test("keys that decide, typed blindly into a diff that has just appeared", async () => {
+  test("ignores deciding keys typed blindly into a diff that has just appeared", async () => {
     await using me = await User.start(version);
     const { a } = me;
     await a.edit(a.file("a.txt", OLD));
@@ -134,7 +134,7 @@ describe.each(NEOVIMS)("$name: keys typed for something else decide nothing", (v
     await me.decidesNow(id);
   });
 
-  test("all other keys work at once, and those that decide are mapped", async () => {
+  test("takes all other keys at once, and maps those that decide", async () => {
     await using me = await User.start(version);
     const { a } = me;
     const id = await a.propose(a.file("a.txt", OLD), NEW);
@@ -148,7 +148,7 @@ describe.each(NEOVIMS)("$name: keys typed for something else decide nothing", (v
   });
 
   test.each([":w", ":q"])(
-    "a command line that was begun too early decides nothing: %s",
+    "decides nothing by a command line that was begun too early: %s",
     async (keys) => {
       await using me = await User.start(version);
       const { a } = me;
@@ -163,7 +163,7 @@ describe.each(NEOVIMS)("$name: keys typed for something else decide nothing", (v
     },
   );
 
-  test("a mapping that writes", async () => {
+  test("decides nothing by a mapping that writes", async () => {
     await using me = await User.start(version);
     const { a } = me;
     const mappings = ["<F2> :w<CR>", "<F3> :wq<CR>", "<F4> :w copy.txt<CR>", "<F5> <Cmd>w<CR>"];
@@ -181,7 +181,7 @@ describe.each(NEOVIMS)("$name: keys typed for something else decide nothing", (v
     expect(await a.outcome(id)).toEqual({ id, outcome: "accepted" });
   });
 
-  test("commands and functions decide at once all the same; so do keys after a pause", async () => {
+  test("decides at once by commands and functions, and by keys after a pause", async () => {
     await using me = await User.start(version);
     const { a } = me;
     const path = a.file("a.txt", OLD);
@@ -205,7 +205,7 @@ describe.each(NEOVIMS)("$name: keys typed for something else decide nothing", (v
     ]);
   });
 
-  test("by a real clock: shown after a pause, and decided after another", async () => {
+  test("appears after a pause by a real clock, and is decided after another", async () => {
     await using a = await Attached.asNew({ version, ui: UI, waitsForPauses: true });
     await a.pauses(150);
     await a.attach();

@@ -18,7 +18,7 @@ onEachNeovim(
       ],
     ];
 
-    test("what an answer that came too late contains is not lost", async () => {
+    test("keeps what an answer that came too late contains", async () => {
       const path = await session.open("late.txt", "text\n");
       const uri = `file://${path}`;
       await session.client.texts("getDiagnostics", { uri });
@@ -78,7 +78,7 @@ onEachNeovim(
         await eventually("answers again", () => session.client.json("getOpenEditors"));
       });
 
-      test("a diff that is open is closed for its client at once, on screen once Neovim is free", async () => {
+      test("closes an open diff for its client at once, on screen once Neovim is free", async () => {
         const path = session.write("closing.txt", "old\n");
         const answer = session.client.openDiff(path, "new\n");
         const windows = () => session.neovim.lua<number>("return #vim.api.nvim_list_wins()");
@@ -92,7 +92,7 @@ onEachNeovim(
         await eventually("the end of the diff", async () => (await windows()) === 1);
       });
 
-      test("openDiff waits and is shown once Neovim is free", async () => {
+      test("shows a diff once Neovim is free", async () => {
         const path = session.write("waiting.txt", "old\n");
         const free = await makeBusy();
         const from = session.client.received.length;
