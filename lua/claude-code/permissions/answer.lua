@@ -236,13 +236,13 @@ function M.run(n)
     require("claude-code.permissions.plan").show(request)
   else
     task.run(function()
-      local answer = (request.questions and ask_questions or ask_permission)(request)
-      local ok, problem = true, nil
+      local ask = request.questions and ask_questions or ask_permission
+      local answer = ask(request)
       if answer then
-        ok, problem = requests.answer(request.id, answer)
-      end
-      if not ok then
-        notify.warn(problem --[[@as string]])
+        local ok, problem = requests.answer(request.id, answer)
+        if not ok then
+          notify.warn(problem --[[@as string]])
+        end
       end
     end)
   end

@@ -72,8 +72,7 @@ local function find_running(arguments, callback)
   end)
 end
 
---- May a command name this session? It may also name the first one, which it then starts.
----@return boolean
+---@return boolean may a command name this session? It may also name the first one, which it then starts.
 function M.has(n)
   return running.is_open(n) or n == 1 and not running.is_any_open()
 end

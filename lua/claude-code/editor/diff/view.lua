@@ -138,7 +138,6 @@ function View:refresh()
   end
 end
 
----Updates the bars alone.
 function View:show_bars()
   if self:is_open() and self.layout:is_intact() then
     bars.show(self)

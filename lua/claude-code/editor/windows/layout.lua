@@ -53,7 +53,7 @@ function M.replace(layout, gone, instead)
   end
 end
 
----Sizes as they were, unless the user opened or closed windows since.
+---Restores sizes, unless the user opened or closed windows since.
 ---@param layout claude-code.SavedLayout
 ---@return boolean restored
 function M.restore_sizes(layout)
@@ -85,7 +85,7 @@ function M.keep_sizes()
   end
 end
 
----Sizes and scroll positions as they were, under the same conditions. A window whose cursor moved keeps its view.
+---Restores sizes and scroll positions, under the same conditions. A window whose cursor moved keeps its view.
 ---@param layout claude-code.SavedLayout
 function M.restore(layout)
   for _, saved in ipairs(M.restore_sizes(layout) and layout.windows or {}) do

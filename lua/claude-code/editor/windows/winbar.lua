@@ -70,7 +70,7 @@ local function names_of(hint)
   return table.concat(vim.tbl_values(hint.keys), " ")
 end
 
----Keys and what they do: words are dropped before keys, and what is needed never.
+---Keys and what they do. Words are dropped before keys; needed keys stay.
 ---@param hints claude-code.BarHint[] the most important last
 ---@param room integer in cells
 ---@return claude-code.BarPart[]

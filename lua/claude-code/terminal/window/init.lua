@@ -189,7 +189,7 @@ local function float_config()
   }
 end
 
---- Hides a window when the user moves to one below it, rather than passes one.
+--- Hides a window when the user moves to one below it, but not when the cursor only passes.
 function M.hide_when_left(win, hide)
   while_open(win, { "WinEnter", "CursorMoved", "ModeChanged" }, function()
     vim.schedule(function()
