@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { temporaryFolder } from "#test";
 import { cliArguments } from "../../src/claude/cli-arguments";
 
-test("a path that a shell would take apart is quoted, and runs", () => {
+test("quotes a path that a shell would take apart", () => {
   const folder = join(temporaryFolder(), "it's a $HOME");
   mkdirSync(folder);
   const script = join(folder, "claude-code-nvim");

@@ -28,7 +28,7 @@ const FILES: [string, string][] = [
 ];
 
 describe("hooks in a settings file", () => {
-  test.each(FILES)("%s: everything else keeps its bytes", (_name, text) => {
+  test.each(FILES)("keeps the bytes of everything else: %s", (_name, text) => {
     const after = add(text);
     // What was there is there, in its order, with only insertions in between.
     expect(isSubsequence(text.replace(/\{\s*\}|\[\s*\]/g, ""), after)).toBe(true);
@@ -47,14 +47,14 @@ describe("hooks in a settings file", () => {
     expect(JSON.parse(remove(after).replace("\uFEFF", ""))).toEqual(before);
   });
 
-  test("where others have their hooks, taking ours out restores every byte", () => {
+  test("restores every byte beside the hooks of others when ours are removed", () => {
     for (const name of ["other hooks", "four spaces, CRLF", "a key", "tabs", "one line"]) {
       const text = FILES.find(([known]) => known === name)?.[1] as string;
       expect(remove(add(text))).toBe(text);
     }
   });
 
-  test("a new file looks as one would write it", () => {
+  test("writes a new file as a user would", () => {
     const text = add(undefined);
     expect(text).toStartWith(
       '{\n  "hooks": {\n    "SessionStart": [\n      {\n        "hooks": [\n',
@@ -63,7 +63,7 @@ describe("hooks in a settings file", () => {
     expect(JSON.parse(text)).toEqual({ hooks: OURS });
   });
 
-  test("hooks of an older path are pointed to the new one, in place", () => {
+  test("points hooks of an older path to the new one, in place", () => {
     const old = withHooks(
       '{"a": 1}',
       hookSettings((event) => `'/old dir/claude-code-nvim' hook ${event}`),
@@ -73,7 +73,7 @@ describe("hooks in a settings file", () => {
     expect(JSON.parse(renewed)).toEqual({ a: 1, hooks: OURS });
   });
 
-  test("a hook that got too little time before gets enough, one that has more keeps it", () => {
+  test("gives a hook enough time, and keeps more than that", () => {
     const timeouts = (stop: number, edit: number) => {
       const hooks = structuredClone(OURS);
       for (const [event, timeout] of [
@@ -88,7 +88,7 @@ describe("hooks in a settings file", () => {
     expect(add(timeouts(15, 100))).toBe(timeouts(enough, 100));
   });
 
-  test("a hook of an older version gets the matcher of this one, unless others share its group", () => {
+  test("gives an older hook the matcher of this version, unless others share its group", () => {
     const [group] = structuredClone(OURS.PostToolUse ?? []);
     const older = { hooks: { PostToolUse: [{ ...group, matcher: "Edit|Write" }] } };
     expect(JSON.parse(add(JSON.stringify(older)))).toEqual({ hooks: OURS });
@@ -97,7 +97,7 @@ describe("hooks in a settings file", () => {
     expect(shared.hooks.PostToolUse[0].matcher).toBe("Edit|Write");
   });
 
-  test("another's hook in our group stays", () => {
+  test("keeps another's hook in our group", () => {
     const value = JSON.parse(add("{}"));
     value.hooks.Stop[0].hooks.push({ type: "command", command: "theirs" });
     const left = JSON.parse(remove(JSON.stringify(value, null, 2)));
@@ -115,11 +115,11 @@ describe("hooks in a settings file", () => {
     ["hooks that are a list", '{"hooks": []}', '"hooks" in settings.local.json'],
     ["an event that is no list", '{"hooks": {"Stop": {}}}', '"hooks" in settings.local.json'],
     ["a key twice", '{"hooks": {"Stop": []}, "hooks": {}}', "cannot be edited without harm"],
-  ])("%s is refused", (_name, text, message) => {
+  ])("refuses %s", (_name, text, message) => {
     expect(() => add(text)).toThrow(message);
   });
 
-  test("any settings: in and out again is the same value, and the rest never changes", () => {
+  test("changes nothing but our hooks in any settings, and restores them", () => {
     const settings = fc.dictionary(
       fc.string().filter((key) => key !== "hooks" && key !== "__proto__"),
       fc.jsonValue(),

@@ -55,7 +55,7 @@ const uses: [what: string, use: (place: Place) => void, done: () => boolean][] =
   ["remove", (place) => place.remove(), () => !existsSync(at("away/file"))],
 ];
 test.each(uses)(
-  "a folder that is replaced by a symlink while it is open leads nowhere: %s",
+  "leads nowhere by a folder that a symlink replaces while it is open: %s",
   (_, use, done) => {
     claims("An undo changes only what you decided about");
     below(root, "in/file", (place) => {
@@ -67,7 +67,7 @@ test.each(uses)(
   },
 );
 
-test.each(uses)("a folder that is a symlink is not entered: %s", (_, use) => {
+test.each(uses)("does not enter a folder that is a symlink: %s", (_, use) => {
   swap();
   expect(() => below(root, "in/file", use, true)).toThrow("it lies behind a symlink");
   expect(() => below(root, "in/more/file", use, true)).toThrow("it lies behind a symlink");
@@ -75,7 +75,7 @@ test.each(uses)("a folder that is a symlink is not entered: %s", (_, use) => {
   untouched();
 });
 
-test("what is no file is not read, nor waited for; of a symlink its target is", () => {
+test("reads no FIFO or folder, and of a symlink its target", () => {
   Bun.spawnSync(["mkfifo", at("fifo")]);
   symlinkSync(outside("file"), at("link"));
   const read = (name: string) => below(root, name, (place) => place.read(20)?.bytes.toString());
@@ -92,7 +92,7 @@ test("what is no file is not read, nor waited for; of a symlink its target is", 
   untouched();
 });
 
-test("a file is written with its folders and its mode, where nothing but folders is in its way", () => {
+test("writes a file with its folders and its mode, where nothing but folders is in its way", () => {
   const bytes = Buffer.from("new\n");
   writeBelow(root, { path: "a/b/c", expected: [], bytes, mode: 0o755 });
   expect([text(at("a/b/c")), lstatSync(at("a/b/c")).mode & 0o777]).toEqual(["new\n", 0o755]);

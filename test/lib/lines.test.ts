@@ -9,7 +9,7 @@ async function* stream(chunks: readonly Uint8Array[], problem?: Error) {
 const read = (chunks: readonly Uint8Array[], most?: number, problem?: Error) =>
   Array.fromAsync(linesOf(stream(chunks, problem), most));
 
-test("lines are the same wherever the chunks of a stream end", async () => {
+test("reads the same lines wherever the chunks of a stream end", async () => {
   const part = fc.constantFrom("", "a", "é", "日本", "\n", "\r\n", "{}");
   const text = fc.array(part, { maxLength: 20 }).map((parts) => parts.join(""));
   await fc.assert(
@@ -26,12 +26,12 @@ test("lines are the same wherever the chunks of a stream end", async () => {
   );
 });
 
-test("a line that is too long ends them; lines before it count", async () => {
+test("ends at a line that is too long, and keeps those before it", async () => {
   const chunks = ["one\ntwo", "two", "two", "\nthree\n"].map((text) => Buffer.from(text));
   expect(await read(chunks, 8)).toEqual(["one"]);
   expect(await read(chunks, 9)).toEqual(["one", "twotwotwo", "three"]);
 });
 
-test("a stream that breaks has ended", async () => {
+test("takes a stream that breaks for ended", async () => {
   expect(await read([Buffer.from("one\ntw")], undefined, new Error("gone"))).toEqual(["one", "tw"]);
 });

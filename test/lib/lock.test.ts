@@ -14,7 +14,7 @@ function abandoned(more = (holder: string) => holder): string {
   return path;
 }
 
-test("one has it at a time; it is given back, and nothing is left", () => {
+test("gives it to one at a time, and leaves nothing", () => {
   const path = join(temporaryFolder(), "a.lock");
   {
     using lock = tryLock(path);
@@ -24,7 +24,7 @@ test("one has it at a time; it is given back, and nothing is left", () => {
   expect(again).toBeDefined();
 });
 
-test("that of a process in another container is left alone for ten minutes", () => {
+test("leaves that of a process in another container alone for ten minutes", () => {
   const path = abandoned((holder) => holder.replace(/ \S+/, " elsewhere"));
   expect(tryLock(path)).toBeUndefined();
   const before = new Date(Date.now() - 11 * 60_000);
@@ -33,7 +33,7 @@ test("that of a process in another container is left alone for ten minutes", () 
   expect(lock).toBeDefined();
 });
 
-test("who comes back after ten minutes does not give back the lock of another one", () => {
+test("does not give back the lock of another process after ten minutes", () => {
   const path = join(temporaryFolder(), "a.lock");
   const late = tryLock(path);
   const before = new Date(Date.now() - 11 * 60_000);

@@ -41,7 +41,7 @@ const make = () => mkdirSync(join(root, "src"));
 test.each([
   ["removed", () => rmSync(join(root, "src"), { recursive: true })],
   ["moved", () => renameSync(join(root, "src"), join(root, "elsewhere"))],
-])("a folder that is %s and made again is watched again", async (_name, away) => {
+])("watches a folder again that is %s and made again", async (_name, away) => {
   make();
   watch.follow(paths);
   await reports("src/a");
@@ -53,7 +53,7 @@ test.each([
   await reports("src/b");
 });
 
-test("what is written as soon as a change is reported is reported, too", async () => {
+test("reports what is written as soon as a change is reported", async () => {
   make();
   const file = join(root, "src/a");
   let seen = "";

@@ -33,7 +33,7 @@ afterEach(() => {
 });
 const mode = (path: string) => (statSync(path).mode & 0o777).toString(8);
 
-test("folders of the state have mode 700, whatever the umask is, and was", () => {
+test("gives folders of the state mode 700, whatever the umask is, and was", () => {
   claims("Only you can read or change what we keep on disk");
   const folder = join(stateFolder(), "edits/1/deep");
   mkdirSync(join(stateFolder(), "edits"), { recursive: true });
@@ -44,13 +44,13 @@ test("folders of the state have mode 700, whatever the umask is, and was", () =>
   expect(folders.map(mode)).toEqual(["700", "700", "700", "700"]);
 });
 
-test("a folder of another user in the state folder is refused", () => {
+test("refuses a folder of another user in the state folder", () => {
   makePrivateFolder(join(stateFolder(), "review"));
   process.getuid = () => 4_711;
   expect(() => makePrivateFolder(join(stateFolder(), "review"))).toThrow("another user");
 });
 
-test("a file counts only if nobody else can have written it", () => {
+test("reads a file only if no one else can have written it", () => {
   const path = join(stateFolder(), "a.json");
   makePrivateFolder(stateFolder());
   writeFileSync(path, "{}", { mode: 0o600 });
@@ -62,7 +62,7 @@ test("a file counts only if nobody else can have written it", () => {
   expect(readPrivateFile(path)).toBeUndefined();
 });
 
-test("the hooks of a user with umask 000 leave nothing that others can change", async () => {
+test("leaves nothing that others can change by the hooks of a user with umask 000", async () => {
   claims("Only you can read or change what we keep on disk");
   using world = new Recorded({ "a.txt": "one\n" });
   await world.prompt();

@@ -21,7 +21,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-test("a file of several names keeps them", () => {
+test("keeps all names of a file", () => {
   rewrite(path("file"), Buffer.from("new\n"), lstatSync(path("file")));
   expect(readFileSync(path("other name"), "utf8")).toBe("new\n");
 });
@@ -32,7 +32,7 @@ const swaps: [what: string, swap: () => void][] = [
   ["a FIFO", () => Bun.spawnSync(["mkfifo", path("file")])],
   ["nothing", () => {}],
 ];
-test.each(swaps)("where %s came into its place just now, nothing is written", (_what, swap) => {
+test.each(swaps)("writes nothing where %s came into its place just now", (_what, swap) => {
   claims("An undo changes only what you decided about");
   const stats = lstatSync(path("file"));
   rmSync(path("file"));

@@ -21,12 +21,12 @@ test.each<[string, Uint8Array]>([
   ["a header alone", zeros.subarray(0, 5)],
   ["nothing", new Uint8Array(0)],
   ["plain text", Buffer.from("plain text, longer than a header")],
-])("%s is not expanded", (_, bytes) => {
+])("does not expand %s", (_, bytes) => {
   expect(zeros.readUInt32LE(5)).toBe(200_000);
   expect(() => decompress(Buffer.from(bytes), 100_000)).toThrow();
 });
 
-test("what was compressed comes back, whatever it is", () => {
+test("expands whatever was compressed", () => {
   const lengths = fc.constantFrom(0, 1, 255, 256, 257, 65_791, 65_792, 131_072, 300_000);
   fc.assert(
     fc.property(lengths, fc.uint8Array({ minLength: 1, maxLength: 300 }), (length, part) => {

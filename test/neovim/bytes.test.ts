@@ -73,7 +73,7 @@ onEachNeovim((session) => {
     expect(await ask("editor/buffers")).toMatchObject({ total: 1, buffers: [{ uri }] });
   });
 
-  test("a workspace folder in Latin-1", async () => {
+  test("sends a workspace folder in Latin-1 with U+FFFD", async () => {
     await session.neovim.lua(`
       local folder = vim.fn.getcwd() .. "/d\\233j\\224 vu"
       vim.fn.mkdir(folder)
@@ -86,7 +86,7 @@ onEachNeovim((session) => {
     });
   });
 
-  test("text in Latin-1 of a binary buffer", async () => {
+  test("sends text in Latin-1 of a binary buffer with U+FFFD", async () => {
     const text = (end: string) => Buffer.from(`caf\xe9 au lait, d\xe9j\xe0${end}`, "latin1");
     const seen = "caf\uFFFD au lait, d\uFFFDj\uFFFD";
     const path = session.write("binary.txt", Buffer.concat([text("\n"), text(`${LONG}\n`)]));

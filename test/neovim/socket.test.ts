@@ -4,7 +4,7 @@ import { NeovimRpc } from "../../src/neovim/rpc";
 /** More than the system takes from a program for one that does not read. */
 const LARGE = "x".repeat(4 * 1024 * 1024);
 
-test("delivers later, whole and in order, what a busy Neovim cannot take yet; also an answer of many reads", async () => {
+test("delivers whole and in order, later, what a busy Neovim cannot take yet", async () => {
   await using neovim = await TestNeovim.start({ version: NEWEST, setup: false });
   const rpc = await NeovimRpc.connect(await neovim.lua<string>("return vim.v.servername"));
   const exec = (code: string, ...args: unknown[]) => rpc.request("nvim_exec_lua", [code, args]);
@@ -20,7 +20,7 @@ test("delivers later, whole and in order, what a busy Neovim cannot take yet; al
   rpc.close();
 });
 
-test("when Neovim ends, what it has not answered is rejected", async () => {
+test("rejects what Neovim has not answered when it ends", async () => {
   await using neovim = await TestNeovim.start({ version: NEWEST, setup: false });
   const rpc = await NeovimRpc.connect(await neovim.lua<string>("return vim.v.servername"));
   const unanswered = rpc.request("nvim_exec_lua", ["vim.uv.sleep(5000)", []]);

@@ -45,7 +45,7 @@ const QUESTION: Asked = {
 };
 const OVER = "that request was answered already, or Claude no longer asks it";
 
-describe.each([...NEOVIMS])("answers in Neovim $name", (version) => {
+describe.each(NEOVIMS)("answers in Neovim $name", (version) => {
   const editor = perBlock(() => Editor.start(version));
   afterEach(() => editor.reset());
 

@@ -12,7 +12,7 @@ const ASKED = {
 };
 beforeEach(() => writeFileSync(ASKED.tool_input.planFilePath, PLAN));
 
-describe.each([...NEOVIMS])("a plan in Neovim $name", (version) => {
+describe.each(NEOVIMS)("a plan in Neovim $name", (version) => {
   const lua = <T>(code: string, ...args: unknown[]) => editor.neovim.lua<T>(code, ...args);
   const name = () => lua<string>("return vim.fs.dirname(vim.api.nvim_buf_get_name(0))");
   const isShown = () => eventually("the plan", async () => (await name()) === "claude-code://plan");

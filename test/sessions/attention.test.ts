@@ -7,7 +7,7 @@ const HURRY = 10;
 /** Longer than reports are merged. */
 const MERGED_MS = 300;
 
-describe.each([...NEOVIMS])("a session that needs the user of Neovim $name", (version) => {
+describe.each(NEOVIMS)("a session that needs the user of Neovim $name", (version) => {
   const neovim = perBlock(() =>
     TestNeovim.start({
       version,

@@ -34,7 +34,7 @@ function startOf(pid: number): string | undefined {
   return content(`/proc/${pid}/stat`).split(") ").at(-1)?.split(" ")[19];
 }
 
-describe.each([...NEOVIMS])("the files of running CLIs and Neovim $name", (version) => {
+describe.each(NEOVIMS)("the files of running CLIs and Neovim $name", (version) => {
   let home: string;
   let project: string;
   let folder: string;

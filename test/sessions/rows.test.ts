@@ -19,7 +19,7 @@ const RECORD = `
     end,
   })`;
 
-describe.each([...NEOVIMS])("the rows of sessions in Neovim $name", (version) => {
+describe.each(NEOVIMS)("the rows of sessions in Neovim $name", (version) => {
   const neovim = perBlock(() => TestNeovim.start({ version, setup: "{ auto_start = false }" }));
   beforeAll(async () => {
     await neovim.lua(RECORD);

@@ -26,7 +26,7 @@ function sequence(written: string): string {
   return report(`state=${state}${app}${text ?? ""}${more}`);
 }
 
-describe.each([...NEOVIMS])("a CLI that reports to its terminal in Neovim $name", (version) => {
+describe.each(NEOVIMS)("a CLI that reports to its terminal in Neovim $name", (version) => {
   let runs = 0;
 
   const neovim = perBlock(() => TestNeovim.start({ version, setup: "{ auto_start = false }" }));

@@ -57,7 +57,7 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
   /** The user's own window, in normal mode. */
   const leave = () => play(":stopinsert | wincmd p  mode n");
 
-  test("the second takes the window of the first, which runs on", async () => {
+  test("gives the window of the first to the second, and keeps both running", async () => {
     await play(":Claude  1 up 1   mode t");
     const before = await windows(neovim);
     await play(":Claude new -n docs  2 up 2   mode t   shown = 2   all = 1 2docs");
@@ -72,7 +72,7 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
     expect(await windows(neovim)).toEqual(before);
   });
 
-  test("a count before a mapping is a session's number", async () => {
+  test("takes a count before a mapping for a session's number", async () => {
     await neovim.lua(`vim.keymap.set("n", "X", "<Plug>(claude)")`);
     await openTwo();
     await leave();
@@ -115,7 +115,7 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
     `);
   });
 
-  test("text goes to the current one, or to one by number or name", async () => {
+  test("sends text to the current one, or to one by number or name", async () => {
     await openTwo();
     await leave();
     await neovim.lua(`vim.api.nvim_buf_set_lines(0, 0, -1, true, { "one", "two" })`);
@@ -137,7 +137,7 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
     await play(":Claude send --to nobody hello  said there is no Claude session nobody");
   });
 
-  test("the command line completes numbers and names", async () => {
+  test("completes numbers and names on the command line", async () => {
     await openTwo();
     const completed = (line: string) =>
       neovim.lua<string[]>(`return vim.fn.getcompletion(..., "cmdline")`, line);
@@ -153,7 +153,7 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
       state,
     );
 
-  test("next goes where input is needed, then to what is done, then on", async () => {
+  test("goes by next where input is needed, then to what is done, then on", async () => {
     await openTwo();
     await play(":Claude new  3 up 3   mode t");
     const next = (n: number) => play(`:Claude next  shown = ${n}   mode t`);
@@ -178,7 +178,7 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
     await next(2);
   });
 
-  test("the list shows all, and goes to the one that is chosen", async () => {
+  test("lists all, and goes to the one that is chosen", async () => {
     await openTwo();
     await report(1, "blocked");
     await leave();
@@ -194,7 +194,7 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
     ]);
   });
 
-  test("each tab page shows one, and one with a folder of its own has its own", async () => {
+  test("shows one on each tab page, and its own on one with a folder of its own", async () => {
     await openTwo();
     // A tab page without a folder of its own gets the session that was used last.
     await play(`
@@ -241,7 +241,7 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
     return clients as [TestClient, TestClient];
   };
 
-  test("a diff names its session, and those of the current one come first", async () => {
+  test("names the session of a diff, and shows those of the current one first", async () => {
     await openTwo();
     await leave();
     const [first, second] = await connect();
@@ -263,7 +263,7 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
     for (const client of [first, second]) client.close();
   });
 
-  test("a mention goes to the current one, and that is said", async () => {
+  test("sends a mention to the current one, and says so", async () => {
     await openTwo();
     await leave();
     const [first, second] = await connect();
@@ -284,7 +284,7 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
     for (const client of [first, second]) client.close();
   });
 
-  test("a bar names two or more, their states, and what the one on screen does", async () => {
+  test("names two or more in a bar, their states, and what the one on screen does", async () => {
     await play(`
       :Claude                   1 up 1   mode t   bar =
       :Claude new -n 50%#docs   2 up 2   mode t
@@ -324,7 +324,7 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
     }
   });
 
-  test("a bar of the user's own stays, and the option turns ours off", async () => {
+  test("keeps a bar of the user's own, and turns ours off by the option", async () => {
     await neovim.command("set winbar=mine");
     await openTwo();
     expect(await bar()).toBe("mine");

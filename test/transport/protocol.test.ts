@@ -99,7 +99,7 @@ describe("initialize", () => {
   });
 });
 
-test("the official MCP client library is content with us", async () => {
+test("serves the official MCP client library", async () => {
   // Its WebSocket transport cannot send headers, so the socket it makes is given ours.
   const Plain = globalThis.WebSocket;
   const headers = { [AUTHORIZATION]: lock.content.authToken };
@@ -164,20 +164,23 @@ describe("messages that are wrong", () => {
     return `{"jsonrpc":"2.0","id":1,"method":"no/such","params":${params}}`;
   }
 
-  test.each(cases)("%s: an error, and the connection lives", async (_name, message, code) => {
-    claims("Malformed or oversized messages hurt no other client");
-    using client = await TestClient.open(lock);
-    const from = client.received.length;
-    client.send(message);
-    const answer = await client.message((m) => m.error !== undefined, from);
-    expect(answer.error?.code).toBe(code);
-    expect(answer.error?.message).not.toBe("");
-    expect(await client.request("ping")).toEqual({});
-  });
+  test.each(cases)(
+    "answers %s with an error, and keeps the connection",
+    async (_name, message, code) => {
+      claims("Malformed or oversized messages hurt no other client");
+      using client = await TestClient.open(lock);
+      const from = client.received.length;
+      client.send(message);
+      const answer = await client.message((m) => m.error !== undefined, from);
+      expect(answer.error?.code).toBe(code);
+      expect(answer.error?.message).not.toBe("");
+      expect(await client.request("ping")).toEqual({});
+    },
+  );
 });
 
 describe("framing", () => {
-  test("a batch is answered by a batch, without the notifications in it", async () => {
+  test("answers a batch by a batch, without the notifications in it", async () => {
     using client = await TestClient.open(lock);
     const from = client.received.length;
     client.send([
@@ -191,7 +194,7 @@ describe("framing", () => {
     expect(answers.map((m) => m.id)).toEqual(["a", "b", null]);
   });
 
-  test("a binary frame is read as UTF-8 text", async () => {
+  test("reads a binary frame as UTF-8 text", async () => {
     using client = await TestClient.open(lock);
     const from = client.received.length;
     client.send(Buffer.from(JSON.stringify({ jsonrpc: "2.0", id: "bin", method: "ping" })));
@@ -227,17 +230,20 @@ describe("framing", () => {
     ["with another reserved bit", frame(0xa1, PING)],
     ["of a reserved kind", frame(0x83, PING)],
   ];
-  test.each(frames)("a frame %s ends its connection without an answer", async (_name, bytes) => {
-    claims("A malformed frame ends its own connection only");
-    using other = await TestClient.open(lock);
-    const opening = request({ "Sec-WebSocket-Extensions": DEFLATE });
-    const text = await conversation(Buffer.concat([Buffer.from(opening), bytes]));
-    const [head = "", rest = ""] = text.split("\r\n\r\n");
-    expect(head).toStartWith("HTTP/1.1 101");
-    expect(head.toLowerCase()).not.toContain("extensions");
-    expect(rest).not.toContain("jsonrpc");
-    expect(await other.request("ping")).toEqual({});
-  });
+  test.each(frames)(
+    "ends the connection of a frame %s, without an answer",
+    async (_name, bytes) => {
+      claims("A malformed frame ends its own connection only");
+      using other = await TestClient.open(lock);
+      const opening = request({ "Sec-WebSocket-Extensions": DEFLATE });
+      const text = await conversation(Buffer.concat([Buffer.from(opening), bytes]));
+      const [head = "", rest = ""] = text.split("\r\n\r\n");
+      expect(head).toStartWith("HTTP/1.1 101");
+      expect(head.toLowerCase()).not.toContain("extensions");
+      expect(rest).not.toContain("jsonrpc");
+      expect(await other.request("ping")).toEqual({});
+    },
+  );
 
   const smuggled: [string, string[], string][] = [
     [
@@ -249,7 +255,7 @@ describe("framing", () => {
     ["another origin", ["GET / HTTP/1.1", "Origin: https://example.com"], ""],
   ];
   test.each(smuggled)(
-    "an upgrade without a token behind another request gets in nowhere: %s",
+    "admits no upgrade without a token behind another request: %s",
     async (...row) => {
       claims("No request gets in behind another one");
       const [, [first = "", ...more], body] = row;
@@ -264,7 +270,7 @@ describe("framing", () => {
     },
   );
 
-  test("a message of 20 MB passes, one over the limit ends only its own connection", async () => {
+  test("takes a message of 20 MB, and ends only the connection of one over the limit", async () => {
     claims("Malformed or oversized messages hurt no other client");
     using other = await TestClient.open(lock);
     using big = await TestClient.open(lock);
