@@ -102,16 +102,6 @@ function Sides:has_side(win)
   return windows.shows(win, self.proposal.old_buf) or windows.shows(win, self.proposal.new_buf)
 end
 
----Windows that show something else by now get their options back.
----@private
-function Sides:release(old_is_ours, new_is_ours)
-  for win, ours in pairs({ [self.old_win or 0] = old_is_ours, [self.win or 0] = new_is_ours }) do
-    if win ~= 0 and not ours and api.nvim_win_is_valid(win) then
-      self.borrowed:release(sides.OPTIONS, win)
-    end
-  end
-end
-
 ---The proposal's window stays in the place of the borrowed one if that was closed, or if the user opened something
 ---beside it.
 ---@private
@@ -136,17 +126,21 @@ function Sides:close()
   if self.sides then
     self.sides:stop()
   end
-  self:release(old_is_ours, new_is_ours)
+  -- Windows that show something else by now get their options back.
+  for win, ours in pairs({ [self.old_win or 0] = old_is_ours, [self.win or 0] = new_is_ours }) do
+    if win ~= 0 and not ours and api.nvim_win_is_valid(win) then
+      self.borrowed:release(sides.OPTIONS, win)
+    end
+  end
   if is_replaced and new_is_ours then
     self.borrowed:give_back(self.win)
-  elseif old_is_ours and not is_replaced then
+  elseif is_replaced then
+    windows.close(self.old_win)
+  elseif old_is_ours then
     self.borrowed:give_back()
   end
   if new_is_ours and not is_replaced then
     windows.close(self.win)
-  end
-  if old_is_ours and is_replaced then
-    windows.close(self.old_win)
   end
   if self.borrowed then
     self.borrowed:restore_bufhidden()
