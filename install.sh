@@ -2,7 +2,7 @@
 # Installs claude-code-nvim and its Neovim plugin from a release, for users without a plugin
 # manager and without Homebrew. `sh install.sh --help` lists the options.
 #
-# The copy that belongs to a release carries the version and the checksums of that release. So it
+# The copy that belongs to a release carries the version and the checksums of that release: it
 # needs nothing from the server but the archive. A copy without them, or one that is asked for
 # another version, takes the release's SHA256SUMS. An archive that cannot be checked is not
 # installed.
@@ -69,7 +69,7 @@ main() {
   # A server that never ends its answer must not fill the disk: 512 MB in units of 512 bytes.
   ulimit -f 1048576 2>/dev/null || true
 
-  # Everybody may read what is installed, and nobody else may change it.
+  # Everyone may read the installed files, and no one else may change them.
   umask 022
   # Neovim loads every plugin in this folder.
   start=$data/${NVIM_APPNAME:-nvim}/site/pack/claude-code.nvim/start
@@ -238,7 +238,7 @@ redirects() {
   timeout 60 wget -S --spider -T 30 -O /dev/null "$1" 2>&1 | sed -n 's/^ *[Ll]ocation: *\([^ ]*\).*/\1/p'
 }
 
-# cannot_fetch URL: what went wrong. What has come of the file still takes the room.
+# cannot_fetch URL: why it failed. The received part of the file still takes up space.
 cannot_fetch() {
   if printf '%8192s' '' 2>/dev/null >"$work/probe"; then
     echo "cannot download $1"

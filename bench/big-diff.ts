@@ -30,7 +30,7 @@ const CAN_EDIT = `
   return vim.fn.getline(1):find("// changed", 1, true) ~= nil
     and vim.bo.modifiable and vim.fn.mode() == 'n'`;
 
-/** What anybody would do by hand with the same two texts. */
+/** The user's way to compare the same two texts by hand. */
 const BY_HAND = `
   local path, text = ...
   vim.cmd.edit(path)
@@ -58,7 +58,7 @@ export const bigDiff: Scenario = {
     using client = await editor.setUp(subject);
     const values = await shown(editor, () => {
       const paths = { old_file_path: path, new_file_path: path };
-      // Answered when the client goes, with an error.
+      // Answered with an error when the client disconnects.
       client
         .call("openDiff", { ...paths, new_file_contents: proposal, tab_name: "bench" })
         .catch(() => {});

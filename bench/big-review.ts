@@ -4,7 +4,7 @@ import { Editor } from "./editor";
 import type { Scenario, Values } from "./scenario";
 
 const FILES = 2_000;
-/** Of one more file: every third line is changed. */
+/** One more file, in which every third line is changed. */
 const LINES = 20_000;
 const MAX_MS = 60_000;
 /** By then the review is drawn and a decision is made, too. */

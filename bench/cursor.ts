@@ -3,7 +3,7 @@ import lua from "./cursor.lua" with { type: "text" };
 import { Editor } from "./editor";
 import type { Scenario } from "./scenario";
 
-/** What one movement of the cursor costs more than an autocommand that does nothing. */
+/** The cost of one cursor movement beyond an autocommand that does nothing. */
 export const cursor: Scenario = {
   name: "cursor",
 

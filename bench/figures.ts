@@ -3,7 +3,7 @@ export interface Figure {
   id: string;
   title: string;
   unit: "ms" | "µs" | "MB";
-  /** What the floor is; its values are measured under the same id. */
+  /** The name of the floor; its values are measured under the same id. */
   floor?: string;
   target?: Target;
 }

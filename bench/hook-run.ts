@@ -2,7 +2,7 @@ import { rmSync } from "node:fs";
 import { isolatedEnv, temporaryFolder } from "../test/support/neovim";
 import { type Machine, median, repetitions, type Scenario, timings } from "./scenario";
 
-/** What Claude Code writes to a hook after an edit, where no Neovim is to be found. */
+/** Claude Code's input to a hook after an edit, in a folder without a Neovim. */
 const INPUT = JSON.stringify({
   session_id: "1fe2b7c4-6d8a-4b53-9df0-0a6f8f8c3a11",
   transcript_path: "/tmp/transcript.jsonl",

@@ -87,7 +87,7 @@ async function run(machine: Machine, subjects: Subject[], rounds: number): Promi
         process.stderr.write(`round ${round} of ${rounds}: ${scenario.name}, ${subject.name}\n`);
         const measured = await scenario.measure(machine, subject);
         keep(found.get(subject.name) as Values, measured.values);
-        // Beside our own values: another plugin's may be disturbed by itself.
+        // Beside our own values: another plugin's may vary on its own.
         if (subject === subjects[0]) keep(floors, measured.floors ?? {});
       }
     }

@@ -3,7 +3,7 @@ import { join } from "node:path";
 /** By the id of a figure; a figure that a plugin has no answer for is left out. */
 export type Values = Record<string, number>;
 
-/** What the scenarios share. */
+/** Shared by the scenarios. */
 export interface Machine {
   /** The Neovim to measure in. */
   nvim: string;

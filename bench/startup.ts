@@ -47,7 +47,7 @@ function emptyPlugin(): Subject {
   return { name: "empty", runtimepath, setup: 'require("empty").setup({})' };
 }
 
-/** In ms. The line stands where users have it: in a Neovim that starts. */
+/** In ms. The line runs where users have it: in a Neovim that starts. */
 async function setupMs(machine: Machine, subject: Subject): Promise<number> {
   const line = `local began = vim.uv.hrtime() ${subject.setup} io.write((vim.uv.hrtime() - began) / 1e6)`;
   await using editor = new StartingEditor(machine, line, subject);
@@ -56,7 +56,7 @@ async function setupMs(machine: Machine, subject: Subject): Promise<number> {
 
 /** A Neovim that runs one line of Lua as it starts. */
 class StartingEditor implements AsyncDisposable {
-  /** What the line writes, and when, in ms since the start. */
+  /** The line's output, and when it is written, in ms since the start. */
   readonly output: Promise<{ text: string; ms: number }>;
   readonly #began: number;
   readonly #home = temporaryFolder();

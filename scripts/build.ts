@@ -14,7 +14,7 @@ const root = dirname(import.meta.dir);
 const name = "claude-code-nvim";
 
 /**
- * What the transport of the `neovim` client requires, in place of it. It prints messages only where it reads
+ * Replaces a module that the transport of the `neovim` client requires. The transport prints messages only where it reads
  * them, which we do. The classes of buffers, windows and tab pages bring a logger, winston. And a
  * `require` of one of Bun's own modules, rather than an import, loads all that `require` needs.
  */

@@ -14,7 +14,7 @@ const LINES = 400;
 const GENERATED = "lua/claude-code/config/types.lua";
 /** Files directly in lua/claude-code/, where users look first. */
 const TOP_FILES = 12;
-/** What is not there is in the help. */
+/** The help has the rest. */
 const README_LINES = 150;
 /** The pages that one person reads whole, in bytes. */
 const PAGES = {

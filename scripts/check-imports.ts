@@ -126,7 +126,7 @@ const typescriptRules: Rule[] = [
   },
 ];
 
-/** Each opens by its name what is no file of a project, or follows symlinks as the user wants; by which functions. */
+/** The functions by which each opens files outside of a project, or follows symlinks as the user wants. */
 const OPENERS = `
 src/claude/left-behind.ts readFileSync readlinkSync
 src/claude/settings-files.ts readText

@@ -1,7 +1,7 @@
 /**
  * No program of a project may run: `bun scripts/check-programs.ts` prints each place in lua/, plugin/
- * and src/ that starts a program, or looks one up, and is not named below; and then exits 1. So it does with
- * an Ex command that is put together as a string: a name in it may hold a line end, or a bar.
+ * and src/ that starts a program, or looks one up, and is not named below; and then exits 1. It also finds
+ * Ex commands that are put together as strings: a name in it may hold a line end, or a bar.
  */
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -36,7 +36,7 @@ const LOOKING_UP = /\bvim\.fn\.(exepath|executable)\b|\bBun\.which\b/;
 /** Files that run a command of a string, and whose string that is. */
 const COMMANDS: Record<string, string> = {
   [`${LUA}/commands/init.lua`]: "what the user typed behind a bar",
-  [`${LUA}/terminal/window/buffer.lua`]: "a number and a name of ours, quoted",
+  [`${LUA}/terminal/window/buffer.lua`]: "a number and our own name, quoted",
 };
 const COMMAND =
   /\bvim\.cmd\s*[(,](?!\s*"[^"\n]*"\s*\))|\bvim\.cmd\.(lua|execute)\b|\bvim\.fn\.execute\((?!\s*"[^"\n]*"\s*\))|\bnvim_(command|exec2?)\b/g;

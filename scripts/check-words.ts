@@ -1,8 +1,8 @@
 /**
  * Holds what users and contributors read to plain words (CONTRIBUTING.md, "Style"):
  * `bun scripts/check-words.ts` prints each place that uses another one, and then exits 1. It reads
- * the pages named below, the help, and all of lua/, plugin/ and src/: messages, names and comments
- * alike.
+ * the pages, the help, and all of lua/, plugin/, src/, scripts/ and bench/: messages,
+ * names and comments alike. In comments and names of tests it also finds constructions.
  */
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -26,19 +26,33 @@ const BANNED: [words: RegExp, instead: string][] = [
   [/\bdebts?\b|\bow(e|ed|es|ing)\b/i, "pending reports, expected"],
 ];
 
-/** They lack a subject. Those that are older than this rule may only become fewer. */
-const BEGINNINGS = /^\s*(\/\/|\/?\*+|--+) ?(What|Who|Of|So|Where)\b/;
-const MAX_BEGINNINGS = 344;
+const OPENERS = "What|Who|Whoever|Of|So|Where|One that|Those that";
 
-const PAGES = [
-  "README.md",
-  "doc/speed.md",
-  "ARCHITECTURE.md",
-  "CONTRIBUTING.md",
-  "SECURITY.md",
-  "CHANGELOG.md",
-  "install.sh",
-  "scripts/packaging/formula.rb.in",
+/** With how many places lua/ and test/ still have: they may only become fewer. The rest has 0. */
+const CONSTRUCTIONS: [found: RegExp, instead: string, inLua: number, inTests: number][] = [
+  [new RegExp(`(^|[.:;] )(${OPENERS})\\b(?!.*\\?)`), "the subject first", 51, 109],
+  [/(?<!\bthere )\b(is|are|was|were) (none|no(?! (longer|more|less|one)\b))\b/i, "is not", 3, 27],
+  [/\bnobody\b/i, "no one", 5, 37],
+  [/\bby itself\b/i, "automatically, on its own", 10, 18],
+  [/\bstands\b(?! (for|out)\b)/, "is, appears", 1, 18],
+  [
+    /\bgoes\b(?! (to|on|in|into|out|over|up|down|back|away|through|with|beyond)\b)/,
+    "a verb",
+    2,
+    11,
+  ],
+  [/\bso long\b(?! as\b)/i, "while, as long as", 4, 8],
+  [/\bdear\b/i, "expensive", 0, 1],
+  [/\b(MOST|LEAST)_/, "MAX_, MIN_", 0, 0],
+];
+const TEST_NAME = /(?:\b(?:test|describe)\b|^\s*\]\))[^"`]*["`](.*)/;
+const COMMENT = /(?:^|\s)(?:\/\/|\/?\*+|--+|#) (.*)/;
+const REST = /^(?!lua\/|test\/)/;
+
+const READ = [
+  "{*.md,doc/*.{md,txt},install.sh,scripts/packaging/formula.rb.in}",
+  "{lua,plugin,src,test,scripts,bench}/**/*.{lua,ts}",
+  "scripts/docs/*.txt",
 ];
 
 interface Text {
@@ -48,26 +62,47 @@ interface Text {
 }
 
 if (import.meta.main) {
-  const begun = texts().filter(({ text }) => BEGINNINGS.test(text)).length;
-  const findings = texts().flatMap(problemsOf);
-  if (begun > MAX_BEGINNINGS)
-    findings.push(`${begun} comments begin with What, Who, Of, So or Where: say the subject`);
+  const read = texts();
+  const product = read.filter(({ file }) => !file.startsWith("test/"));
+  const findings = [...product.flatMap(problemsOf), ...constructionsIn(read)];
   for (const finding of findings) console.error(finding);
   process.exit(findings.length > 0 ? 1 : 0);
 }
 
-export function problemsOf({ file, line, text }: Text): string[] {
+export function problemsOf(line: Text): string[] {
   return BANNED.flatMap(([words, instead]) => {
-    const found = words.exec(text)?.[0];
-    if (!found) return [];
-    return [`${file}:${line}: "${found}" (better: ${instead}) in: ${text.trim().slice(0, 100)}`];
+    const found = words.exec(line.text)?.[0];
+    return found ? [finding(line, found, instead)] : [];
   });
 }
 
+/** All places of a construction in comments and names of tests, if they are more than allowed. */
+export function constructionsIn(lines: Text[]): string[] {
+  return CONSTRUCTIONS.flatMap(([construction, instead, lua, test]) => {
+    const within = (folder: RegExp, max: number) => {
+      const places = lines.flatMap((line) => {
+        const found = folder.test(line.file) && construction.exec(proseOf(line.text))?.[0];
+        return found ? [finding(line, found, `${instead}; at most ${max}`)] : [];
+      });
+      return places.length > max ? places : [];
+    };
+    return [...within(/^lua\//, lua), ...within(/^test\//, test), ...within(REST, 0)];
+  });
+}
+
+function proseOf(text: string): string {
+  const name = TEST_NAME.exec(text)?.[1];
+  return name?.replace(/^[a-z]/, (first) => first.toUpperCase()) ?? COMMENT.exec(text)?.[1] ?? "";
+}
+
+function finding({ file, line, text }: Text, found: string, instead: string): string {
+  return `${file}:${line}: "${found}" (better: ${instead}) in: ${text.trim().slice(0, 100)}`;
+}
+
 function texts(): Text[] {
-  const sources = ["lua/**/*.lua", "plugin/*.lua", "src/**/*.ts", "doc/*.txt"];
-  const found = sources.flatMap((pattern) => [...new Glob(pattern).scanSync({ cwd: ROOT })]);
-  return [...PAGES, ...found.sort()].flatMap((file) => {
+  const found = READ.flatMap((pattern) => [...new Glob(pattern).scanSync({ cwd: ROOT })]);
+  const read = found.filter((file) => file !== "scripts/check-words.ts").sort();
+  return read.flatMap((file) => {
     const text = readFileSync(join(ROOT, file), "utf8");
     return text.split("\n").map((line, index) => ({ file, line: index + 1, text: line }));
   });

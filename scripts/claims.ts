@@ -64,7 +64,7 @@ export function proofsOf(file: string, text: string): Proof[] {
   return found;
 }
 
-/** The calls in whose functions a node stands, the nearest first. */
+/** The calls whose functions contain a node, the nearest first. */
 function callsAround(node: ts.Node): ts.CallExpression[] {
   const calls: ts.CallExpression[] = [];
   for (let at = node.parent; at; at = at.parent) if (ts.isCallExpression(at)) calls.push(at);

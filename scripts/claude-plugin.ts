@@ -20,7 +20,7 @@ exe="\${XDG_DATA_HOME:-$HOME/.local/share}/claude-code.nvim/bin/claude-code-nvim
 case $exe in
   /*) exec ${ENV_WITHOUT_HAZARDS.join(" ")} "$exe" "$@" ;;
 esac
-# Without it a hook has nothing to say; an error at every edit would help nobody.
+# Without it a hook has nothing to say; an error at every edit would help no one.
 [ "$1" != hook ] || exit 0
 echo "claude-code.nvim's executable is not installed: open Neovim with the plugin once" >&2
 exit 1

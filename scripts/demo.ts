@@ -30,7 +30,7 @@ const PROPOSAL = BEFORE.replace(
   "return items.reduce((sum, item) => sum + item.prise, 0);",
 );
 
-/** What Claude then writes without asking: it corrects the mistake, and adds what nobody asked for. */
+/** Claude then writes this without asking: it corrects the mistake, and adds something unrequested. */
 const CORRECTED = PROPOSAL.replace("prise", "price");
 const TAXED = CORRECTED.replace("price: number;", "price: number;\n  tax: number;");
 

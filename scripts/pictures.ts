@@ -26,7 +26,7 @@ const SHOP = `export interface Item {
   count: number;
 }
 
-/** What all items cost, without tax. */
+/** The price of all items, without tax. */
 export function total(items: Item[]): number {
   let sum = 0;
   for (const item of items) {

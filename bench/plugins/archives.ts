@@ -7,7 +7,7 @@ import pinned from "./plugins.json";
 
 export type PluginName = keyof typeof pinned;
 
-/** Where archives are looked for, `NAME.tar.gz` with one top folder each, before git is tried. */
+/** Archives, `NAME.tar.gz` with one top folder each, are searched here before git is tried. */
 const ARCHIVES = process.env.CLAUDE_CODE_NVIM_PLUGINS ?? join(dirname(ROOT), "shared/plugins");
 const CACHE = join(TOOLCHAIN, "plugins");
 

@@ -204,7 +204,7 @@ export class Editor implements AsyncDisposable {
     await eventually(`mode ${mode}`, async () => (await this.mode()) === mode);
   }
 
-  /** What Neovim reported as an error, in :messages. */
+  /** Neovim's errors in :messages. */
   async errors(): Promise<string[]> {
     const messages = await this.neovim.command("messages");
     return messages.split("\n").filter((line) => /\bE\d+:|traceback|\bW1[0-9]:/.test(line));
@@ -217,7 +217,7 @@ export class Editor implements AsyncDisposable {
   }
 }
 
-/** Neovim by itself, in a home that holds the project and outlives it. */
+/** Neovim alone, in a home that holds the project and outlives it. */
 export async function startNeovim(
   version: NeovimVersion,
   setup: Setup,

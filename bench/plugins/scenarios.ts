@@ -67,7 +67,7 @@ const terminal: Scenario = async (editor) => {
   await editor.same(before);
 };
 
-/** What Claude has written is in the buffer, and so is what a hook of Claude's does afterwards. */
+/** The buffer has Claude's text and the later change by Claude's hook. */
 const reload: Scenario = async (editor) => {
   await editor.layout("vertical");
   const before = await editor.settled();
@@ -125,7 +125,7 @@ async function besideFloat(editor: Editor): Promise<void> {
   expect([await tabs(), await float()]).toEqual([tabsBefore, floatBefore]);
 }
 
-/** What works, or nothing while Neovim waits for a key and answers nobody. */
+/** The features that work, or nothing while Neovim waits for a key and does not answer. */
 async function blockedOr<T>(work: () => Promise<T>): Promise<T | undefined> {
   return Promise.race([work(), Bun.sleep(2_000).then(() => undefined)]);
 }

@@ -2,7 +2,7 @@ import type { PluginName } from "./archives";
 import { byLazy, ours } from "./configurations";
 import type { Setup } from "./editor";
 
-/** What a plugin does when it takes the keyboard, and how it gives it back. */
+/** How a plugin takes the keyboard, and how it returns it. */
 export interface Keyboard {
   take: string;
   /** Text or mode that shows that it has the keyboard. */

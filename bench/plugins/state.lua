@@ -1,4 +1,4 @@
---- What a user would notice if it were not as before: windows with their sizes, views and options,
+--- The state that a user would notice if it were not as before: windows with their sizes, views and options,
 --- the cursor's window, global options. Floats come and go by themselves and don't count.
 local api, fn = vim.api, vim.fn
 

@@ -24,7 +24,7 @@ const WATCH = `
   local ffi = require("ffi")
   ffi.cdef("typedef struct { long s; long ns; } attack_time; int clock_gettime(int, attack_time *);")
   local time, THREAD_CPU = ffi.new("attack_time"), 3
-  -- Of the main thread alone, in ms: /proc knows it only to a tick of 4 ms.
+  -- The main thread's time alone, in ms: /proc knows it only to a tick of 4 ms.
   local function cpu()
     ffi.C.clock_gettime(THREAD_CPU, time)
     return tonumber(time.s) * 1e3 + tonumber(time.ns) / 1e6

@@ -6,7 +6,7 @@ import { TestClient } from "../../test/support/client";
 import { eventually } from "../../test/support/eventually";
 import type { TestNeovim } from "../../test/support/neovim";
 
-/** What is attacked, and how often its executable was killed already. */
+/** The target, and how often its executable was killed already. */
 export interface Target {
   neovim: TestNeovim;
   lock: Awaited<ReturnType<TestNeovim["lock"]>>;
@@ -14,11 +14,11 @@ export interface Target {
   kills: number;
   /** The server nvim-lsp of a CLI in the folder. */
   server: Client;
-  /** What was tried last. */
+  /** The last attempt. */
   called: string;
 }
 
-/** Files in Neovim's folder: `SECRET` stands in those that are private, and must be in no answer. */
+/** Files in Neovim's folder: the private ones contain `SECRET`, which must be in no answer. */
 export const SECRET = "very-secret-value";
 export const FILES: Record<string, string> = {
   ".env": SECRET,
@@ -27,7 +27,7 @@ export const FILES: Record<string, string> = {
   ...Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`closed/${i}.lua`, "return 1\n"])),
 };
 
-/** Those that Neovim has open: many lines, and a long one. */
+/** The files open in Neovim: one with many lines, one with a long line. */
 export const OPEN_FILES: Record<string, string> = {
   "open/lines.txt": "some words of a lïne\n".repeat(300_000),
   "open/line.txt": `${"a".repeat(100_000)}b\n`,
@@ -116,7 +116,7 @@ async function call(target: Target): Promise<string | undefined> {
   using client = await TestClient.open(lock);
   const path = join(neovim.cwd, random.of(NAMES));
   const name = random.of([path, random.of(NAMES)]);
-  // A diff takes as long as its text is big, which is no matter of the path.
+  // A diff takes longer for bigger texts, whatever the path.
   const contents = random.of(NAMES).slice(0, 4_096);
   const args = {
     ...{ filePath: name, uri: `file://${name}`, tab_name: name, startText: random.of(NAMES) },
@@ -133,7 +133,7 @@ async function call(target: Target): Promise<string | undefined> {
 
 const LINES = [1, 500, 5_000, 20_000, 64_000, 200_000];
 
-/** What lines are filled with: each is slow for something, as the search for hidden characters or for columns. */
+/** Fillers of lines: each is slow for something, as the search for hidden characters or for columns. */
 const FILLERS = ["y", "y", "y", "\t", "\u034F", "\u202E", "é", "f(1, "];
 
 /** A proposal of up to 5 MB: many lines, many hunks, long lines, what has slow colours. */
@@ -285,7 +285,7 @@ const ALL = { handshake, frames, call, proposal, bigFile, manyDiffs, lsp, messag
 export const KINDS = ALL satisfies Record<string, Try>;
 export type Kind = keyof typeof KINDS;
 
-/** What comes back for some bytes, until the connection ends or 100 ms have passed. */
+/** The reply to some bytes, until the connection ends or 100 ms have passed. */
 function raw(port: number, text: string, more?: Buffer): Promise<string> {
   return new Promise((resolve) => {
     let answer = "";

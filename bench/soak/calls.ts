@@ -8,7 +8,7 @@ const AT_ONCE = 20;
 
 type Ask = (client: TestClient, path: string) => Promise<unknown>;
 
-/** What clients ask, sound and unsound. */
+/** Requests of clients, valid and invalid. */
 const ASKS: Ask[] = [
   (client) => client.request("ping"),
   (client) => client.request("tools/list"),
@@ -43,7 +43,7 @@ export async function callMixed({ neovim, client }: Soaked, count: number): Prom
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));
-  // What was received is the test's memory, not what is tested.
+  // Received messages use the test's memory, not that of the product.
   client.received.length = 0;
 }
 

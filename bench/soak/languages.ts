@@ -34,7 +34,7 @@ const HIDDEN = `
     return not vim.bo[buf].buflisted and vim.api.nvim_buf_get_name(buf):find("/words/", 1, true) ~= nil
   end, vim.api.nvim_list_bufs())`;
 
-/** What Claude asks the user's language servers, and changes by them. */
+/** Claude's questions to the user's language servers, and its changes through them. */
 export class Languages implements AsyncDisposable {
   private constructor(
     readonly neovim: TestNeovim,
@@ -65,7 +65,7 @@ export class Languages implements AsyncDisposable {
       while (asked < count) await this.#question(asked++);
     };
     await Promise.all(Array.from({ length: AT_ONCE }, work));
-    // What was renamed has its name again.
+    // Give the symbol its old name again.
     await this.#rename("other", "name0");
   }
 

@@ -66,7 +66,7 @@ export async function soak(version: NeovimVersion, times: number): Promise<Soak>
   return { before, after: await settled(soaked, before) };
 }
 
-/** What `after` has too much of; empty when nothing was left behind. */
+/** The surplus in `after`; empty when nothing was left behind. */
 export function leftBehind({ before, after }: Soak): string[] {
   return Object.keys({ ...before, ...after })
     .filter((name) => (after[name] ?? 0) - (before[name] ?? 0) > (SPARE_KB[name] ?? 0))
@@ -131,7 +131,7 @@ async function connectAndDrop({ lock }: Soaked, count: number): Promise<void> {
   }
 }
 
-/** Counts once the other clients have gone and what ends by itself has ended. */
+/** Counts once the other clients have gone and short-lived processes have ended. */
 async function settled(soaked: Soaked, before?: Counts): Promise<Counts> {
   const { neovim, languages } = soaked;
   await languages.age();

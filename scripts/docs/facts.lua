@@ -1,4 +1,4 @@
--- What the plugin knows of itself, as JSON on stdout: run by scripts/docs.ts in a bare Neovim.
+-- The plugin's facts about itself, as JSON on stdout: run by scripts/docs.ts in a bare Neovim.
 local subcommands = {}
 for name, subcommand in pairs(require("claude-code.commands").list) do
   table.insert(subcommands, {

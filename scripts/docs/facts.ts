@@ -35,7 +35,7 @@ export interface Option {
   fields?: { name: string; default: string; effect: string }[];
 }
 
-/** What the plugin says of itself in a bare Neovim. */
+/** The plugin's description of itself in a bare Neovim. */
 export interface Facts {
   subcommands: Subcommand[];
   commands: Command[];

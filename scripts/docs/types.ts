@@ -50,7 +50,6 @@ function optionClass(path: string, fields: readonly Field[]): string {
   return [`---@class ${className(path)}`, ...lines].join("\n");
 }
 
-/** Of its description. */
 function firstSentence({ description }: Option): string {
   return /^.*?\.(?= |$)/.exec(description)?.[0] ?? description;
 }

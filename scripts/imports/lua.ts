@@ -9,7 +9,7 @@ const REQUIRED = /(?:\brequire\s*\(?|\bpcall\(\s*require\s*,|\bloaded\s*\[)\s*$/
 const IN_VIM_SCRIPT = /\brequire\s*\(?\s*['"](claude-code[\w.]*)['"]/g;
 
 /**
- * What the Lua files require of each other, in functions too, by `package.loaded` too, and by
+ * The requires between Lua files, in functions too, by `package.loaded` too, and by
  * names that are put together: `"claude-code." .. name` is every literal of the file that is such a
  * module's name; if there is none, every file of the folder.
  */

@@ -1,7 +1,7 @@
 import { signatureProblem } from "./mach-o";
 import type { Target } from "./targets";
 
-/** What the head of a program's file says about it. */
+/** The facts in the header of a program's file. */
 export interface ExecutableKind {
   format: Target["format"];
   machine: string;

@@ -29,7 +29,7 @@ interface Command {
 
 interface SignaturePlace {
   command: number;
-  /** Where the signature begins in the file; it signs all bytes before. */
+  /** The signature's offset in the file; it signs all bytes before. */
   offset: number;
   size: number;
 }
@@ -46,7 +46,7 @@ export function signatureProblem(file: Buffer): string | undefined {
 }
 
 /**
- * Gives a Mach-O executable a valid ad-hoc signature and returns it. One that is valid already is
+ * Gives a Mach-O executable a valid ad-hoc signature and returns it. A signature that is valid already is
  * returned as it is: Bun signs what it compiles for arm64, but leaves x64 with the signature of its
  * own runtime, which does not cover what was added to it (measured with Bun 1.4.5); macOS may
  * kill such a process.

@@ -1,4 +1,4 @@
-/** What `scripts/release` does; its head lists the ways to call it. */
+/** The steps of `scripts/release`, whose head lists the ways to call it. */
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ import { TARGETS, type Target, targetsNamed } from "./targets";
 const root = join(import.meta.dir, "../..");
 const out = join(root, "dist/release");
 const pinned = join(root, "lua/claude-code/install/manifest.lua");
-/** Of libdeflate: 10 to 12 take seven times as long for 2 % less. */
+/** libdeflate's level: 10 to 12 take seven times as long for 2 % less. */
 const LEVEL = 9;
 
 const [mode = "--prepare", ...names] = process.argv.slice(2);
@@ -84,7 +84,7 @@ async function refuseUnready(version: string): Promise<void> {
   if (tags.trim()) throw new Error(`v${version} is tagged already: raise the version`);
 }
 
-/** Builds all again and compares with what the plugin pins: nobody has to trust one machine. */
+/** Builds all again and compares with what the plugin pins: no one has to trust a single machine. */
 async function verify(): Promise<void> {
   const expected = await readManifest(pinned);
   if (expected.length === 0) throw new Error(`${pinned} pins nothing: run scripts/release first`);

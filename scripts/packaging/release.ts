@@ -18,7 +18,7 @@ interface ReleaseOptions {
   /** Receives the archives, SHA256SUMS, manifest.lua, install.sh, and with all targets the formula. */
   out: string;
   targets: readonly Target[];
-  /** Of compression. */
+  /** The level of compression. */
   level: number;
   onBuilt?: (asset: Asset, executableBytes: number) => void;
 }

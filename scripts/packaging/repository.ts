@@ -1,6 +1,6 @@
 import { join } from "node:path";
 
-/** What package.json says about the project, the one place of its owner and name. */
+/** The project in package.json, the only place with its owner and name. */
 export interface Repository {
   owner: string;
   name: string;
@@ -9,7 +9,7 @@ export interface Repository {
   license: string;
   /** The version of Bun that compiles the executable, and that it contains. */
   bun: string;
-  /** Of its page, without a slash at the end. */
+  /** The address of its page, without a slash at the end. */
   url: string;
 }
 

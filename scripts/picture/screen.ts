@@ -31,7 +31,7 @@ export function parseScreen(text: string): Run[][] {
   return text.split("\n").map((line) => {
     const runs: Run[] = [];
     let column = 0;
-    // What follows each start of a sequence: its codes, `m`, and the text up to the next one.
+    // The rest of a sequence after its start: its codes, `m`, and the text up to the next one.
     for (const [index, part] of line.split("\u001b[").entries()) {
       const end = index === 0 ? -1 : part.indexOf("m");
       if (index > 0) style = restyled(style, part.slice(0, end));
@@ -84,7 +84,7 @@ function apply(style: Style, code: number): void {
   else if (code >= 100 && code <= 107) style.bg = color256(code - 92);
 }
 
-/** What follows 38 or 48, and how many numbers that takes. */
+/** The colour after 38 or 48, and how many numbers it takes. */
 function extendedColor(rest: number[]): [string, number] {
   if (rest[0] === 5) return [color256(rest[1] ?? 0), 2];
   return [hex(rest[1] ?? 0, rest[2] ?? 0, rest[3] ?? 0), 4];

@@ -14,7 +14,7 @@ const SECONDS = 3;
 
 /**
  * A window with the screens in it, one after the other. `title` also says to a screen reader what is seen.
- * Who wants no motion sees the first one.
+ * Users who prefer reduced motion see the first one.
  */
 export function svg(screens: Run[][][], columns: number, title: string): string {
   const width = Math.round(columns * CELL.width + 2 * MARGIN);

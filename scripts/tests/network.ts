@@ -3,12 +3,12 @@
  * shares that network with the tests, Neovim, the executable and the stand-in for the model.
  */
 
-/** What test/support/namespace.ts asks for. */
+/** Requested by test/support/namespace.ts. */
 const VARIABLE = "CLAUDE_CODE_NVIM_TEST_NETWORK";
 const NAMESPACE = ["unshare", "--map-root-user", "--net", "--", "sh", "-c"];
 const LOOPBACK = 'ip link set lo up && exec "$@"';
 
-/** What comes before a command that runs there, and the variables for it. */
+/** The prefix of a command that runs there, and its variables. */
 export interface Place {
   readonly command: string[];
   readonly env: Record<string, string>;

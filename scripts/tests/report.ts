@@ -1,4 +1,4 @@
-/** What a run of the tests says of itself. */
+/** The report of a test run. */
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { FileOutcome, Outcome } from "./run";
@@ -19,7 +19,7 @@ export function total(outcomes: Outcome[]): Counts {
     const failed = sum(files, "failed");
     counts.tests += sum(files, "tests");
     counts.passed += sum(files, "tests") - failed - sum(files, "skipped");
-    // What fails outside of a test counts, too.
+    // Failures outside of tests count, too.
     counts.failed += Math.max(failed, failures.length);
     counts.skipped += sum(files, "skipped");
   }
@@ -35,7 +35,7 @@ export function unexplainedSkips(outcomes: Outcome[]): number {
   return total(outcomes).skipped - reasons.length;
 }
 
-/** Where the time of the workers went: by folder, and the longest files. */
+/** The time of the workers by folder, and the longest files. */
 export function printTimes(outcomes: Outcome[]): void {
   const all = outcomes.flatMap(({ files }) => files);
   const folders = Map.groupBy(all, ({ file }) => dirname(file));

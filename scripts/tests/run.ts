@@ -5,13 +5,13 @@ import type { Place } from "./network";
 
 /** For a test or hook that does not say otherwise. */
 const TEST_MS = 60_000;
-/** What takes longer hangs. */
+/** A file that takes longer hangs. */
 const RUN_MS = 3_600_000;
-/** What the last output may take after the process: a program it left may hold the pipe. */
+/** How long the last output may take after the process: a program it left may hold the pipe. */
 const OUTPUT_MS = 1_000;
 /** How long each file takes, in ms, so that a new clone, too, starts with the long ones. */
 const DURATIONS = join(import.meta.dir, "durations.json");
-/** What is shorter fits in anywhere. */
+/** Shorter files fit in anywhere. */
 const MIN_SECONDS = 10;
 
 export interface Job {
@@ -20,14 +20,14 @@ export interface Job {
   /** For `bun test`. */
   readonly options: string[];
   readonly workers: number;
-  /** Where the report goes. */
+  /** The report's file. */
   readonly report: string;
   /** Prints what comes as it comes. */
   readonly live: boolean;
   readonly place: Place;
 }
 
-/** What ran of one file. */
+/** The tests that ran in one file. */
 export interface FileOutcome {
   readonly file: string;
   readonly tests: number;
@@ -74,7 +74,7 @@ export async function run({ files, options, workers, report, live, place }: Job)
   await Promise.race([read, Bun.sleep(OUTPUT_MS)]);
   if (!live) process.stdout.write(output);
   if (child.signalCode) console.log(`the tests were ended by ${child.signalCode}`);
-  // With `-t` files without such a test are none that fail.
+  // With `-t`, files without a matching test do not fail.
   const none = /^error: regex .* matched 0 tests/m.test(output);
   const code = none ? 0 : (child.exitCode ?? 1);
   const counted = reported(report);
@@ -95,7 +95,7 @@ export async function run({ files, options, workers, report, live, place }: Job)
   };
 }
 
-/** What Bun's report says of each file. */
+/** Bun's report of each file. */
 function reported(report: string): FileOutcome[] {
   if (!existsSync(report)) return [];
   const suites = readFileSync(report, "utf8").matchAll(

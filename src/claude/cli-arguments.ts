@@ -3,9 +3,9 @@ import { answerHookSettings, hookSettings, otherAnswerHookSettings } from "./hoo
 import { READING_TOOLS, SERVER_NAME } from "./names";
 
 /**
- * What the plugin passes to a Claude CLI that it starts, so that no file of the user's is touched
+ * The arguments of a Claude CLI that the plugin starts, so that it touches no file of the user's
  * (lua/claude-code/terminal/start.lua chooses among them). Each is one word with its value behind `=`:
- * --mcp-config would take the words that follow it for further values. `installed` is what stands in a settings
+ * --mcp-config would take the words that follow it for further values. `installed` goes into a settings
  * file where the hooks are set up.
  */
 export function cliArguments(executable: string) {
@@ -13,7 +13,7 @@ export function cliArguments(executable: string) {
   const permissions = { allow: READING_TOOLS.map((tool) => `mcp__${SERVER_NAME}__${tool}`) };
   // The CLI then says what each Bash command changed: for the review, and for the Stop hook.
   // A built-in plugin of the CLI (2.1.330) draws its diff panel, and asks for "at least 110 columns" in a terminal
-  // that was wider once. Without it the CLI draws the same panel by itself, where there is room.
+  // that was wider once. Without that plugin the CLI draws the same panel where there is room.
   const enabledPlugins = { "cc-plugin-diff@builtin": false };
   const settings = { permissions, bashEditDiffEnabled: true, enabledPlugins };
   const line = (event: string, env?: Record<string, string>) =>

@@ -8,7 +8,7 @@ import { commandWords } from "./command";
 import { claudeStateFile } from "./config-dir";
 import { SERVER_NAME } from "./names";
 
-/** Where the CLI's installers put it, for a program that was started without the shell's $PATH. */
+/** The CLI's installers put it there; needed if this program was started without the shell's $PATH. */
 const PLACES = [".local/bin/claude", ".claude/local/claude"];
 
 export const ADD_ARGUMENTS = ["mcp", "add", SERVER_NAME, "-s", "local", "--"];
@@ -29,7 +29,7 @@ export async function claudeVersion(path: string): Promise<string | undefined> {
   return /^(\d+\.\d+\.\d+)/.exec(ran?.out ?? "")?.[1];
 }
 
-/** What the CLI has under our server's name for a project: nothing, ours, or another program's. */
+/** The CLI's entry under our server's name for a project: nothing, ours, or another program's. */
 export function installedServer(root: string): "none" | "ours" | "other" {
   const projects = readJson(claudeStateFile())?.projects;
   const project = isObject(projects) ? projects[root] : undefined;

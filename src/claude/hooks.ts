@@ -8,7 +8,7 @@ export interface HookEntry {
   type: "command";
   command: string;
   timeout: number;
-  /** What the CLI shows while the hook runs. */
+  /** The CLI shows it while the hook runs. */
   statusMessage?: string;
   /** Claude does not wait for it (measured with 2.1.330). */
   async?: true;

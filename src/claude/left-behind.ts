@@ -5,7 +5,7 @@ import { statOf } from "../lib/process";
 /**
  * The processes that work in the folder `root`, a real path, or whose command line names it (`git -C`),
  * and that commands of the CLI `cli` have left behind: they have its process id in their environment
- * (measured with 2.1.330), and it is no ancestor of them any more. None outside of Linux, where nobody
+ * (measured with 2.1.330), and are no longer its descendants. Empty outside of Linux, where no one
  * can see another's environment. Others, such as the agents of gpg, live on for days.
  */
 export function leftBehind(cli: number, root: string): number[] {

@@ -28,5 +28,5 @@ export const ASKING_MODES = ["default", "plan", "manual"];
 /** Tools that may change any file: Bash, and those of MCP servers; our own record what they change. */
 export const OTHER_TOOLS_MATCHER = `Bash|mcp__(?!ide__|${SERVER_NAME}__|plugin_${PLUGIN_NAME}_).*`;
 
-/** What `hooks` in Claude Code's settings say for PostToolUse. */
+/** The matcher for PostToolUse in Claude Code's settings. */
 export const CHANGING_TOOLS_MATCHER = `${EDITING_TOOLS.join("|")}|${OTHER_TOOLS_MATCHER}`;

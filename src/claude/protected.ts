@@ -18,7 +18,7 @@ const OTHERS = (
 const PROTECTED = [...CLI_FILES, ...CLI_FOLDERS, ...OTHERS];
 
 /**
- * Does one of these names, a file's or a folder's, stand in a path? Claude's work trees are no configuration. A
+ * Whether a path contains one of these files or folders. Claude's work trees are not configuration. A
  * project may itself lie in such a folder: only what is below it counts.
  */
 export function isProtected(path: string, root: string): boolean {

@@ -21,7 +21,7 @@ const Session = v.object({
   kind: text,
   /** A process that waits for a session to come. */
   spare: v.fallback(v.optional(v.boolean()), undefined),
-  /** What `claude attach` takes. */
+  /** The argument of `claude attach`. */
   jobId: text,
   name: text,
   nameSource: text,
@@ -36,12 +36,12 @@ const Session = v.object({
 });
 
 /**
- * What a running CLI says of its session: it writes `sessions/PID.json`, and removes that at its end
+ * A running CLI describes its session in `sessions/PID.json`, and removes that at its end
  * (measured with 2.1.330). The format is not documented. With `-p` it writes no file.
  */
 export type RunningSession = v.InferOutput<typeof Session> & { pid: number };
 
-/** Where running CLIs keep what they say of their sessions. */
+/** Running CLIs describe their sessions there. */
 export function sessionsFolder(): string {
   return join(claudeFolder(), "sessions");
 }

@@ -16,7 +16,7 @@ export interface SettingsFile {
   content: JsonObject;
 }
 
-/** Where the settings files are that apply in `cwd`, the strongest first. */
+/** The settings files that apply in `cwd`, the strongest first. */
 export function settingsPaths(cwd: string, configFolder: string): string[] {
   return [...topsOf(cwd).flatMap(projectSettings), join(configFolder, "settings.json")];
 }
@@ -31,7 +31,7 @@ function projectSettings(top: string): string[] {
   return [join(folder, "settings.local.json"), join(folder, "settings.json")];
 }
 
-/** Those that are there and can be read. */
+/** The files that exist and can be read. */
 export function settingsFiles(paths: readonly string[]): SettingsFile[] {
   return paths.flatMap((path) => {
     const content = readJson(path);
@@ -39,7 +39,7 @@ export function settingsFiles(paths: readonly string[]): SettingsFile[] {
   });
 }
 
-/** What a CLI that starts in a folder finds in its settings files: `claude-code.FolderSetup` in Lua. */
+/** The settings that a CLI started in a folder finds: `claude-code.FolderSetup` in Lua. */
 export interface FolderSetup {
   folder: string;
   /** All our hooks, so that it needs none from us. */

@@ -66,8 +66,8 @@ class SettingsText {
       this.#update([...there, "command"], entry.command);
       const timeout = [...there, "timeout"];
       if (Number(this.#at(timeout)) < entry.timeout) this.#replace(timeout, entry.timeout);
-      // An older version, or one without all answers, picked fewer tools. What stands beside our hook in its
-      // group keeps its matcher.
+      // An older version, or one without all answers, picked fewer tools. A group that also has other hooks
+      // keeps its matcher.
       const place = there.slice(0, 3);
       if ((this.#at(place) as HookGroup).hooks.length > 1) return;
       this.#update([...place, "matcher"], group.matcher);
@@ -163,7 +163,7 @@ class SettingsText {
   }
 }
 
-/** What the value must be after the edit. */
+/** The value after the edit. */
 function changed(value: Json, path: JSONPath, to: unknown): Json {
   const copy = structuredClone(value);
   let place = copy as Record<string | number, unknown>;

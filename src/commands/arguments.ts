@@ -20,7 +20,7 @@ export function usageError(problem: string, usage: string): Failure {
   return new Failure(`${problem}\nUsage: claude-code-nvim ${usage}`, "usage");
 }
 
-/** Asks the user at the terminal; without one, says how to go on, and the answer is no. */
+/** Asks the user at the terminal; without a terminal it shows how to continue, and answers "no". */
 export function isConfirmed(): boolean {
   if (!isatty(0)) {
     print("Nothing was changed. Use --yes to do this without a question.\n");

@@ -217,7 +217,7 @@ export const METHODS = {
   // Hooks send whose they are with each call: HookCall in `src/hooks/call.ts`.
   session_start: { params: v.object({ source: v.optional(v.string()) }), result: v.unknown() },
   session_finish: { params: Nothing, result: v.unknown() },
-  /** `report`: whether Claude is to see new problems now, for which the hook waits so long. */
+  /** `report`: whether Claude must see new problems now; the hook waits for them until `timeout_ms`. */
   session_edited: {
     params: Edit,
     result: v.object({ report: v.boolean(), timeout_ms: v.number() }),

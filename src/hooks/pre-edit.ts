@@ -54,7 +54,7 @@ function textAfter(input: unknown, path: string): string | undefined {
   const read = () => below(dirname(real), basename(real), (place) => place.read(MAX_BYTES));
   const before = attempt(read)?.bytes.toString().replaceAll("\r\n", "\n");
   const { old_string, new_string, replace_all } = output;
-  // U+FFFD stands for bytes that are no UTF-8.
+  // U+FFFD replaces bytes that are not UTF-8.
   if (!before?.includes(old_string) || before.includes("\uFFFD")) return undefined;
   return replace_all
     ? before.replaceAll(old_string, () => new_string)

@@ -14,7 +14,7 @@ const IGNORES_MS = 600;
 /** Beside other programs, 400 ms were measured: the selection, which does no harm twice, is sent later, too. */
 const SLOW_MS = [2_000, 5_000];
 
-/** A CLI that has not asked for the tools after so long will not. */
+/** A CLI that has not asked for the tools by then will not. */
 const ASKS_MS = 3_000;
 
 /** A language server reports on many files at once, and a session opens many: each is one change. */
@@ -186,7 +186,7 @@ function selectionChanged({ path, text, start, end, empty }: Selection): object 
 
 /**
  * `at_mentioned` (spec 03), once each, in order, to the client that the user works with, else to the
- * one that was active last. Those that no client can take yet wait; Neovim withdraws what has waited
+ * one that was active last. A mention that no client can take yet waits; Neovim withdraws it if it waits
  * too long.
  */
 export class Mentions {

@@ -21,7 +21,7 @@ export class ProjectFiles {
   constructor(place: string) {
     const real = passedFolder(place);
     const top = gitTop(real);
-    // Elsewhere, what is above the shared folders is no part of the project.
+    // On a remote, nothing above the shared folders belongs to the project.
     this.root = top === undefined || isUnshared(top, sharedFolders()) ? real : top;
   }
 

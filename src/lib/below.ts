@@ -20,7 +20,7 @@ import { isBelow, realPath } from "./paths";
 import { openIfThere, readRange, withRegular } from "./read-regular";
 import { rewrite } from "./rewrite";
 
-/* The files of a project. Whoever can write there may put a symlink in the place of any folder, at any moment. */
+/* The files of a project. Other programs may replace any folder there with a symlink at any moment. */
 
 const { O_RDONLY, O_DIRECTORY = 0, O_NOFOLLOW = 0 } = constants;
 /** Opens a folder that one may enter, and not list. Node has no name for it. */
@@ -57,7 +57,7 @@ export class Place {
     return withRegular(this.path, read, O_NOFOLLOW);
   }
 
-  /** As `rewrite` writes a file; a folder is none. */
+  /** Writes a file as `rewrite` does; refuses a folder. */
   write(bytes: Uint8Array, mode: number | undefined): void {
     rewrite(this.path, bytes, this.stats(), mode);
   }

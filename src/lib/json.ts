@@ -21,7 +21,7 @@ export function parseJson(text: string): unknown {
   return attempt(() => JSON.parse(text));
 }
 
-/** The object that a text is in JSON, with or without a byte order mark; undefined if it is none. */
+/** Parses an object, with or without a byte order mark; undefined if the text is anything else. */
 export function parseObject(text = ""): JsonObject | undefined {
   const content = parseJson(text.replace(/^\uFEFF/, ""));
   return isObject(content) ? content : undefined;

@@ -65,7 +65,7 @@ function takeOver(path: string, holder: string): boolean {
   return isThere;
 }
 
-/** Not if another process took it over, since it was held for so long. */
+/** Leaves the lock to a process that took it over because it was held too long. */
 function release(path: string, holder: string): void {
   if (readText(path) === holder) rmSync(path, { force: true });
 }

@@ -122,7 +122,7 @@ export class PathWatch {
   }
 }
 
-/** Another text where names in a folder have changed; "" stands for all of them. */
+/** Another text where names in a folder have changed; "" means all of them. */
 function stamps(folder: string, names: Set<string>): string {
   const stampOf = (name: string) => {
     const { ino, size, ctimeMs } = statOf(join(folder, name)) ?? {};
@@ -132,8 +132,8 @@ function stamps(folder: string, names: Set<string>): string {
 }
 
 /**
- * The folder to watch for a path, and the name in it: "" for all of them. Of a folder that is missing,
- * the nearest one above it shows when it is made.
+ * The folder to watch for a path, and the name in it: "" for all of them. If a folder is missing,
+ * watches the nearest one above it to notice its creation.
  */
 function placeOf(path: string): [folder: string, name: string] {
   let [folder, name] = path.endsWith("/")

@@ -147,26 +147,26 @@ function xdgFolder(given: string | undefined, standard: string): string {
   return given && isAbsolute(given) ? given : join(homedir(), standard);
 }
 
-/** A program that works for a Claude elsewhere has it: the folders that both share, as a list in JSON. */
+/** The folders shared with the remote that this program works for, as a list in JSON. */
 export const SHARED_FOLDERS = "CLAUDE_CODE_NVIM_SHARED_FOLDERS";
 
 /**
- * Real paths, as they were passed: a symlink that a remote puts in the place of one leads nowhere. Undefined: this
- * program works for no one elsewhere. Throws if the list is none.
+ * Real paths, as they were passed: a symlink that a remote puts in their place is not followed. Undefined if this
+ * program does not work for a remote. Throws if the list is malformed.
  */
 export function sharedFolders(): readonly string[] | undefined {
   const given = process.env[SHARED_FOLDERS];
   return given === undefined ? undefined : [...JSON.parse(given)].map(String);
 }
 
-/** A folder's real path. Throws if this program works for a Claude elsewhere, and it is not the one that was passed. */
+/** A folder's real path. Throws if this program works for a remote and the folder is not the one that was passed. */
 export function passedFolder(folder: string): string {
   const real = realPath(folder);
   if (real === folder || sharedFolders() === undefined) return real;
   throw new Error(`${folder} is a symlink now, or lies behind one: nothing is done there`);
 }
 
-/** Is the file private because a Claude elsewhere does not share it? `real`: its real path. */
+/** Whether the file is private because the remote does not share it. `real`: its real path. */
 export function isUnshared(real: string, shared: readonly string[] | undefined): boolean {
   return shared !== undefined && !shared.some((folder) => isBelow(real, folder));
 }

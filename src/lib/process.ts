@@ -33,7 +33,7 @@ export function processDomain(): string {
   return `linux:${machine}:${namespace}`;
 }
 
-/** Whether a process runs. One that we may not signal does; so does, to be safe, what is not a process id. */
+/** Whether a process runs. True for processes that we may not signal and, to be safe, for invalid process ids. */
 export function isAlive(pid: number, start?: string): boolean {
   if (!Number.isInteger(pid) || pid <= 0) return true;
   try {

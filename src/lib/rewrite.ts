@@ -27,7 +27,7 @@ export function writeText(path: string, text: string): void {
 
 /**
  * Writes a file's bytes so that its owner, hard links and mode stay, but for setuid and setgid, unless it gets
- * another `mode`. `stats`: lstat's of the file, which is no symlink; undefined for a new one. Throws the system's
+ * another `mode`. `stats`: lstat's of the file, which is not a symlink; undefined for a new one. Throws the system's
  * error; the file is then as it was, unless it has several names.
  */
 export function rewrite(

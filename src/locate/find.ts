@@ -12,8 +12,8 @@ import { type Entry, entries } from "./registry";
 const ANSWER_MS = 1_000;
 
 /**
- * Connects to the Neovim for a CLI that works in `places`. Undefined, with the reasons in the log, if there
- * is none; rejects with Failure "busy" if it does not answer. `binding` remembers the one that was found.
+ * Connects to the Neovim for a CLI that works in `places`. If there is no such Neovim, returns undefined
+ * and logs the reasons; rejects with Failure "busy" if it does not answer. `binding` remembers the one found.
  */
 export async function findNeovim(
   places: readonly string[],

@@ -86,7 +86,7 @@ export class Plugin {
     return this.callLate("when_settled", wait, { limitMs, answerMs });
   }
 
-  /** Like `call`, for a method that waits for language servers or the user, as a task for so long. */
+  /** Like `call`, for a method that waits for language servers or the user, as a task of at most `timeoutMs`. */
   runTask<M extends MethodName>(
     method: M,
     params: Params<M>,

@@ -20,7 +20,7 @@ To find a definition, every use or implementations of a symbol: find_symbol and 
 
 When you edit files, the system checks for errors and warnings before you may end your turn. If there are any you are asked to fix them once; then you may end. get_session_diagnostics lists what is wrong in the files you edited, get_diagnostics what is wrong in any others. Fix errors before warnings. Ask after you have edited rather than before.`;
 
-/** The first look at a project's files comes so long after the CLI's start. */
+/** Delay of the first look at a project's files after the CLI's start. */
 const FIRST_LOOK_MS = 500;
 
 /** The MCP server that Claude Code starts as a program of its own. */

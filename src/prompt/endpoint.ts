@@ -30,7 +30,7 @@ const BUILT_IN = (
   "tasks tui usage"
 ).split(" ");
 
-/** The front matter of a file stands in so many bytes. */
+/** The front matter of a file must end within this many bytes. */
 const MAX_BYTES = 4 * 1024;
 const MAX_DEPTH = 4;
 const MAX_DETAIL = 120;
@@ -67,7 +67,7 @@ function skillsIn(place: string): Named[] {
   return entries.map(({ name }) => ({ name, path: join(folder, name, "SKILL.md") }));
 }
 
-/** A folder below groups commands; it is no part of their names. A link to one may lead anywhere, and is not followed. */
+/** A folder below groups commands and is not part of their names. Links to folders may lead anywhere and are not followed. */
 function commandsIn(folder: string, depth = 0, left = { entries: MAX_ENTRIES }): Named[] {
   return entriesOf(folder).flatMap((entry) => {
     const path = join(folder, entry.name);
@@ -98,7 +98,7 @@ const MAX_ITEMS = 60;
 /** Looks at so many to find those that are not private. */
 const MAX_LOOKS = 10 * MAX_ITEMS;
 
-/** A word is typed letter by letter: a list serves for so long. */
+/** How long a list is reused while a word is typed letter by letter. */
 const LISTED_MS = 3_000;
 
 interface Listing {

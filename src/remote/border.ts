@@ -20,7 +20,7 @@ export interface RequestRule {
   params(params: JsonObject, crossing: Crossing): JsonObject;
   /** The answer for the client, which asked with `asked`. */
   result(result: JsonObject, asked: JsonObject, crossing: Crossing): unknown;
-  /** How a refusal is answered, where it is no error of the protocol. */
+  /** The answer to a refusal that is not a protocol error. */
   refused?(message: string): unknown;
   /** It waits for the user: only so many of one remote may. */
   waits?(params: JsonObject): boolean;

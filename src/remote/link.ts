@@ -13,7 +13,7 @@ import { LIMITS, Wire } from "./wire";
 
 /** After each end, how long until the relay is started again; the last one stays. The CLI tries for 17 s. */
 const RESTART_MS = [200, 1_000, 3_000, 8_000, 30_000];
-/** A relay that ran for so long is no reason to wait longer. */
+/** After a relay has run this long, the delays start again from the first. */
 const STEADY_MS = 30_000;
 const PING_MS = 10_000;
 const SILENCE_MS = 30_000;

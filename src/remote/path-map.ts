@@ -87,7 +87,7 @@ export class PathMap {
     return this.#pairs.map(({ real }) => writePlace(real, this.disk.style));
   }
 
-  /** undefined: it is no path of a shared folder. */
+  /** Undefined for a path outside the shared folders. */
   toHost(path: string): string | undefined {
     const host = this.#hostOf(path);
     return host !== undefined && this.#realInside(host) !== undefined ? host : undefined;

@@ -19,10 +19,10 @@ const DEBOUNCE_MS = 80;
 /** How often it is looked whether processes still run that commands have left behind, or git still fails. */
 const RECHECK_MS = 5_000;
 
-/** A CLI that was killed is no process any more so long after its connection has ended. */
+/** How soon after the end of its connection the process of a killed CLI is gone. */
 const GONE_MS = 1_000;
 
-/** git takes so long at most once its message is left, but for hooks of the user's. */
+/** How long git takes at most once its message is closed, unless the user has hooks. */
 const COMMIT_MS = 1_500;
 
 /** Methods after which Neovim shows something else than what was reported last. */

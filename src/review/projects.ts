@@ -97,7 +97,7 @@ function recordedRoots(): string[] {
   return namesIn(folder).flatMap((name) => readPrivateFile(join(folder, name, "root")) ?? []);
 }
 
-/** After so long other events have their turn. */
+/** Work longer than this yields to other events. */
 const SLICE_MS = 10;
 
 /** Lists all there is to review in a project, in order of the paths. */

@@ -59,7 +59,7 @@ export class WatchedProjects {
       incomplete: all.some(({ incomplete }) => incomplete),
       problems: projects.map(({ unrecorded }) => unrecorded.sentence),
       comments: commentsOf(this.projects),
-      /** Agents or commands outlive their turn: what they change, and their end, is no event. */
+      /** Agents or commands outlive their turn; their changes and their end are not events. */
       waits: all.some(({ waits }) => waits),
       runs: all.some(({ runs }) => runs),
       /** Another one as soon as something was recorded. */
@@ -170,7 +170,7 @@ export function commentsOf(projects: Projects): Comment[] {
   );
 }
 
-/** The CLI has written the file, and the hook has run, so long after the user's answer. */
+/** How long after the user's answer the CLI has written the file and run the hook. */
 const MAX_MS = 60_000;
 
 /** A text that the user accepted in a diff before it was written. */

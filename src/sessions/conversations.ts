@@ -14,7 +14,7 @@ import { worktreesAround } from "./worktrees";
 export interface Conversation {
   id: string;
   title: string;
-  /** Where it was last: `--resume` finds it there only. */
+  /** Its last folder: `--resume` finds it only there. */
   cwd: string;
   /** Whether that folder is still there. */
   exists: boolean;
@@ -120,7 +120,7 @@ function wordsIn(entry: JsonObject): string | undefined {
 function* lines(part: Buffer, forward: boolean, needle = ""): Generator<JsonObject> {
   const all = part.toString().split("\n");
   for (const line of forward ? all : all.reverse()) {
-    // One that is cut off, or damaged, is none.
+    // Skip lines that are cut off or damaged.
     const entry = line.startsWith("{") && line.includes(needle) ? parseJson(line) : undefined;
     if (isObject(entry)) yield entry;
   }

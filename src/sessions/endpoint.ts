@@ -73,7 +73,7 @@ export class SessionsEndpoint {
       ...this.editor.state.folders.map((folder) => join(folder, ".git")),
       ...repositories.flatMap(([tree]) => (tree ? changingIn(tree) : [])),
     ];
-    // What changed before it was watched was no event.
+    // Changes made before the watch began caused no event.
     if (this.#watch.follow(watched)) setImmediate(() => this.look());
     const sessions = this.#sessions(repositories.flat());
     // Without fields that are undefined, which Lua would take for vim.NIL.

@@ -134,7 +134,7 @@ function addChange(
   if (after !== before) plan.steps.push(changeFile(root, path, after, what));
 }
 
-/** A folder that git ignores by itself, in which Neovim writes its address. */
+/** Neovim writes its address in this folder, which has its own .gitignore. */
 function addProjectFile(plan: Plan, root: string): void {
   const folder = join(root, FOLDER);
   const stats = lstatSync(folder, { throwIfNoEntry: false });

@@ -2,7 +2,7 @@ import { isAbsolute, relative, resolve } from "node:path";
 import { beginning } from "../lib/visible";
 import type { ToolCall } from "./entries";
 
-/** Longer is no path. */
+/** Longer texts are not paths. */
 const MAX_TEXT = 4_096;
 const MOST = 2 ** 31 - 1;
 

@@ -202,7 +202,7 @@ const PART_BYTES = 64 * 1024;
 
 /** The changes of a conversation since the last look. */
 interface Update {
-  /** The first part, or all that was shown before is none of it: see TranscriptFile. */
+  /** The update replaces all that was shown before: see TranscriptFile. */
   restarted?: true;
   /** Follows at the end. */
   block: Block;

@@ -68,7 +68,7 @@ const SILENT = new Set([
 
 const SILENT_SYSTEM = new Set(["turn_duration", "stop_hook_summary", "init"]);
 
-/** The items of a line. A line that is no entry is a note with its text; one bad entry hides no other. */
+/** The items of a line. A line that is not an entry becomes a note with its text; one bad entry hides no other. */
 export function itemsOf(line: Line, toHost?: ToHost): Item[] {
   if (typeof line !== "string") {
     return [raw(`An entry of ${Math.round(line.skipped / 1e6)} MB is not shown`, "")];
@@ -94,7 +94,7 @@ function fromEntry(entry: JsonObject, line: string): Item[] {
   return [raw(`Entry "${type}"`, line)];
 }
 
-/** A half of a character, which JSON can name, is no UTF-8 that Neovim could get. */
+/** JSON can name half of a character, which has no UTF-8 form that Neovim could receive. */
 const HALF = /\\u[dD][89a-fA-F]/;
 
 function parsed(line: string): JsonObject | undefined {

@@ -5,7 +5,7 @@ import { type Item, itemsOf, type ToolCall, type ToolResult } from "./entries";
 import { TranscriptFile } from "./file";
 import { type Step, stepOf } from "./trail";
 
-/** The last usage stands in it, unless a result is longer. */
+/** It contains the last usage, unless a result is longer. */
 const TAIL_BYTES = 256 * 1024;
 
 /** No one follows more at once. */

@@ -8,7 +8,7 @@ import type { CommittedFile } from "../review/git/committed";
 import type { GitWork } from "../review/git/run";
 
 const MERGE_MS = 20_000;
-/** git's code for what it cannot merge, as a file that is no text; up to 127 it counts the conflicts. */
+/** git's exit code if it cannot merge, as with binary files; up to 127 it is the number of conflicts. */
 const MAX_CONFLICTS = 127;
 const NOTHING: Side = { bytes: new Uint8Array(), mode: 0, symlink: false };
 

@@ -2,7 +2,7 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { claims, temporaryFolder } from "#test";
 import { problemsOf as programProblemsOf } from "../../scripts/check-programs";
-import { problemsOf } from "../../scripts/check-words";
+import { constructionsIn, problemsOf } from "../../scripts/check-words";
 import { cycles } from "../../scripts/imports/cycles";
 import { luaImports } from "../../scripts/imports/lua";
 
@@ -66,6 +66,17 @@ test("the words check names place, word and a better one", () => {
     expect.stringMatching(/^a\.lua:3: "told" /),
   ]);
   expect(problemsOf({ file: "a.lua", line: 1, text: "the statement is recommended" })).toEqual([]);
+});
+
+test.each([
+  ["// What it was.", 1],
+  ["/** Old. So it is read again. */", 1],
+  ["# What is it?", 0],
+  ['test("is none of its own", () => {', 1],
+  ["-- There is no Neovim.", 0],
+  ['const text = "nobody";', 0],
+])("the words check finds in %s %d constructions", (text, count) => {
+  expect(constructionsIn([{ file: "src/a.ts", line: 1, text }])).toHaveLength(count);
 });
 
 test.each([

@@ -154,7 +154,7 @@ interface Reasons {
 
 /**
  * Why the user rejected proposals. The CLI reads DIFF_REJECTED alone of the answer to openDiff
- * (2.1.330), then its turn ends. So Neovim submits the reason as the user's next prompt. A CLI outside
+ * (2.1.330), then its turn ends: Neovim submits the reason as the user's next prompt. A CLI outside
  * of Neovim gets a mention of it in its prompt, for the user to submit (`UserText`).
  */
 export class Rejections {

@@ -89,7 +89,7 @@ function getCurrentSelection(editor: EditorPort): Tool {
   });
 }
 
-/** Spec 4.5: what was last selected in a file, also when the current buffer is none. */
+/** Spec 4.5: the last selection in a file, also when the current buffer is not a file. */
 function getLatestSelection(editor: EditorPort): Tool {
   return defineTool({
     name: "getLatestSelection",

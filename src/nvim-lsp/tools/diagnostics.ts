@@ -9,8 +9,8 @@ import { defineTool, type Tool } from "../../mcp/tool";
 import { ALWAYS_LOADED } from "./language";
 
 /**
- * Language servers get so long to report on what was just written or loaded. Files that are not open are loaded
- * some at a time, so that Neovim never stands still.
+ * The time language servers get to report on text just written or loaded. Files that are not open are loaded
+ * a few at a time, so that Neovim never blocks.
  */
 const TIMES = { waitMs: 1_500, busyMs: 15_000 };
 

@@ -32,7 +32,7 @@ const IN_PROGRESS = {
   REVERT_HEAD: "a revert is",
 };
 
-/** Hooks that amend the commit do so soon, and need the index themselves: it is left to them for so long. */
+/** How long the index is left to hooks that amend the commit. */
 const QUIET_MS = 1_000;
 
 interface CommitRequest {
@@ -228,7 +228,7 @@ function* diffOf({ root, tree, index }: OpenCommit): GitWork<string> {
   const shown: string[] = [];
   for (const name of changed.split("\0").filter(Boolean))
     (privacy.isPrivate(join(root, name)) ? hidden : shown).push(name);
-  // As a pathspec, the name of a file that a folder has replaced stands for all that is in the folder.
+  // As a pathspec, the name of a file that a folder has replaced matches everything in the folder.
   const isWhole = (name: string) => !hidden.some((other) => other.startsWith(`${name}/`));
   const names = shown.slice(0, MAX_FILES).filter(isWhole);
   if (names.length === 0)

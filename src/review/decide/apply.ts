@@ -90,7 +90,7 @@ function applyToFile(
 
 /**
  * The format that all rows of a buffer share: line ends, a byte order mark. If it changes, the file is written, and
- * Neovim reads it again. "" for what has no rows: bytes that are no text, and an empty file.
+ * Neovim reads it again. "" without rows: for binary content and for an empty file.
  */
 function formatOf(lines: Lines): string {
   const [, first] = lines;
@@ -106,7 +106,7 @@ interface Writing {
   path: string;
   /** The content that the file must have, to the byte. */
   expected: Lines;
-  /** Undefined: the file goes. */
+  /** Undefined to delete the file. */
   bytes: Uint8Array | undefined;
   /** Permission bits, where they change. */
   mode?: number | undefined;

@@ -39,8 +39,8 @@ export async function takeBack(
 ): Promise<Undone> {
   const undone = decision.type === "undo" ? decision.files : [];
   const targets = targetsOf(project, decision.id, undone, texts);
-  // The disk first: of a text that is there again, the user can take the decision back once more. Of
-  // one that is recorded as taken back no one could bring the text again.
+  // Write the disk first. If recording then fails, the user can take the decision back once more; if
+  // writing failed after recording, the text could not be restored.
   const files = applyAll(project, targets);
   const failed = new Set(files.flatMap(({ path, problem }) => (problem ? [path] : [])));
   const changes = undone.flatMap(({ path, index }): [string, IndexChange][] => {

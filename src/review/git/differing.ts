@@ -99,7 +99,7 @@ interface DifferingPaths {
   head: string | null;
   /** Paths that differ from HEAD. */
   paths: string[];
-  /** Those of them that are not UTF-8: U+FFFD stands for other bytes. */
+  /** The names among them that are not UTF-8, with U+FFFD for other bytes. */
   nameless: string[];
   /** Folders of submodules, and of repositories that are not tracked. */
   repositories: string[];

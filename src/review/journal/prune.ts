@@ -17,7 +17,7 @@ export const DAY_MS = 24 * 60 * 60_000;
 /** How long a decision can be taken back. */
 export const DECIDED_MS = 7 * DAY_MS;
 const EVERY_MS = 60 * 60_000;
-/** At least this share of the files goes at once: each round reads the journal again. */
+/** At least this share of the files is pruned at once, since each round reads the journal again. */
 const MIN_SHARE = 0.05;
 /** A blob that was made or used so lately may belong to a record that is still to be written. */
 const RECENT_MS = 60 * 60_000;
@@ -118,7 +118,7 @@ function touchedFiles(lines: readonly Line[]): Touched[] {
   for (const line of lines) {
     const { at } = line;
     if (typeof at !== "number") continue;
-    // A file that was moved goes, or stays, with the name that it had.
+    // A moved file is kept or pruned together with its old name.
     for (const path of filesOf(line).flatMap(({ path, from }) => [path, from])) {
       if (typeof path === "string") touched.set(path, { path, at });
     }

@@ -97,7 +97,7 @@ export class JournalReader {
       .flatMap((line) => (line === "" ? [] : this.#record(line)));
   }
 
-  /** An empty line stands before each record. */
+  /** An empty line precedes each record. */
   #remember(lines: Buffer): void {
     let end = lines.length;
     while (end > 0 && lines[end - 1] === 0x0a) end--;

@@ -29,14 +29,14 @@ export function filesOf({ files }: Line): LineFile[] {
   return files.filter(isObject);
 }
 
-/** For all records the function that says what each becomes: null where it goes. */
+/** Given all records, returns a function that replaces each; null removes it. */
 export type Plan = (records: readonly Line[]) => (record: Line) => Line | null;
 
 /**
- * Puts in place of each record what the plans make of it, one after the other; a line that is not JSON
- * goes. Others may append at the same time, and this process may be killed at any moment: what came to
- * the old file after it was read is appended to the new one. Returns whether the journal is another one;
- * it is not while another process rewrites. Throws the system's error; the journal is then as it was.
+ * Replaces each record as the plans say, one plan after the other; removes lines that are not JSON.
+ * Others may append at the same time, and this process may be killed at any moment: what was added to
+ * the old file after it was read is appended to the new one. Returns whether the journal was replaced;
+ * it is not while another process rewrites it. Throws the system's error and leaves the journal unchanged.
  */
 export function rewriteJournal(reviewFolder: string, ...plans: Plan[]): boolean {
   if (!existsSync(journalPath(reviewFolder))) return false;

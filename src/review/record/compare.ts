@@ -134,8 +134,8 @@ function* stagedAlone(
 }
 
 /**
- * Finds what calls have put into git's indexes: each was written last while one ran, and by no one since. What the
- * user had staged there before stays theirs.
+ * Finds what calls have put into git's indexes: each was last written while a call ran. Entries that the
+ * user had staged before stay theirs.
  */
 function* intoIndexes(
   records: readonly JournalRecord[],

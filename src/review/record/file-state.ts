@@ -23,7 +23,7 @@ const NONE = { symlink: false, stats: undefined, bytes: undefined };
 const ABSENT: FileState = { content: { absent: true }, ...NONE };
 
 /**
- * Reads a path below the root, and keeps what it holds; `known` stands for a file that still has its
+ * Reads a path below the root, and stores its content, or takes that of `known` if the file still has its
  * stamp. A folder counts as an absent file. Undefined for anything else, such as a socket. Throws the
  * system's error (EACCES, ENOSPC, …).
  */
@@ -48,7 +48,7 @@ export function readState(
   return { ...found, content: blobs.put(bytes), symlink: found.stats.isSymbolicLink() };
 }
 
-/** A file behind a symlink is none of the project's, as for git. */
+/** A file behind a symlink does not belong to the project, as in git. */
 function readBelow(root: string, path: string): FileBelow | undefined {
   try {
     return below(root, path, (place) => place.read(MAX_HASHED_BYTES));

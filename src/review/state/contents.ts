@@ -68,7 +68,7 @@ export function readOnDisk(root: string, path: string, known?: OnDisk): OnDisk {
 function read(place: Place | undefined): OnDisk {
   const stats = place?.stats();
   const stamp = stampOf(stats);
-  // The file is gone, also where a folder stands in its place.
+  // The file is gone, or a folder has replaced it.
   if (!stats || stats.isDirectory()) return { lines: [], mode: undefined, stamp };
   if (!stats.isSymbolicLink() && !stats.isFile()) return { problem: "is no file any more", stamp };
   if (stats.size > MAX_TEXT_BYTES) return { problem: "is too large to be compared", stamp };

@@ -92,7 +92,7 @@ function openMarks(file: TrackedFile, view: View | undefined, scope: Scope): Fil
   return pending.filter((mark) => (mark.kind === "mode" ? modes.has(mark) : !isUsersDeletion));
 }
 
-/** The changes that led to the mode on disk. One that was changed back since needs no decision. */
+/** The changes that led to the mode on disk. A mode that was changed back since needs no decision. */
 function openModes(marks: readonly FileMark[], mode = 0): Set<FileMark> {
   const open = new Set<FileMark>();
   let before = mode & 0o777;
@@ -149,7 +149,7 @@ export function withRenames(entries: readonly Entry[], scope: Scope): Entry[] {
     });
 }
 
-/** A file by itself as the list shows it, where a record says that it was moved. */
+/** A single file as the list shows it, where a record moved it. */
 export function asListed(project: ReviewedProject, entry: Entry, scope: Scope): Entry {
   const from = entry.kind === "created" ? entry.file.from : undefined;
   const file = from === undefined ? undefined : project.files.get(from);

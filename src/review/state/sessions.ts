@@ -14,7 +14,7 @@ export interface Turn {
 /** A prompt of the CLI's own, when an agent in the background has ended (2.1.330). */
 const NOTIFICATION = "<task-notification>";
 
-/** A turn that ends with Esc runs no hook (measured with 2.1.330): after so long it counts as ended. */
+/** A turn that ends with Esc runs no hook (measured with 2.1.330): it counts as ended after this time. */
 const SILENT_MS = 10 * 60_000;
 
 /** Keeps the times of this many calls; changes before the first of them are in doubt. */

@@ -119,7 +119,7 @@ export class TrackedFile {
     while (!this.catchUp(Infinity));
   }
 
-  /** Applies records for so long; returns whether none is left. */
+  /** Applies records for at most `ms`; returns whether it has applied all. */
   catchUp(ms: number): boolean {
     const end = performance.now() + ms;
     let done = 0;

@@ -60,7 +60,7 @@ function numbered(
 
 class Comparison {
   readonly found: Replacement[] = [];
-  /** For each line's number where it stands: -1 nowhere yet, -2 more than once. */
+  /** The position of each line's number: -1 not found yet, -2 more than once. */
   readonly #inA: Int32Array;
   readonly #inB: Int32Array;
 

@@ -2,7 +2,7 @@ import { FILE } from "./lines";
 import { type Change, inBase, isClaude, isPending, type Mark, type Row, type Scope } from "./row";
 import type { Weave } from "./weave";
 
-/** First row, from 1, and count. With count 0: the row behind which it stands, 0 at the top. */
+/** First row, from 1, and count. With count 0: the row before it, 0 at the top. */
 export type Rows = readonly [first: number, count: number];
 
 /** Rows next to each other in which the base text and the present text differ. */
@@ -24,7 +24,7 @@ export interface Hunk {
   /** The user has changed rows inside it. */
   mixed: boolean;
   /**
-   * Who has changed a row since that Claude had inserted: the user, or Claude outside of the scope. Undoing cannot
+   * The user, or Claude outside of the scope, has since changed a row that Claude inserted. Undoing cannot
    * decide what is there.
    */
   conflict?: Later | undefined;
@@ -34,13 +34,13 @@ export interface Hunk {
 
 export type Later = "user" | "claude";
 
-/** Whose a mark is that is none of the scope's; undefined for those of the scope, and of no one known. */
+/** The owner of a mark outside of the scope; undefined for marks of the scope and for unknown owners. */
 function laterOf({ by }: Mark, scope: Scope): Later | undefined {
   if (by === "user") return "user";
   return isClaude(by) && !scope.includes(by) ? "claude" : undefined;
 }
 
-/** The hunks of a weave's present text in a scope; the file's own creation or deletion is none. */
+/** The hunks of a weave's present text in a scope, without the file's own creation or deletion. */
 export function hunksOf(weave: Weave, scope: Scope): Hunk[] {
   const builder = new Builder(scope);
   for (const row of weave.rows) if (row.line !== FILE) builder.take(row);

@@ -145,7 +145,7 @@ function markOf({ inserted, deleted }: Row, id: string): Mark | undefined {
 }
 
 /**
- * Where the user has changed lines of Claude's, those count that stood there when the hunk was kept: Claude's, or the
+ * If the user has changed lines of Claude's, takes those that were there when the hunk was kept: Claude's, or the
  * user's. Lines that are gone from the file, with nothing in their place, are not committed.
  */
 function addReplaced(

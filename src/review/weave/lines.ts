@@ -4,14 +4,14 @@
  * encoding: bytes that are not UTF-8 survive.
  *
  * The first line is always `FILE`: the file itself, which a change can create and delete like any
- * line. So an absent file is the empty list, an empty one `[FILE]`.
+ * line: an absent file is the empty list, an empty one `[FILE]`.
  */
 export type Lines = readonly string[];
 
 /** No line of a text is empty: at least its line end is in it. */
 export const FILE = "";
 
-/** Before the name of a blob, in the one line that stands for a content that is not text. */
+/** Before the name of a blob, in the single line that represents binary content. */
 const OPAQUE = "\0blob:";
 const OPAQUE_LENGTH = OPAQUE.length + 64;
 

@@ -40,8 +40,8 @@ export function stepped(
 }
 
 /**
- * What Claude had deleted in a file is gone with it once the user deletes the file, whoever makes it again; it is
- * pending again once the user brings back what stood there.
+ * Claude's deletions in a file are settled once the user deletes the file, even if it is made again; they are
+ * pending again once the user restores the text.
  */
 function goneWithFile(rows: Row[], before: readonly Row[], mark: Mark): Row[] {
   const isDeleted = rows.some(({ line, deleted }) => line === FILE && deleted === mark);
@@ -93,7 +93,7 @@ function replaceRegion(
       addUpTo(Math.min(taken + 1, revivedAt[0] ?? inserted.length));
     } else {
       result.push(row);
-      // The file that is made again stands before the lines that it once had: they may come back.
+      // Put the new file's own line before the lines that it once had: they may come back.
       if (i === lastFile && inserted[0] === FILE) addUpTo(Math.min(1, revivedAt[0] ?? 1));
     }
   }
@@ -195,7 +195,7 @@ interface Situation {
 
 /**
  * Equal lines leave it open which of them were inserted or deleted: `a a` to `a a a`. Takes the place
- * where most rows come back, or where most of what goes is still pending, or was deleted before.
+ * where most rows come back, or where most deleted rows are still pending or were deleted before.
  */
 function placed(change: Replacement, situation: Situation): Replacement {
   const inserts = change.oldStart === change.oldEnd;
