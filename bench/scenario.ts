@@ -3,7 +3,6 @@ import { join } from "node:path";
 /** By the id of a figure; a figure that a plugin has no answer for is left out. */
 export type Values = Record<string, number>;
 
-/** Shared by the scenarios. */
 export interface Machine {
   /** The Neovim to measure in. */
   nvim: string;

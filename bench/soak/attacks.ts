@@ -14,7 +14,6 @@ export interface Target {
   kills: number;
   /** The server nvim-lsp of a CLI in the folder. */
   server: Client;
-  /** The last attempt. */
   called: string;
 }
 

@@ -18,7 +18,6 @@ interface ReleaseOptions {
   /** Receives the archives, SHA256SUMS, manifest.lua, install.sh, and with all targets the formula. */
   out: string;
   targets: readonly Target[];
-  /** The level of compression. */
   level: number;
   onBuilt?: (asset: Asset, executableBytes: number) => void;
 }

@@ -20,14 +20,12 @@ export interface Job {
   /** For `bun test`. */
   readonly options: string[];
   readonly workers: number;
-  /** The report's file. */
   readonly report: string;
   /** Prints what comes as it comes. */
   readonly live: boolean;
   readonly place: Place;
 }
 
-/** The tests that ran in one file. */
 export interface FileOutcome {
   readonly file: string;
   readonly tests: number;
@@ -95,7 +93,6 @@ export async function run({ files, options, workers, report, live, place }: Job)
   };
 }
 
-/** Bun's report of each file. */
 function reported(report: string): FileOutcome[] {
   if (!existsSync(report)) return [];
   const suites = readFileSync(report, "utf8").matchAll(

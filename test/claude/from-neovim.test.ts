@@ -27,7 +27,7 @@ import { stablePath } from "../../src/lib/paths";
 import { Project } from "../hooks/project";
 import { LATER, shows } from "../terminal/workbench";
 
-/* What Neovim itself does for the loop: arguments for a CLI, setting projects up, sending. */
+/* Neovim's part of the loop: arguments for a CLI, setting projects up, sending. */
 describe.each(NEOVIMS)("in $name", (version) => {
   const project = perBlock(() => Project.open(version));
   beforeAll(async () => {
@@ -69,7 +69,7 @@ describe.each(NEOVIMS)("in $name", (version) => {
     const stable = () =>
       join(project.neovim.home, ".local/share/claude-code.nvim/bin/claude-code-nvim");
 
-    /** What `install-hooks` writes for this user; its program has to be there. */
+    /** The settings that `install-hooks` writes for this user; its program has to exist. */
     function installed(): HookSettings {
       mkdirSync(dirname(stable()), { recursive: true });
       if (!existsSync(stable())) symlinkSync(EXECUTABLE, stable());
@@ -131,7 +131,7 @@ describe.each(NEOVIMS)("in $name", (version) => {
       ["all, one for another tool", () => ({ hooks: { ...installed(), PostToolUse: OTHER } })],
       ["all, with a time-out of its own", () => ({ hooks: hurried(installed()) })],
       ["all, whose program is gone", withoutProgram],
-    ])("%s that names our hook is none", async (_what, settings) => {
+    ])("%s that names our hook is not one", async (_what, settings) => {
       project.write(".claude/settings.json", JSON.stringify(settings()));
       expect((await parsed()).settings.hooks).toBeDefined();
     });
@@ -313,7 +313,7 @@ nightly.test("mcp.auto_install sets a project up without asking, and notes it", 
   const settings = join(folder, ".claude/settings.local.json");
   await using neovim = await TestNeovim.start({ version, cwd: folder, setup });
   await eventually("the settings", () => existsSync(settings));
-  // `install-hooks --once` goes by it.
+  // `install-hooks --once` relies on it.
   await eventually("the record", () =>
     existsSync(join(neovim.home, ".local/state/claude-code.nvim/projects")),
   );

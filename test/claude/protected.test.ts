@@ -22,7 +22,7 @@ test.each<[string, boolean]>([
   expect(isProtected(`/p/.git/project/${name}`, "/p/.git/project/")).toBe(is);
 });
 
-/* The CLI's list stands in its executable, as text. */
+/* The CLI's list is in its executable, as text. */
 nightly.test("the CLI asks about no other names", () => {
   const text = readFileSync(claudeCli()).toString("latin1");
   const listWith = (name: string) => {

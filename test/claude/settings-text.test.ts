@@ -30,7 +30,7 @@ const FILES: [string, string][] = [
 describe("hooks in a settings file", () => {
   test.each(FILES)("keeps the bytes of everything else: %s", (_name, text) => {
     const after = add(text);
-    // What was there is there, in its order, with only insertions in between.
+    // The old text remains in order, with only insertions in between.
     expect(isSubsequence(text.replace(/\{\s*\}|\[\s*\]/g, ""), after)).toBe(true);
     const before = JSON.parse(text.replace("\uFEFF", ""));
     const value = JSON.parse(after.replace("\uFEFF", ""));

@@ -81,7 +81,7 @@ describe.each(NEOVIMS)("setup() in $name", (version) => {
     });
   });
 
-  test("whoever follows an option is called when setup() changes it, and only then", async () => {
+  test("calls followers of an option when setup() changes it, and only then", async () => {
     const calls = await neovim.lua(`
       local config, calls = require("port").config, {}
       config.setup({})

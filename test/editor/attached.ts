@@ -41,7 +41,7 @@ export interface Mark {
   virt_lines?: [string, string][][];
 }
 
-/** What users see of the windows, in a form that can be compared. */
+/** The visible state of the windows, in a form that can be compared. */
 export interface Picture {
   layout: unknown;
   current: number;
@@ -238,7 +238,7 @@ export class Attached implements AsyncDisposable {
     });
   }
 
-  /** Lets pauses be measured by a clock that stands still unless a test moves it on. */
+  /** Lets pauses be measured by a clock that only tests move. */
   async holdClock(): Promise<void> {
     await this.nvim.lua('ADVANCE, WAITING = require("port").hold_clock()');
   }

@@ -3,14 +3,14 @@ import { join } from "node:path";
 import { onEachNeovim } from "#test";
 import { answer, calls, line, prompt, result } from "../transcript/entries";
 
-/* What Claude reads and edits, listed and followed; a stand-in for the CLI writes nothing by itself. */
+/* Files that Claude reads and edits, listed and followed; a stand-in for the CLI writes nothing on its own. */
 onEachNeovim(
   (session) => {
     const lua = <T>(code: string, ...args: unknown[]) => session.neovim.lua<T>(code, ...args);
     let path: string;
     const append = (...entries: object[]) => appendFileSync(path, entries.map(line).join(""));
     const plays = (script: string) => session.neovim.plays(script, { words: { follows } });
-    /** What the window shows in which Claude is followed: file, lines that are marked, bar. */
+    /** The window that follows Claude: its file, marked lines, and bar. */
     const follows = () =>
       lua<string>(`
         local win = vim.fn.win_getid(2)
@@ -81,7 +81,7 @@ onEachNeovim(
     });
 
     describe(":Claude follow", () => {
-      /** Where the user is: the window, the file before, the place, the jumps. */
+      /** The user's window, previous file, place, and jumps. */
       const state = () =>
         lua<unknown>(`return { vim.fn.winnr(), vim.fn.bufname("#"), vim.api.nvim_win_get_cursor(0),
           #vim.fn.getjumplist()[1] }`);
@@ -125,7 +125,7 @@ onEachNeovim(
         await session.neovim.command("only!");
       });
 
-      test("survives numbers that are no lines, and files too big to open", async () => {
+      test("survives invalid line numbers, and files too big to open", async () => {
         const big = session.write("big.txt", "");
         truncateSync(big, 200_000_000);
         await session.neovim.command("Claude follow");
@@ -136,7 +136,7 @@ onEachNeovim(
         await session.neovim.command("Claude follow");
       });
 
-      test("stands still while the cursor is in its window", async () => {
+      test("does not move while the cursor is in its window", async () => {
         await session.neovim.command("Claude follow");
         append(read("1", "a.txt", 120, 1));
         await plays(`

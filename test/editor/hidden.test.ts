@@ -6,7 +6,7 @@ const BLOCK = 0x100;
 /** These are common, and a line feed stands for a NUL. */
 const COMMON = new Set([..."\t\n\f\r"]);
 
-/** All characters of a block, each behind the same text. Surrogates are none. */
+/** All characters of a block, each behind the same text. Surrogates are left out. */
 function block(start: number, before: string): string {
   if (start >= 0xd800 && start < 0xe000) return "";
   const codes = Array.from({ length: BLOCK }, (_, i) => start + i);

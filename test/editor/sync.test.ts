@@ -1,12 +1,12 @@
 import { eventually, NEOVIMS } from "#test";
 import { Attached, type WireDelta } from "./attached";
 
-/** A push comes within 50 ms, unless it is dear. */
+/** A push arrives within 50 ms, unless it is expensive. */
 const afterPush = () => Bun.sleep(150);
 
 describe.each(NEOVIMS)("$name", (version) => {
   const start = () => Attached.start({ version, ui: { width: 120, height: 40 } });
-  /** The news: asked for, or pushed by itself before that. After it, everything was sent. */
+  /** The news: requested, or pushed before that. After it, everything was sent. */
   const sync = async (a: Attached): Promise<WireDelta> => {
     const answer = await a.call<WireDelta>("sync");
     return Object.assign({}, ...a.pushed.splice(0), answer);

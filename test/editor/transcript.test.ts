@@ -66,7 +66,7 @@ onEachNeovim(
       expect((await lines()).filter((one) => one.startsWith("❯"))).toHaveLength(500);
     });
 
-    test("goes from prompt to prompt by ]] and [[, with a count", async () => {
+    test("moves from prompt to prompt by ]] and [[, with a count", async () => {
       await open(prompt("a"), answer("1"), prompt("b\nb"), answer("# 2"), prompt("c"), answer("3"));
       await plays(`
         gg]]   :5

@@ -8,7 +8,7 @@ import {
 } from "#test";
 
 /*
- * More than anybody asks at once: each is answered or refused, and nobody else waits for it. Calls
+ * More than anyone asks at once: each is answered or refused, and no one else waits for it. Calls
  * alone are the executable's matter; what moves windows is tried in each Neovim.
  */
 onNewestNeovim((session) => {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { claims, eventually, onNewestNeovim, setSystemTime, temporaryFolder } from "#test";
 import { Log } from "../../src/lib/log";
 
-/* A request that is refused needs no token: nobody may fill the disk by it. */
+/* A refused request needs no token: it must not fill the disk. */
 onNewestNeovim((session) => {
   const path = () => join(session.neovim.home, ".local/state/nvim/claude-code.log");
   const refusals = () => readFileSync(path(), "utf8").match(/WARN Refused a connection/g) ?? [];

@@ -109,7 +109,7 @@ describe.each(NEOVIMS)("$name", (version) => {
       vim.uv.kill(require("claude-code").status().process_id, "sigkill")`,
       neovim.lockFolder,
     );
-    // One that was never ready is not started again by itself.
+    // An executable that was never ready is not restarted automatically.
     await neovim.until("its end", `return require("claude-code").status().state == "failed"`);
     await neovim.lua(`require("claude-code").start()`);
     await neovim.ready();

@@ -9,5 +9,5 @@ const FACTOR = process.env.CLAUDE_CODE_NVIM_LONG ? 200 : ALL ? 1 : 1 / 4;
 
 export const tries = (usual: number) => Math.ceil(usual * FACTOR);
 
-/** A whole night is longer than Bun waits by itself. */
+/** A whole night is longer than Bun's default time limit. */
 export const FUZZ_TIMEOUT_MS = 60_000 * Math.max(FACTOR, 1);

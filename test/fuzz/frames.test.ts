@@ -6,7 +6,7 @@ import { FUZZ_TIMEOUT_MS, tries } from "./effort";
 
 setDefaultTimeout(FUZZ_TIMEOUT_MS);
 
-/** Bytes that are no WebSocket: they end at most the connection they came by. */
+/** Bytes that are not WebSocket frames: they end at most the connection they came by. */
 const TOKEN = crypto.randomUUID();
 let listener: WebSocketListener;
 let other: WebSocket;
@@ -46,7 +46,7 @@ async function stillServes(): Promise<void> {
   expect(faults).toEqual([]);
 }
 
-/** Sends the parts one after the other, and goes. */
+/** Sends the parts one after the other, then disconnects. */
 async function send(parts: readonly Uint8Array[]): Promise<void> {
   const socket: Socket = connect(listener.port, "127.0.0.1");
   socket.on("error", () => {});

@@ -36,7 +36,7 @@ function connect(): { receive(text: string): void; answers(): Promise<Answer[]> 
   const connection = new Connection(transport, {
     request: (method) => OUTCOMES[method as Outcome]?.() ?? {},
     notification: (method) => {
-      // Garbage may hold any method; a notification's handler is no promise.
+      // Garbage may hold any method; a notification's handler returns no promise.
       if (method !== "rejects") OUTCOMES[method as Outcome]?.();
     },
   });

@@ -88,7 +88,7 @@ onEachNeovim((session) => {
     }
   });
 
-  test("gives bytes that are no UTF-8 columns within their line", async () => {
+  test("gives bytes that are not UTF-8 columns within their line", async () => {
     const kinds = [0x61, 0x80, 0xbf, 0xc3, 0xe6, 0x97, 0xa5, 0xed, 0xf0, 0x9f, 0xf8, 0xff];
     const bytes = fc.oneof(fc.constantFrom(...kinds), fc.integer({ min: 0, max: 255 }));
     const lines = fc

@@ -121,7 +121,7 @@ requireNamespace();
 describe.each(NEOVIMS)("the loop with $name", (version) => {
   const loop = Loop.inBlock(version);
 
-  nightly.test("runs in claude -p with what goes along from Neovim", async () => {
+  nightly.test("runs in claude -p with Neovim's arguments", async () => {
     const tool = "mcp__nvim-lsp__get_session_diagnostics";
     const from = loop.model.requests.length;
     const file = loop.script(tool);

@@ -4,7 +4,7 @@ import { edit, read, say } from "../support/turns";
 import { eventually } from "./eventually";
 import { InTerminal } from "./in-terminal";
 
-/* The CLI's own panel of what has changed, which it shows by itself from 144 columns on (measured with 2.1.330). */
+/* The CLI's own panel of what has changed, which it opens automatically from 144 columns on (measured with 2.1.330). */
 const WIDE = 150;
 const PANEL = /1 file changed/;
 

@@ -61,7 +61,7 @@ export class Neovim {
     const terminal = await Terminal.start({
       command: [
         ...[at.version.binary, "--clean", "--listen", socket, "--cmd", `set runtimepath^=${ROOT}`],
-        // Nobody is in front of this terminal, and tmux says so at some time after the start.
+        // No client is attached to this terminal, and tmux reports that some time after the start.
         ...["--cmd", "set eventignore=FocusLost"],
         ...["--cmd", `lua ${PORT}`],
         ...["-c", `lua ${before} require("claude-code").setup(${options})`, "-O", ...at.files],
@@ -172,7 +172,7 @@ export class Neovim {
       local found, count = vim.NIL, 0
       for _, win in ipairs(vim.api.nvim_list_wins()) do
         local buf = vim.api.nvim_win_get_buf(win)
-        -- Nothing stands beside a new file.
+        -- A new file has nothing beside it.
         local is_proposal = vim.api.nvim_buf_get_name(buf):find("(proposed)", 1, true)
         if vim.wo[win].diff or is_proposal then
           count = count + 1

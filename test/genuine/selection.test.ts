@@ -52,7 +52,7 @@ class Selected extends Bench {
 
 /*
  * The genuine CLI (Claude Code 2.1.330) and a real Neovim, each in a real terminal: what is selected
- * there shows here, and reaches the model. What the CLI shows and sends is quoted from it.
+ * there shows here, and reaches the model. The CLI's text and requests are quoted from it.
  */
 requireNamespace();
 describe("the selection", () => {

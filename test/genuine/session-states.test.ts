@@ -54,7 +54,7 @@ describe.each(NEOVIMS)("the states of Claude in the terminal of $name", (version
   const happened = () =>
     claude.neovim.lua<string[]>("local all = happened; happened = {}; return all");
 
-  test("follow prompts, questions, Esc, a turn that nobody saw, and /clear", async () => {
+  test("follow prompts, questions, Esc, an unseen turn, and /clear", async () => {
     await claude.command("Claude");
     await eventually(async () => (await row())?.source, "terminal", START_MS);
     await eventually(state, "idle");

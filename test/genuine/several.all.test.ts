@@ -145,7 +145,7 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
     await claude.showing(/Still here\./, 4);
     const [attached] = await all();
     expect(attached).toMatchObject({ n: 4, name: "nightly" });
-    // The CLI attaches by itself where one resumes it: there is no second one.
+    // Resuming attaches to the running CLI: there is no second one.
     await claude.command(`Claude --resume ${attached?.id}`);
     const onScreen = () => claude.neovim.lua<number>("return vim.api.nvim_get_current_buf()");
     await eventually(onScreen, attached?.buf ?? 0, START_MS);
@@ -156,7 +156,7 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
     await eventually(async () => (await all()).length, 0, START_MS);
   });
 
-  /** Such a session outlives Neovim and the test; its daemon ends by itself once there is none. */
+  /** Such a session outlives Neovim and the test; its daemon ends on its own once there are no sessions. */
   async function stopBackground() {
     const options = { cwd: claude.project, env: claude.env };
     const agents = Bun.spawn([claudeCli(), "agents", "--json"], { ...options, stdout: "pipe" });

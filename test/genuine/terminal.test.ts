@@ -43,7 +43,7 @@ describe.each(NEOVIMS)("Claude in the terminal of $name", (version) => {
     const request = await claude.model.nextRequest();
     expect(newsText(request)).toContain(`${MAIN}-- what is that?`);
     await claude.showing(/I see two lines/);
-    // Enter follows at once, and is no part of the text.
+    // Enter follows at once, and is not part of the text.
     claude.model.script([[{ text: "I see 2,000 lines." }]]);
     const long = Array.from({ length: 2_000 }, (_, i) => `line ${i}`).join("\\n");
     await claude.send(long);

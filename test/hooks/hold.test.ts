@@ -97,7 +97,7 @@ describe.each(NEOVIMS)("an edit in $name", (version) => {
     ["with an edit elsewhere", replaces("four"), ""],
     ["with an edit that fails", replaces("six"), ""],
     ["with a whole text that has the same edit", { tool_input: same }, ""],
-  ])("waits for nobody %s", async (_name, more, option) => {
+  ])("waits for no user %s", async (_name, more, option) => {
     const path = await unsaved();
     await lua(`require("port").config.setup({ ${option} })`);
     expect((await begins(path, more)).output).toBeUndefined();
@@ -130,7 +130,7 @@ describe.each(NEOVIMS)("an edit in $name", (version) => {
     expect((await next).output).toBeUndefined();
   });
 
-  test("waits for nobody who has typed nothing for minutes", async () => {
+  test("waits for no user who has been idle for minutes", async () => {
     const path = await unsaved();
     await lua("ADVANCE = require('port').hold_clock() ADVANCE(6 * 60 * 1000)");
     expect((await begins(path)).output).toBeUndefined();

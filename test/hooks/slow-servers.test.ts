@@ -18,7 +18,7 @@ import { Project } from "./project";
 
 /*
  * Language servers that are still starting, that index, or that end: the end of Claude's turn waits
- * for them to a limit, and what nobody has checked is never taken for right. The server is a real
+ * for them to a limit, and unchecked text never counts as right. The server is a real
  * process.
  */
 const GO = { continue: true } as const;
@@ -101,7 +101,7 @@ describe.each(NEOVIMS)("a slow language server with $name", (version) => {
     eventually("the message", async () =>
       expect(await notified()).toEqual([expect.stringContaining(text)]),
     );
-  /** What is put into Claude's prompt, of which no more is there than what notes it. */
+  /** The text put into Claude's prompt. */
   async function sent(): Promise<string> {
     await project.neovim.lua(`
       require("port").prompt.paste = function(text)

@@ -35,7 +35,7 @@ async function least(project: Project): Promise<number[]> {
   return counts;
 }
 
-/** The end of a turn waits so long, whether servers are busy or not. */
+/** The end of a turn waits this long, whether servers are busy or not. */
 const deadline = (project: Project, ms: number) =>
   project.neovim.lua(
     `local turn = require("port").sessions
@@ -176,7 +176,7 @@ describe("when the report does not come", () => {
   });
 
   nightly.test("allows the end while Neovim is busy until after the deadline", async () => {
-    // Neovim's own clock stands still: it is busy before the time is over.
+    // Neovim's own clock is stopped: it is busy before the time is over.
     await project.neovim.lua("NOW, HELD = vim.uv.now, vim.uv.now()");
     await project.neovim.lua("vim.uv.now = function() return HELD end");
     await deadline(project, 100);

@@ -190,7 +190,7 @@ describe("a build step", () => {
     expect(data.installedVersion()).toBe("0.1.0");
   });
 
-  test("says what to do in a checkout that is no release", async () => {
+  test("says what to do in a checkout that is not a release", async () => {
     const manifest = join(published.plugin, "lua/claude-code/install/manifest.lua");
     await copyFile(manifest, `${manifest}.kept`);
     await copyFile(

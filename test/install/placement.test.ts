@@ -46,7 +46,7 @@ describe.each(NEOVIMS)("an installation in $name", (version) => {
   });
 });
 
-describe("what is there already", () => {
+describe("an existing executable", () => {
   const version = NEWEST;
 
   test("is replaced when it does not run, or when that is asked for", async () => {

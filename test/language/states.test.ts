@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { claims, eventually, NEOVIMS, outcomeOf, perBlock } from "#test";
 import { LanguageProject, scripted } from "./world";
 
-/* What find_symbol and find_references say in each state of a language server. */
+/* Answers of find_symbol and find_references in each state of a language server. */
 const REPORTED = "as text reports; the text may match elsewhere";
 
 const FILES = {

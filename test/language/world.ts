@@ -71,7 +71,7 @@ export class LanguageProject implements AsyncDisposable {
     else writeFileSync(path, text);
   }
 
-  /** What the scripted server received. */
+  /** The scripted server's input. */
   get log(): string {
     const path = join(switchesOf(this.project), "log");
     return existsSync(path) ? readFileSync(path, "utf8") : "";

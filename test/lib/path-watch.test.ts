@@ -4,7 +4,7 @@ import { eventually, temporaryFolder } from "#test";
 import { PathWatch } from "../../src/lib/path-watch";
 import { platformSkip } from "../support/platform-skip";
 
-/* What the review watches by the system's events, which end with the folder that they are about. */
+/* The review watches folders by the system's events, which end with their folder. */
 let root: string;
 let changes: number;
 let watch: PathWatch;

@@ -13,7 +13,7 @@ import { claims, first, temporaryFolder } from "#test";
 import { stateFolder } from "../../src/lib/paths";
 import { makePrivateFolder, readPrivateFile } from "../../src/lib/private-folder";
 
-/* What is kept of the user's projects: for nobody else, and by nobody else. */
+/* Data about the user's projects: no one else may read or write it. */
 
 const { getuid } = process;
 const { XDG_STATE_HOME } = process.env;

@@ -3,7 +3,7 @@ import { temporaryFolder } from "#test";
 import { candidates } from "../../src/locate/find";
 import { Registration } from "../../src/locate/registry";
 
-test("of Neovims around a folder the deepest workspace comes first, then the newest; each once", () => {
+test("lists each Neovim around a folder once: the deepest workspace first, then the newest", () => {
   const [state, workspace] = [temporaryFolder(), temporaryFolder()];
   const [deep, below] = [join(workspace, "a"), join(workspace, "a/b")];
   const before = process.env.XDG_STATE_HOME;

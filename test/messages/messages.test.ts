@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { eventually, NEOVIMS, TestNeovim } from "#test";
 
 /*
- * Messages in Neovim's own message line: none asks for Enter, since Neovim answers nobody while it
+ * Messages in Neovim's own message line: none asks for Enter, since Neovim does not answer while it
  * does. The beginning of each is on screen, the whole text in :messages and in the log.
  */
 
@@ -25,7 +25,7 @@ const SETUP = `{
   selection = { send = "if a file is open that I would like Claude to know of" },
 }`;
 
-/** What is typed, and the whole message that follows. */
+/** The keys, and the whole message that follows. */
 const TYPED: [keys: string, message: string][] = [
   [":Claude send words<CR>", "no Claude runs in this Neovim; :Claude starts it"],
   [

@@ -37,7 +37,7 @@ onBothNeovims((session) => {
   });
 
   describe("editor/selection", () => {
-    test("gives text, offsets, lines and columns; the end stands behind the last character", async () => {
+    test("gives text, offsets, lines and columns; the end is after the last character", async () => {
       await session.edit(session.write("region.txt", "äb😀d\nzwei\n"));
       await session.neovim.type("gg0lvj0");
       expect(await ask("editor/selection")).toEqual({

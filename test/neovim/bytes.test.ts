@@ -3,7 +3,7 @@ import { eventually, NEOVIMS, onEachNeovim, TestNeovim } from "#test";
 import { NeovimRpc } from "../../src/neovim/rpc";
 
 /*
- * Neovim's strings are bytes. What is not UTF-8 arrives as U+FFFD, and what stands beside it stays.
+ * Neovim's strings are bytes. Bytes that are not UTF-8 arrive as U+FFFD, and their neighbours are kept.
  */
 const LONG = "and so on, ".repeat(30);
 

@@ -28,7 +28,7 @@ class Gate implements Disposable {
     }).listen(path);
   }
 
-  /** What it holds back. */
+  /** The messages that it holds back. */
   get gathered(): Buffer {
     return Buffer.concat(this.#gathered);
   }
@@ -48,7 +48,7 @@ class Gate implements Disposable {
 
 test.each(NEOVIMS)("an answer does not overtake what $name pushed after it", async (version) => {
   await using neovim = await TestNeovim.start({ version, setup: false });
-  // What is selected is pushed as well, and names the file, too.
+  // The selection is pushed as well, and names the file, too.
   await neovim.lua(`require("port").config.setup({ selection = { send = "none" } })`);
   const address = await neovim.lua<string>("return vim.v.servername");
   using gate = new Gate(join(neovim.home, "gate"), address);

@@ -349,7 +349,7 @@ test("waits for a pending report, at most 1.5 s, in several calls at once", asyn
   project.write("a.lua", "fine\n");
   await project.neovim.command("checktime");
   const calls = await Calls.count(project);
-  // The clock by which Neovim waits stands still.
+  // The clock by which Neovim waits is stopped.
   await project.neovim.lua("NOW = vim.uv.now(); vim.uv.now = function() return NOW end");
   const first = json(client, "get_diagnostics", { file_paths: "a.lua" });
   await calls.waiting();
@@ -394,7 +394,7 @@ describe("with a second Neovim that is opened later for the same folder", () => 
     await client.close();
   });
 
-  test("goes where the hooks have gone, and on when that Neovim ends", async () => {
+  test("follows the hooks to their Neovim, and moves on when that ends", async () => {
     await using first = await Project.open(version);
     await first.hook("post-tool-use", write(first, "a.lua"), CLI);
     await using second = await opened(first);

@@ -62,7 +62,7 @@ describe.each(NEOVIMS)("nvim-lsp with $name", (version) => {
     for (const name of [SECRET, ...FILES]) expect(lists).not.toContain(basename(name));
   }
 
-  test("gives nothing of files that nobody has open, in whatever spelling", async () => {
+  test("gives nothing of files that are not open, in whatever spelling", async () => {
     claims("No spelling makes a private file public");
     await expectNothing();
   });

@@ -175,7 +175,7 @@ describe("the Homebrew formula", () => {
 });
 
 describe("one place says", () => {
-  test("who owns the repository: the others agree with package.json", async () => {
+  test("the repository's owner: the others agree with package.json", async () => {
     const { owner, name, url } = await readRepository(ROOT);
     const text = (path: string) => readFileSync(join(ROOT, path), "utf8");
     expect(text("install.sh")).toContain(`\nrepository=${owner}/${name}\n`);

@@ -255,7 +255,7 @@ describe.each(NEOVIMS)("answers in Neovim $name", (version) => {
       // A picker that was left without a word: there is one preview all the same.
       await editor.neovim.command("Claude answer");
       expect(await float()).toHaveLength(1);
-      // Answered in the terminal: the request goes from the screen.
+      // The user answered in the terminal: the request leaves the screen.
       await editor.report(1, "working");
       expect(await output).toBeUndefined();
       expect(await float()).toEqual([]);
@@ -304,7 +304,7 @@ describe.each(NEOVIMS)("answers in Neovim $name", (version) => {
     await editor.neovim.command("Claude answer");
     await editor.says("Claude (docs) needs input; it asks in its terminal only");
     await editor.neovim.command("1Claude answer");
-    // Of several the one that was used last.
+    // The one used last among several.
     const second = await editor.block("registry", `name = "tests"`);
     await editor.neovim.lua('require("claude-code.sessions").use(...)', second);
     await editor.neovim.command("Claude answer");

@@ -35,7 +35,7 @@ export class Editor implements AsyncDisposable {
     const neovim = await TestNeovim.start({
       version,
       ui: { width: 80, height: 24 },
-      // What needs the user is reported sooner.
+      // Sessions that need the user are reported sooner.
       setup: `(function()
         RESTORE = require("port").hurry(10)
         return { auto_start = ${serves}, permissions = { answer = ${isOn} } }

@@ -17,7 +17,7 @@ describe.each(NEOVIMS)("the commands in $name", (version) => {
     await neovim.lua(GIVEN);
   });
 
-  /** What the subcommand received of a command line. */
+  /** The arguments that the subcommand received. */
   const given = async (line: string) =>
     neovim.lua<Record<string, unknown>>(
       `GIVEN, SAID = nil, {}
@@ -26,7 +26,7 @@ describe.each(NEOVIMS)("the commands in $name", (version) => {
        return GIVEN`,
       line,
     );
-  /** What is said about a command line, instead of running it. */
+  /** The message about a command line that is not run. */
   const said = async (line: string) => {
     expect(await given(line)).toBeNull();
     return neovim.lua<string[]>("vim.wait(1000, function() return #SAID > 0 end) return SAID");

@@ -5,7 +5,7 @@ import { Editor } from "../../bench/plugins/editor";
 import { SCENARIOS, sessionFile } from "../../bench/plugins/scenarios";
 import { type PluginSetup, SETUPS } from "../../bench/plugins/setups";
 
-/* Each plugin by itself, and whole configurations, through every scenario in one Neovim. */
+/* Each plugin alone, and whole configurations, through every scenario in one Neovim. */
 
 setDefaultTimeout(120_000);
 

@@ -4,7 +4,7 @@ import { Editor } from "../../bench/plugins/editor";
 import { sessionFile } from "../../bench/plugins/scenarios";
 import { setupOf } from "../../bench/plugins/setups";
 
-/* What broke once beside a plugin that many have: further plugins. */
+/* Former failures beside popular plugins: further plugins. */
 
 setDefaultTimeout(120_000);
 
@@ -89,7 +89,7 @@ for (const version of NEOVIMS) {
 
 for (const name of ["nvim-notify", "noice, nvim-notify", "snacks"]) {
   testWithPlugins(`messages of one topic replace each other (${name})`, async () => {
-    // One that fades away by itself while the next one comes is not what is tested.
+    // A message that fades while the next one appears is not tested here.
     const stay = `
       local ok, notify = pcall(require, "notify")
       if ok then notify.setup({ timeout = 60000 }) end

@@ -13,7 +13,7 @@ import { byLazy, ours } from "../../bench/plugins/configurations";
 import { Editor, type Setup, startNeovim } from "../../bench/plugins/editor";
 import { setupOf } from "../../bench/plugins/setups";
 
-/* What broke once beside lualine.nvim, which-key.nvim and lazy.nvim, which most have. */
+/* Former failures beside lualine.nvim, which-key.nvim and lazy.nvim, which most users have. */
 
 setDefaultTimeout(120_000);
 
@@ -145,7 +145,7 @@ testWithPlugins("lazy.nvim sees that the build by :Claude install failed", async
       return false`),
   );
   expect(log).toContain("claude-code.nvim:");
-  // What lazy.nvim has scheduled runs first: before that, Neovim does not end by :qa! (measured).
+  // Callbacks that lazy.nvim has scheduled run first: before that, Neovim does not end by :qa! (measured).
   await neovim.lua("return 1");
   rmSync(home, { recursive: true, force: true });
 });

@@ -12,7 +12,7 @@ import {
 import { onPath } from "../../src/lib/programs";
 import { Attached } from "../editor/attached";
 
-/** What the plugin and the executable look up, and interpreters that npm's `claude` looks up. */
+/** Programs that the plugin and the executable look up, and interpreters that npm's `claude` looks up. */
 const NAMES = ["claude", "git", "tmux", "curl", "sha256sum", "tar", "sh", "env", "node"];
 
 /** A project with its own of each program, which leaves a mark when it runs. */

@@ -406,7 +406,7 @@ onNewestNeovim(
         getWorkspaceFolders: [],
         closeAllDiffTabs: [],
       };
-      /** Those that are a path or URI, of tools that may be called. */
+      /** The parameters of permitted tools that are a path or URI. */
       const isPath = (tool: string, name: string) =>
         /path|uri/i.test(name) && tool !== "saveDocument";
 

@@ -157,7 +157,7 @@ nightly.test("refuses a relay's bytes without an end", async () => {
   expect(reports.filter(({ state }) => state === "down")).toEqual([]);
 });
 
-test("shows as it is what is no conversation", async () => {
+test("shows a file that is not a conversation as it is", async () => {
   const wrong = `${Buffer.from("../../x\n{}\n").toString("base64")}%`;
   await hostile(`d === "0" ? "${wrong}" : ""`);
   expect((await open()).block.lines.join("\n")).toContain("A line that is no entry");

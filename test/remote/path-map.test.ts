@@ -21,7 +21,7 @@ const map = (mapping: Record<string, string>, style: PathStyle = "posix", on = d
     on,
   );
 
-describe("what a path is on the other side", () => {
+describe("a path on the other side", () => {
   const LINUX = map({ "/workspaces/x": "/home/me/x" });
   const SEVERAL = map({ "/w": "/home/me/w", "/w/pkg": "/home/me/other" });
   const SAME = map({ "/home/me/x": "/home/me/x" });

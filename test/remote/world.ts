@@ -20,7 +20,7 @@ export const STAND_IN = ["/bin/sh", "-c", "exec cat", "{env}", "{args}"];
 
 /**
  * A relay in this folder that runs `script` once it has the host's first line, `reply` for each frame `{ t, ch, d }`
- * after that, and `end` after its input. What it gets is read back.
+ * after that, and `end` after its input. Its input is read back.
  */
 export function scriptedRelay(folder: string, script: string, reply = "", end = "") {
   const [path, got] = [join(folder, "relay.ts"), join(folder, "got")];

@@ -464,7 +464,7 @@ test("has the commit in the index though git is killed behind it", async () => {
   expect(git("status", "--porcelain")).toBe(" M a\n");
 });
 
-test("commits nothing in a .git folder that is no repository, inside of one", async () => {
+test("commits nothing in a .git folder that is not a repository, inside of one", async () => {
   firstCommit({ a: TEN });
   const outer = world;
   world = new World(outer.path("inner"), join(outer.root, ".."));

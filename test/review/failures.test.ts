@@ -120,7 +120,7 @@ nightly.test("leaves a journal that can be read, killed at any moment", async ()
   expect(statSync(join(world.folder, "journal.jsonl")).mode & 0o777).toBe(0o600);
 });
 
-/** The process that holds the lock, by the lock. Until it is gone nobody can take the lock over. */
+/** The process that holds the lock, by the lock. No one can take the lock over until it is gone. */
 async function killComparison(world: Recorded): Promise<void> {
   try {
     const pid = Number(readFileSync(join(world.folder, "compare.lock"), "utf8").split(" ")[0]);

@@ -1,5 +1,5 @@
 /**
- * What happens where the disk of project and state is full, as JSON; in a tmpfs at FOLDER that is
+ * Behaviour where the disk of project and state is full, as JSON; in a tmpfs at FOLDER that is
  * mounted for this program alone.
  */
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
@@ -18,7 +18,7 @@ const text = Array.from({ length: 4_000 }, (_, i) => `${Bun.hash(`${i}`)}\n`).jo
 world.write("a", text);
 world.claude({ a: `${text}Claude's\n` });
 
-/** The journal's last block, too: empty lines are none. */
+/** The journal's last block, too: empty lines are not records. */
 function fill(): void {
   for (const path of [filler, journalPath(world.folder)]) {
     for (let size = 65_536; size >= 1; size = Math.floor(size / 2)) {

@@ -20,7 +20,7 @@ test("knows a text by its id until another one is sent", async () => {
   expect(await rows({ id: 2 })).toEqual([3, 1]);
 });
 
-test("refuses a text that did not arrive, or is none", async () => {
+test("refuses a text that did not arrive, or is malformed", async () => {
   expect(await outcomeOf(rows({ id: 99 }))).toThrow("did not arrive");
   expect(await outcomeOf(rows({ id: "1" }))).toThrow();
   expect(await outcomeOf(rows({ id: 1, bytes: 1 }))).toThrow();

@@ -74,7 +74,7 @@ class Past {
 }
 
 describe("pruning", () => {
-  test("forgets what nobody touched for 30 days, and nothing else", () => {
+  test("forgets files untouched for 30 days, and nothing else", () => {
     claims("What hooks record does not pile up");
     const past = new Past();
     past.add({ type: "prompt", session: "one", text: "old" }, 40);

@@ -18,7 +18,7 @@ import { APART_MS } from "./state/actors";
 import { filesIn } from "./story";
 
 /*
- * What the hooks record, given what the genuine CLI gives them: those of the compiled executable, each event, or
+ * The hooks' records, given the genuine CLI's input: those of the compiled executable, each event, or
  * their functions in this process where only what they record counts.
  */
 describe("Claude's editing tools", () => {
@@ -145,7 +145,7 @@ describe("Claude's editing tools", () => {
   });
 });
 
-describe("what stood there before is what the disk had, whatever git calls clean", () => {
+describe("takes the text before from the disk, whatever git calls clean", () => {
   const crlf = "one\r\ntwo\r\nthree\r\n";
   const mixed = "one\r\ntwo\nthree\r\n";
   const lines = "one\ntwo\nthree\n";
@@ -236,7 +236,7 @@ const diff = (files: { filePath: string; [field: string]: unknown }[]) => {
   return { files, moreFiles: 0, changedFiles: files.map(({ filePath }) => filePath) };
 };
 
-describe("what the CLI says of Bash", () => {
+describe("the CLI's report of Bash", () => {
   test("records one command: changed, made, deleted and moved (from 2.1.330)", async () => {
     using world = new Recorded({
       "main.lua": "one\ntwo\nthree\n",
@@ -325,7 +325,7 @@ describe("what the CLI says of Bash", () => {
   });
 });
 
-describe("what the CLI does not say: by comparison of the work tree", () => {
+describe("without the CLI's report: by comparison of the work tree", () => {
   test("records each kind of change by a command that failed", async () => {
     using world = new Recorded({
       "a.txt": "one\n",
@@ -408,7 +408,7 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
     expect(world.files).toHaveLength(600);
   });
 
-  describe("what changes a file after Claude's edit", () => {
+  describe("a change of a file after Claude's edit", () => {
     const [old, edited] = ["one\nfive\n", "one\nx=2\nfive\n"];
     const format = { matcher: "Edit|Write", hooks: [{ type: "command", command: "format" }] };
     const hooks = { PostToolUse: [format] };
@@ -538,7 +538,7 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
     await world.edit("a.txt", "two\n");
     const call = await world.begin();
     await world.hook("post-tool-use", { ...call, tool_response: { backgroundTaskId: "b1" } });
-    // One that comes between an edit and its hook would see the edit, too.
+    // A comparison between an edit and its hook would see the edit, too.
     await world.compared();
     world.write("a.txt", "  two\n");
     await world.edit("a.txt", "  two\nthree\n");
@@ -705,7 +705,7 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
   });
 });
 
-describe("what is not known is said", () => {
+describe("reports gaps in what it knows", () => {
   const INNER = Array.from({ length: 22 }, (_, i) => `d${i}/.git/objects d${i}/.git/refs`).join(
     " ",
   );

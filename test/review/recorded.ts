@@ -89,7 +89,7 @@ export class Recorded extends TestProject {
     return this.another().answer(method, params);
   }
 
-  /** Until nobody compares the work tree any more. */
+  /** Waits until no process compares the work tree. */
   async compared(): Promise<void> {
     await eventually("the comparison", () => {
       // In this order: who takes the lock removes the request then.
@@ -133,7 +133,7 @@ export class Recorded extends TestProject {
   }
 
   /**
-   * Claude runs a command that ends with a failure, of which the CLI says nothing else. `hookMs`: so long
+   * Claude runs a command that ends with a failure, of which the CLI says nothing else. `hookMs`: how long
    * it runs beside the hook that says that it begins, which gets on only then.
    */
   async failing(command: string, { hookMs = 0 } = {}): Promise<void> {
@@ -206,7 +206,7 @@ export class Recorded extends TestProject {
   }
 }
 
-/** A file has the time of the kernel's last tick, which is so long ago at most: hooks here take less. */
+/** A file has the time of the kernel's last tick, at most this old: hooks here take less. */
 const TICK_MS = 12;
 
 /** The same where the hooks' functions record in this process: it shows what they record, and not that they start. */

@@ -41,7 +41,7 @@ describe.each(BOTH_NEOVIMS)("the executable in $name", (version) => {
     expect(message).toContain("bun install --production && bun run build");
   });
 
-  test("is no executable: names the option", async () => {
+  test("is not an executable: names the option", async () => {
     const [message] = await failing(
       `require("port").config.get().binary.path = "/etc/passwd"`,
       `require("port").config.get().binary.path = nil`,

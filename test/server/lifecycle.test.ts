@@ -296,7 +296,7 @@ describe.each(NEOVIMS)("$name", (version) => {
       const executable = await neovim.ready();
       process.kill(executable, "SIGSTOP");
       await neovim.quit();
-      // By itself: whoever quits in vain for 20 s is killed by the test.
+      // Neovim must end on its own: after 20 s the test kills it.
       expect(neovim.process.signalCode).toBeNull();
       expect(locks(neovim)).toEqual([]);
       await eventually("the end of the executable", () => !isRunning(executable));

@@ -1,6 +1,6 @@
 import { eventually, NEOVIMS, nightly, PORT, perBlock, ROOT, TestNeovim } from "#test";
 
-/* What calls the user to a session that needs them: the options `notify.*`. */
+/* Calls for the user's attention to a session: the options `notify.*`. */
 
 /** Reports are merged for so much less than the second that users wait. */
 const HURRY = 10;
@@ -103,7 +103,7 @@ describe.each(NEOVIMS)("a session that needs the user of Neovim $name", (version
     await neovim.until("the call", "return #received > 0");
     expect(await neovim.lua<string[]>("return received")).toEqual(["login done"]);
     expect(await messages()).toBe("");
-    // One that fails is an error that says so.
+    // A failing one is reported as an error.
     await setup(`{ notify = { by = function() error("no bell") end } }`);
     await report(1, "error");
     await eventually("the message", async () => (await messages()).includes("no bell"));

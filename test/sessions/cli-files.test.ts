@@ -5,7 +5,7 @@ import * as fc from "fast-check";
 import { commitAll, git } from "#review";
 import { eventually, NEOVIMS, TestNeovim, temporaryFolder } from "#test";
 
-/* What running CLIs say of themselves in `sessions/PID.json`: the sessions of the workspace. */
+/* Running CLIs describe themselves in `sessions/PID.json`: the sessions of the workspace. */
 
 interface Row {
   n?: number;

@@ -4,7 +4,7 @@ import { commitAll, git } from "#review";
 import { claims, temporaryFolder } from "#test";
 import { worktreesAround, worktreesOf } from "../../src/sessions/worktrees";
 
-/* What a folder from the internet may bring in its `.git`, against the work trees that are read there. */
+/* Hostile contents of the `.git` of a folder from the internet, against the work trees that are read there. */
 const huge = (path: string) => {
   writeFileSync(path, "gitdir: ");
   truncateSync(path, 20 * 2 ** 30);

@@ -4,7 +4,7 @@ import * as fc from "fast-check";
 import { eventually, NEOVIMS, perBlock, rows, TestNeovim } from "#test";
 
 /*
- * What a program reports to the terminal it runs in (OSC 7501). Reports are untrusted: whatever comes
+ * A program's reports to the terminal it runs in (OSC 7501). Reports are untrusted: whatever comes
  * changes the session's row and nothing else.
  */
 
@@ -31,7 +31,7 @@ describe.each(NEOVIMS)("a CLI that reports to its terminal in Neovim $name", (ve
 
   const neovim = perBlock(() => TestNeovim.start({ version, setup: "{ auto_start = false }" }));
 
-  /** Runs a shell's script in a session's terminal, which nobody looks at. */
+  /** Runs a shell's script in a session's hidden terminal. */
   const start = (script: string) =>
     neovim.lua(
       `

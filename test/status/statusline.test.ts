@@ -113,7 +113,7 @@ describe.each(NEOVIMS)("the status line in $name", (version) => {
     await neovim.command("ClaudeCodeStop");
   });
 
-  test("what stands in a session's name is never code, also where the text is taken for a format", async () => {
+  test("never runs a session's name as code, even where the text is used as a format", async () => {
     claims("A session's name is never code in the status line");
     await neovim.command("ClaudeCodeStart");
     await shows("no Claude");

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { eventually } from "./eventually";
 import type { TestNeovim } from "./neovim";
 
-/** Ends by itself some day, in case the test does not end it. */
+/** Ends eventually, in case the test does not end it. */
 const WORK = `
   local file, tries = ..., 0
   vim.uv.fs_unlink(file .. ".asked")

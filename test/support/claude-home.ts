@@ -66,7 +66,7 @@ export function claudeEnv(home: string, modelUrl: string): Record<string, string
     DISABLE_AUTOUPDATER: "1",
     DISABLE_TELEMETRY: "1",
     DISABLE_ERROR_REPORTING: "1",
-    // What it would look for outside of its project, an eighth of the processor time of its start
+    // Things it would look for outside of its project, an eighth of the processor time of its start
     // (measured with 2.1.330): plugins to clone, packages that it may come from, the system's certificates.
     CLAUDE_CODE_DISABLE_OFFICIAL_MARKETPLACE_AUTOINSTALL: "1",
     DISABLE_INSTALLATION_CHECKS: "1",

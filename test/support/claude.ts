@@ -147,8 +147,8 @@ export async function runHeadless(
 }
 
 /**
- * The text in the prompt box, which stands between two rules at the foot of the screen. What is
- * selected in the editor, `[⧉ 3 lines selected]`, stands in front of it and is not part of it.
+ * The text in the prompt box, between two rules at the foot of the screen. Lines
+ * selected in the editor, `[⧉ 3 lines selected]`, are shown before it and are not part of it.
  */
 function box(screen: string): string | undefined {
   const text = screen.match(/^─+[^\n]*\n❯([^\n]*)\n─+/m)?.[1];

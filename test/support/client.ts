@@ -138,7 +138,7 @@ export class TestClient implements Disposable {
     return blocks;
   }
 
-  /** As openDiff; the answer may come when nobody waits for it any more. */
+  /** As openDiff; the answer may come when no one waits for it any more. */
   propose(path: string, contents: string): Promise<string[]> {
     const answer = this.openDiff(path, contents, path);
     answer.catch(() => {});

@@ -8,7 +8,7 @@ export interface HookResult extends Ended {
 
 export interface HookOptions {
   event: string;
-  /** The JSON for stdin, or text that is none. */
+  /** The JSON for stdin, or text that is not JSON. */
   input: object | string;
   cwd: string;
   env: Record<string, string>;

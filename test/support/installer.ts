@@ -31,7 +31,7 @@ export class Publication implements AsyncDisposable {
     return `{ auto_start = false, binary = { mirror = "${this.server.url}" } }`;
   }
 
-  /** Lua source of options under which the server starts by itself; `binary`: more of that table. */
+  /** Lua source of options under which the server starts automatically; `binary`: more of that table. */
   starting(binary = "", mirror = this.server.url): string {
     return `{ auto_start = true, binary = { mirror = "${mirror}", ${binary} } }`;
   }

@@ -22,7 +22,7 @@ export interface Content {
 
 /**
  * Is this a step of the conversation itself? Beside it the CLI asks for titles, topics and quota:
- * those requests offer no tools that change files (measured with Claude Code 2.1.330). So does what we ask for.
+ * those requests offer no tools that change files (measured with Claude Code 2.1.330), and so does what we ask for.
  */
 export function isConversation(request: ModelRequest): boolean {
   const isChanging = request.tools?.some(({ name }) => name === "Edit" || name === "Write");

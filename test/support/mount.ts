@@ -4,7 +4,7 @@ import { platformSkip } from "./platform-skip";
 
 /**
  * Writes a script in `place` that runs `program` with its arguments where a new tmpfs with the mount
- * options `options` is on `folder`. Null, with a `platform skip:` line, where nobody but root may mount.
+ * options `options` is on `folder`. Null, with a `platform skip:` line, where only root may mount.
  */
 export async function inMount(
   folder: string,

@@ -94,7 +94,7 @@ const QUIET = "let g:netrw_dirhistmax = 0 | let g:loaded_python3_provider = 0";
 
 /**
  * Without a screen: a Neovim with `--headless` alone never asks for a key after many messages ("-- More --");
- * with `--embed` it does, and answers nobody.
+ * with `--embed` it does, and does not answer.
  */
 const NO_SCREEN = ["--headless", "--cmd", "set nomore"];
 
@@ -313,7 +313,7 @@ export class TestNeovim implements AsyncDisposable {
     if (blocking) await this.api.request("nvim_input", ["<C-c>"]);
   }
 
-  /** It did not end by itself: the test passes, and its output says so. */
+  /** It did not end on its own: the test passes, and its output says so. */
   async #kill(): Promise<void> {
     const why = await this.#waitsFor().catch(String);
     process.stdout.write(`:qa! did not end Neovim in ${QUIT_TIMEOUT_MS} ms; ${why}\n`);

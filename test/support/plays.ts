@@ -81,7 +81,7 @@ async function consumed(neovim: TestNeovim): Promise<void> {
   if (!(await neovim.mode()).blocking) await neovim.lua("return 0");
 }
 
-/** What is seen of these words. */
+/** The visible part of these words. */
 async function look(
   neovim: TestNeovim,
   cells: readonly Cell[],

@@ -1,4 +1,4 @@
---- What tests ask of the plugin's inside. The only place in test/ that knows names of its modules and
+--- The tests' questions to the plugin's internals. The only place in test/ that knows names of its modules and
 --- fields: a rename there is a change here. In a TestNeovim it is `require("port")`.
 local api = vim.api
 

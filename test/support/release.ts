@@ -49,7 +49,7 @@ export class TestRelease {
     readonly assets: Asset[],
   ) {}
 
-  /** One that was built before in this test run, if there is one: nobody changes it. */
+  /** The one built before in this test run, if any: no test changes it. */
   static build(options: Options = {}): Promise<TestRelease> {
     return TestRelease.shared(["built", options], () => TestRelease.create(options));
   }
@@ -113,7 +113,7 @@ export class TestRelease {
     return folder;
   }
 
-  /** The unpacked archive, the same for all of a test run: nobody changes it. */
+  /** The unpacked archive, the same for a whole test run: no test changes it. */
   unpacked(): Promise<string> {
     return once(["unpacked", this.archive], async () => {
       const folder = newFolder();

@@ -129,7 +129,7 @@ const USER = "someone";
 const UID = 1000;
 const quoted = (text: string) => `"${text.replaceAll('"', '\\"')}"`;
 
-/** A real sshd on loopback in namespaces of its own, with a home and keys that nobody else has. */
+/** A real sshd on loopback in namespaces of its own, with its own home and keys. */
 class SshServer {
   private constructor(
     private readonly home: string,

@@ -7,7 +7,7 @@ import { ROOT, type TestNeovim } from "./neovim";
 
 /** How long a screen may take to look as its reference does. */
 const MATCH_TIMEOUT_MS = 5_000;
-/** A new reference is taken once nothing was drawn for so long. */
+/** A new reference is taken once nothing was drawn for this time. */
 const STILL_MS = 600;
 const LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
@@ -20,7 +20,7 @@ interface Cell {
 type Attributes = Record<string, number | boolean>;
 type Redraw = [event: string, ...calls: unknown[][]];
 
-/** What Neovim draws: its own UI protocol (`:help ui-linegrid`), kept as a grid of cells. */
+/** Neovim's screen: its own UI protocol (`:help ui-linegrid`), kept as a grid of cells. */
 export class Screen {
   #cells: Cell[][] = [];
   #cursor = "";
@@ -46,7 +46,7 @@ export class Screen {
 
   /**
    * Waits until the screen is as `file` says. Throws with what differs when it does not become so.
-   * With UPDATE_SCREENS=1 the file is written instead, once the screen stands still, and a picture of
+   * With UPDATE_SCREENS=1 the file is written instead, once the screen no longer changes, and a picture of
    * it in dist/screens/ to look at.
    */
   async matches(file: string): Promise<void> {

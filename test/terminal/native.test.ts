@@ -111,7 +111,7 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
       "second.txt",
     ],
     ["hides: an empty buffer if there was none", [], ["Claude"], ""],
-    // Once it is deleted it is no alternate file any more.
+    // Once deleted it is no longer an alternate file.
     [
       "ends: the file last used",
       ["edit first.txt"],
@@ -552,7 +552,7 @@ describe.each(BOTH_NEOVIMS)("$name ends", (version) => {
     await neovim.command("Claude");
     await neovim.inMode("n");
     const before = await windows(neovim);
-    // A mapping's <Cmd> is no command line; ZZ is a command of its own.
+    // A mapping's <Cmd> is not a command line; ZZ is a command of its own.
     type(neovim, keys.startsWith("Z") ? keys : "<F2>");
     if (refusal === "") return ends(neovim);
     await eventually("its refusal", async () => {

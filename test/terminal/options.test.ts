@@ -182,7 +182,7 @@ describe.each(NEOVIMS)("options of Claude's terminal in $name", (version) => {
       expect(await neovim.command("messages")).not.toContain("Error");
     });
 
-    test("'winborder' goes before ours", async () => {
+    test("'winborder' takes precedence over ours", async () => {
       if (version.name.endsWith("0.10")) return;
       await neovim.command("set winborder=double");
       await float();

@@ -83,7 +83,7 @@ describe.each(NEOVIMS)("a session of $name with Claude's terminal in it", (versi
     expect(started()).toHaveLength(1);
   });
 
-  test("read before the plugin is there starts nothing, and is no obstacle later", async () => {
+  test("read before the plugin is there starts nothing, and does not interfere later", async () => {
     await using neovim = await start(false, "--cmd", "set noloadplugins", "-S", usual);
     expect([await shown(neovim), started()]).toEqual([["a.txt", "terminal"], []]);
     expect(await neovim.lua("return vim.v.errmsg")).toBe("");

@@ -1,4 +1,4 @@
-/* Entries as the CLI (2.1.330) writes them, without what nobody reads. */
+/* Entries as the CLI (2.1.330) writes them, without unread fields. */
 
 export function entry(fields: object): object {
   return { timestamp: "2026-11-25T12:00:00Z", cwd: "/p", isSidechain: false, ...fields };

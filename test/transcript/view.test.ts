@@ -152,7 +152,7 @@ boom
   });
 });
 
-describe("what hides no other entry, and costs no more than its length", () => {
+describe("an odd entry hides no other, and costs no more than its length", () => {
   const nested = (count: number) => "[".repeat(count) + "]".repeat(count);
   const called = (id: string, input: string) =>
     `{"type":"assistant","message":{"content":[{"type":"tool_use","id":"${id}","name":"mcp__a__b","input":${input}}]}}`;

@@ -83,7 +83,7 @@ describe("initialize", () => {
     ["2025-06-18", "2025-06-18"],
     ["2025-11-25", "2025-11-25"],
     ["1999-01-01", "2025-11-25"],
-  ])("of %s is answered with %s", async (asked, answered) => {
+  ])("a request of %s is answered with %s", async (asked, answered) => {
     using client = await TestClient.connect(lock);
     const result = await client.request<Record<string, unknown>>("initialize", {
       protocolVersion: asked,
@@ -203,7 +203,7 @@ describe("framing", () => {
     await client.message((m) => m.error?.code === -32700, from);
   });
 
-  /** What comes back on a connection of its own, until it ends. */
+  /** The reply on a connection of its own, until it ends. */
   const conversation = (bytes: string | Uint8Array): Promise<string> =>
     new Promise((resolve, reject) => {
       const socket = connect(lock.port, "127.0.0.1", () => socket.write(bytes));

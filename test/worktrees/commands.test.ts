@@ -155,7 +155,7 @@ test("is completed by its name, named by its session, or chosen", async () => {
   expect(await trees.run("Claude sessions!")).toContain("docs is home");
 });
 
-test("is no folder that only calls itself a worktree", async () => {
+test("is not a folder that only calls itself a worktree", async () => {
   await using trees = await Trees.open({ "a.txt": "old\n" });
   const params = { root: trees.folder("here"), path: dirname(trees.folder("there")) };
   const text = await trees.neovim.lua<string>(

@@ -152,7 +152,7 @@ test("brings nothing home with a conflict; with ! all else, and markers where gi
   expect(trees.read(...names)).toEqual(before);
 });
 
-test("keeps who may read a file here, and opens a new one to nobody", async () => {
+test("keeps who may read a file here, and opens a new one to no one", async () => {
   const modes = (side: "here" | "there", given: Record<string, number>) => {
     for (const [name, mode] of Object.entries(given)) chmodSync(trees.path(side, name), mode);
   };
@@ -174,7 +174,7 @@ test("keeps who may read a file here, and opens a new one to nobody", async () =
 
 nightly.test.each(
   titled(`
-# brings home again only what is new there, and loses nobody's edit
+# brings home again only what is new there, and loses no one's edit
   a.txt=1 2 3 4 5, b.txt=1 2 3 4 5, c.sh=echo
   here a.txt=1 here 3 4 5, b.txt=here 2 3 4 5
   there a.txt=1 there 3 4 5, b.txt=1 2 3 4 there, c.sh=x, new.txt=one
@@ -295,7 +295,7 @@ test("moves what waits for a review there here", async () => {
     "c.txt deleted 5>0@0",
     "new.txt created 0>1@1",
   ]);
-  // Coming home is no decision that :Claude back takes back.
+  // Coming home is not a decision that :Claude back undoes.
   const last = await here.service.answer("last", {});
   expect(last).toMatchObject({ paths: [there.path("b.txt")] });
 });

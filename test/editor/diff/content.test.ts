@@ -5,7 +5,7 @@ import { Attached } from "../attached";
 
 const UI = { width: 120, height: 40 };
 
-/** What is accepted: the old file, the proposal, keys before, the text. */
+/** The old file, the proposal, keys before, and the accepted text. */
 const ACCEPTED: [string, old: string, proposal: string, keys: string, text: string][] = [
   ["an empty proposal", "a\n", "", "", ""],
   ["an empty proposal, edited", "a\n", "", "inew<Esc>", "new\n"],
@@ -13,7 +13,7 @@ const ACCEPTED: [string, old: string, proposal: string, keys: string, text: stri
   ["chosen hunks", "a\nb\nc", "A\nb\nC\n", "ggga", "A\nb\nc"],
 ];
 
-/** What differs beside the lines. */
+/** Differences besides the lines. */
 const ENDS = [
   ["last newline removed", "a\n", "a"],
   ["last newline added", "a", "a\n"],
@@ -181,7 +181,7 @@ describe.each(NEOVIMS)("big changes, in $name", (version) => {
     expect(longest).toBeLessThan(MAX_MS);
   });
 
-  test("draws the hunks on screen out of 10,000, wherever the user goes, and again after an edit", async () => {
+  test("draws the hunks on screen out of 10,000, wherever the cursor moves, and again after an edit", async () => {
     claims("A big proposal does not freeze Neovim");
     await using a = await Attached.attached({ version, ui: UI });
     let line = 0;
@@ -292,7 +292,7 @@ describe.each(NEOVIMS)("white space that 'diffopt' ignores, in $name", (version)
     expect(await a.nvim.lua("return #vim.api.nvim_tabpage_list_wins(0)")).toBe(1);
     await a.barShows("hunk 1/1");
     await a.rejects(id);
-    // What it does not hide is shown side by side.
+    // The text that it does not hide is shown side by side.
     await a.propose(path, "if a:\n    c()\n");
     expect(await a.nvim.lua("return vim.wo.diff")).toBe(true);
     expect(await a.nvim.lua("return vim.o.diffopt")).toContain(flag);

@@ -6,7 +6,7 @@ import { Attached } from "../attached";
 const UI = { width: 160, height: 30 };
 const WARNING = "%#ClaudeCodeWarning#";
 
-describe.each(NEOVIMS)("what accepting writes is what is shown, in $name", (version) => {
+describe.each(NEOVIMS)("accepting writes the text that is shown, in $name", (version) => {
   const start = () => Attached.attached({ version, ui: UI });
   /** The bars' text with the names of their highlight groups. */
   const bars = (a: Attached) =>

@@ -140,7 +140,7 @@ class User {
     return this.a.nvim.lua("return vim.fn.tabpagenr() > 1");
   }
 
-  /** Has what has the cursor had it for so long that the next key is meant for it? */
+  /** Whether the cursor has been there long enough that the next key is meant for it. */
   get hasSeen(): boolean {
     return this.#insideFor >= SEEN_MS - 100;
   }

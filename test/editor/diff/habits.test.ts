@@ -50,7 +50,7 @@ describe.each(NEOVIMS)("$name", (version) => {
       await a.plays(`<Ignore>  diffs gone  {expand('%:t')} main.txt  {v:errmsg} ${""}`);
     });
 
-    test("one that writes everything, and one that runs Lua, decide nothing", async () => {
+    test("decides nothing by commands that write everything or run Lua", async () => {
       await using a = await start("vertical");
       await a.nvim.lua(MAPPINGS);
       await propose(a);

@@ -217,7 +217,7 @@ describe.each(BOTH_NEOVIMS)("$name", (version) => {
     expect((await a.outcome(ids[2] as number)).outcome).toBe("rejected");
     expect(await a.nvim.lua("return require('port').diff_count()")).toBe(2);
     await a.nvim.plays("]f  bar [2/3] b.txt");
-    // One that waits with the user's edits is accepted from outside with them.
+    // A waiting diff is accepted from outside with the user's edits.
     await a.nvim.lua("require('port').accept(...)", ids[0]);
     const end = await a.outcome(ids[0] as number);
     expect(final(NEW, end)).toBe(NEW.replace("LINE 10\n", "LINE 10 mine\n"));

@@ -223,7 +223,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     expect(seen).not.toContain(undefined);
     expect(seen.size).toBe(8);
     expect(await group("BarKey", true)).toMatchObject({ fg: 0x123456 });
-    // A colour scheme that has a background of its own goes before ours.
+    // A colour scheme's own background takes precedence over ours.
     await a.nvim.command("highlight DiffDelete guibg=#010203 | doautocmd ColorScheme");
     expect(await group("Delete", true)).toEqual({ bg: 0x010203 });
     const maps = "return vim.wo[require('port').diff_windows()[1]].winhighlight";

@@ -1,14 +1,14 @@
 import { NEOVIMS } from "#test";
 import { Attached } from "../attached";
 
-/* Leaving a diff is no answer: it waits, with the user's edits, until they show it again. */
+/* Leaving a diff does not answer it: it waits, with the user's edits, until they show it again. */
 
 const UI = { width: 160, height: 40 };
 const OLD = Array.from({ length: 60 }, (_, i) => `line ${i + 1}\n`).join("");
 const NEW = OLD.replace("line 10\n", "LINE 10\n").replace("line 40\n", "LINE 40\n");
 
 const ALL = "vertical horizontal tab inline";
-/** What the user does, in which layouts; the file that their window shows then. */
+/** The user's action, its layouts, and the file that their window then shows. */
 const WAYS: [keys: string, layouts: string, file: string][] = [
   ["<C-o>", "vertical horizontal inline", "other.txt"],
   ["<C-^>", "vertical horizontal inline", "other.txt"],

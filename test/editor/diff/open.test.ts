@@ -1,7 +1,7 @@
 import { NEOVIMS, outcomeOf } from "#test";
 import { Attached } from "../attached";
 
-/* The option diff.open: whether a proposal moves anything by itself. */
+/* The option diff.open: whether a proposal moves anything automatically. */
 const OLD = "1\n2\n3\n4\n";
 const NEW = "1\n2\nthree\n4\n";
 

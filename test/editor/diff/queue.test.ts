@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { eventually, NEOVIMS, TestNeovim } from "#test";
 import { Attached } from "../attached";
 
-/* What the user and other plugins do to windows and buffers while a diff is open. */
+/* The user and other plugins change windows and buffers while a diff is open. */
 
 // Wide enough for diffs in the place of a window among others.
 const UI = { width: 260, height: 47 };

@@ -6,7 +6,7 @@ import type { Attached, Ended } from "../attached";
 
 const LAYOUTS = ["vertical", "horizontal", "tab", "inline"] as const;
 
-/** What the client gets as the final text. */
+/** The final text that the client receives. */
 export function final(proposal: string, end: Ended): string {
   return end.text ?? proposal;
 }
@@ -122,13 +122,13 @@ function withHunks(oldText: string, newText: string, list: Hunk[], chosen: boole
   return lines.join("\n") + (newline ? "\n" : "");
 }
 
-/** Keys that choose, and accept: the cursor stands on the first hunk, and goes on to the next by itself. */
+/** Keys that choose, and accept: the cursor starts on the first hunk, and moves to the next automatically. */
 function keysFor(chosen: boolean[], byDropping: boolean): string {
   const [taken, left] = byDropping ? ["]c", "gr"] : ["ga", "]c"];
   return `${chosen.map((one) => (one ? taken : left)).join("")}<CR>`;
 }
 
-/** Of hunks whose lines are all unlike, exactly the chosen ones are accepted, byte for byte. */
+/** Exactly the chosen hunks are accepted, byte for byte, if all their lines differ. */
 export async function chooseHunks(a: Attached, numRuns: number): Promise<void> {
   let round = 0;
   const cases = fc.sample(made, { numRuns, seed: 20261121 });

@@ -22,7 +22,7 @@ interface Shown {
   sizes: [width: number, height: number][];
 }
 
-/** What is open besides, and where the diff of the file in the current window goes. */
+/** The other windows, and where the diff of the file in the current window appears. */
 const places: [name: string, layout: string, make: string, shown: Shown][] = [
   ["one window", "vertical", "", sides(1, [79, 43], [80, 43])],
   ["two columns", "vertical", "vsplit b.txt", sides(1, [79, 43])],

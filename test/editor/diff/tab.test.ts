@@ -25,7 +25,7 @@ const reasons: [name: string, options: string, prepare: string[]][] = [
   ["another diff is open", `layout = "vertical"`, ["vert diffsplit b.txt"]],
 ];
 
-/** What the user does until the diff has been answered. */
+/** The user's actions until the diff has been answered. */
 const ways: [name: string, keys: string[]][] = [
   ["accepts in the proposal", ["Claude diff accept"]],
   ["goes to the terminal and accepts there", ["Claude focus", "Claude diff accept"]],

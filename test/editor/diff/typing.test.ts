@@ -5,7 +5,7 @@ import { Attached } from "../attached";
 const UI = { width: 160, height: 40 };
 const OLD = Array.from({ length: 60 }, (_, i) => `line ${i + 1}\n`).join("");
 const NEW = OLD.replace("line 10\n", "LINE 10\n");
-/** The length of a pause. Pauses are those of a clock that stands still unless a test moves it on. */
+/** The length of a pause. Pauses are measured by a clock that only tests move. */
 const QUIET_MS = 1_500;
 const A_KEY_MS = 60;
 

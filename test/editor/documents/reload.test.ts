@@ -14,7 +14,7 @@ const CHANGED = [
   "end",
 ];
 
-/** What Neovim and its plugins hold by line, each put on the line that is named so. */
+/** Marks of Neovim and its plugins, each on the line of its name. */
 const PLACE = `
   local buf = vim.api.nvim_get_current_buf()
   vim.fn.sign_define("B", { text = "B>" })

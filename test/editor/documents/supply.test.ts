@@ -57,7 +57,7 @@ const READ = `
   vim.cmd("bwipeout! " .. buf)
   return found`;
 
-/** Where no copy can be written, and a plugin fails, reads one file again, and opens another; shows both buffers. */
+/** If no copy can be written, and a plugin fails, reads one file again, and opens another; shows both buffers. */
 const WITHOUT_ROOM = `
   local paths, next, states = { ... }, vim.fn.tempname(), {}
   local function taken(i) return vim.fs.dirname(next) .. "/" .. vim.fs.basename(next) + i end
@@ -116,7 +116,7 @@ describe.each(NEOVIMS)("$name", (version) => {
       await a.call("document_open", { path: opened, front: true, select_to_eol: false });
       const seen = await swapped(a.file("seen.txt", "seen\n"));
       await a.nvim.lua('require("port").background.load(...)', seen);
-      // Neovim reads this one again by itself: it is in another encoding now.
+      // Neovim reads this one again on its own: it is in another encoding now.
       const path = a.file("reloaded.txt", "before\n");
       await a.edit(path);
       writeFileSync(path, "caf\xe9\n", "latin1");

@@ -17,7 +17,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     await a.edit(a.file("notes.txt", "notes\n"));
     await a.attach();
     const dispose = async () => {
-      // One that was killed would not answer.
+      // A killed Neovim would not answer.
       if (other.nvim.process.exitCode === null && other.nvim.process.signalCode === null)
         await other.nvim.command("set nomodified");
       await other[Symbol.asyncDispose]();

@@ -107,7 +107,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     },
   );
 
-  test("merges by itself once an edit that conflicted was taken back", async () => {
+  test("merges automatically once a conflicting edit was undone", async () => {
     await using a = await open();
     await a.nvim.type("Gomine<Esc>3Gccmine<Esc>");
     writeFileSync(a.main, text(having({ 3: "theirs" })));

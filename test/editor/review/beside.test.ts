@@ -4,7 +4,7 @@ import { claims, eventually, onEachNeovim } from "#test";
 const TEN = Array.from({ length: 10 }, (_, i) => `line ${i + 1}\n`).join("");
 const CHANGED = TEN.replace("line 2\n", "LINE 2\n").replace("line 8\n", "LINE 8\nand more\n");
 
-/** What a review changes in the windows of a tab page. */
+/** The changes of a review to the windows of a tab page. */
 const OPTIONS = `
   local names = { "conceallevel", "cursorbind", "diff", "foldcolumn", "foldenable", "foldlevel", "foldmethod",
     "scrollbind", "winbar", "winhighlight", "wrap" }

@@ -46,7 +46,7 @@ const FILES: Record<string, [before: string, after: string]> = {
   "an image": ["\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\xff", "\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\xfe\n"],
 };
 
-/** The first row of a text that has others, with its line end; not of bytes that are no text. */
+/** The first row of a text that has others, with its line end; not for binary content. */
 const firstRow = (text: string) => {
   const [row] = text.match(/^[^\n]*\n(?=[^\n])/) ?? [];
   const isOpaque = text.startsWith("\xff\xfe") || text.slice(0, 8000).includes("\0");
@@ -56,7 +56,7 @@ const withLine = (text: string, line: string) =>
   text.replace(/(\r?\n)/, (end) => `${end}${line}${end}`);
 
 const IN_LIST = "Claude review! | copen | %Claude undo";
-/** Of a file that its buffer shows. */
+/** For a file that its buffer shows. */
 const WAYS = { "in its buffer": "%Claude undo", "as a whole": "Claude undo!" };
 
 /** As a whole is the same for each kind of text. */
@@ -76,7 +76,7 @@ onEachNeovim((session) => {
   let world: World;
   let tests = 0;
   let name = "";
-  /** What a list has at least. */
+  /** The minimum in a list. */
   let listed: string[] = [];
   const lua = <T>(code: string, ...args: unknown[]) => session.neovim.lua<T>(code, ...args);
 

@@ -21,7 +21,7 @@ describe.each(NEOVIMS)("comments in $name", (version) => {
     writeFileSync(path, `${lines.join("\n")}\n`);
   }
 
-  /** What is drawn in the current buffer: `row: text`, the row above it from 1. */
+  /** Virtual text in the current buffer: `row: text`, the row above it from 1. */
   const drawn = (of = neovim) =>
     of.lua<string[]>(`
       local namespace = vim.api.nvim_get_namespaces()["claude-code.review.comments"]
@@ -42,7 +42,7 @@ describe.each(NEOVIMS)("comments in $name", (version) => {
         said: () => neovim.lua<string>("return SAID[#SAID] or ''"),
       },
     });
-  /** What the program in Claude's terminal received. */
+  /** The input of the program in Claude's terminal. */
   const pasted = async () => (await terminalText(neovim)).replaceAll("\n", "");
 
   test("makes, edits and deletes comments", async () => {
@@ -160,7 +160,7 @@ describe.each(NEOVIMS)("comments in $name", (version) => {
     cli.notify("ide_connected", { pid: process.pid });
     await neovim.until("the client", 'return #require("port").server.clients == 1');
     await neovim.command("Claude comment!");
-    // What was asked for before it came is in no prompt of its.
+    // Its prompts have nothing that was asked for before it started.
     await eventually("one mention", async () =>
       expect(cli.notifications("at_mentioned")).toEqual([{ filePath: "ide:review:comments" }]),
     );
@@ -203,7 +203,7 @@ describe.each(NEOVIMS)("comments in $name", (version) => {
     await plays("<CR>  drawn = 4: below");
     using cli = await TestClient.open(await neovim.lock(), "claude-code");
     await cli.request("resources/read", { uri: "review:comments" });
-    // Claude changes the line, in a buffer that nobody reads again, and leaves one that is like it.
+    // Claude changes the line, in a buffer that is not read again, and leaves one that is like it.
     await plays(`
       <Ignore>   drawn = 4: sent: below
       :call setline(1, ['0', 'four', '2', '4']) | call append(4, 'four') | 6delete

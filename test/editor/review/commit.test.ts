@@ -12,7 +12,7 @@ onEachNeovim((session, version) => {
   const plays = (script: string) => session.neovim.plays(script);
   const index = () => readFileSync(join(session.neovim.cwd, ".git/index"));
 
-  /** Of two hunks the first is kept, and the user has begun a line. */
+  /** The first of two hunks is kept, and the user has begun a line. */
   beforeEach(async () => {
     const { cwd, home } = session.neovim;
     writeFileSync(join(home, ".gitconfig"), "[user]\nname = n\nemail = a@b\n");
@@ -84,7 +84,7 @@ onEachNeovim((session, version) => {
     chmodSync(path, 0o755);
     await lua("require('claude-code').setup({ terminal = { command = (...) } })", path);
   };
-  test("puts Claude's message above what is typed meanwhile, and says what goes wrong", async () => {
+  test("puts Claude's message above text typed in the meantime, and reports failures", async () => {
     await plays(":Claude commit message  says this is no message of a commit");
     await open();
     await program("echo no such model >&2; exit 1");

@@ -8,7 +8,7 @@ import { Recorder } from "../../../src/review/record/recorder";
 
 const TEN = Array.from({ length: 10 }, (_, i) => `line ${i + 1}\n`).join("");
 
-/** What a user sees of what Claude has changed, and does about it. */
+/** The user sees Claude's changes and decides about them. */
 onEachNeovim((session) => {
   let world: World;
   let tests = 0;
@@ -38,7 +38,7 @@ onEachNeovim((session) => {
     });
   const lua = <T>(code: string, ...args: unknown[]) => nvim().lua<T>(code, ...args);
 
-  // One that has read the journal of the tests before does not read it again.
+  // An executable that has read the journal of earlier tests does not read it again.
   beforeAll(() => {
     world = new World(nvim().cwd, nvim().home);
   });
@@ -48,7 +48,7 @@ onEachNeovim((session) => {
     tests += 1;
     await lua(`
       vim.cmd.messages("clear")
-      -- From 0.11 on Neovim waits so long for what may follow gr.
+      -- From 0.11 on Neovim waits this long for keys after gr.
       vim.o.timeoutlen = 100
       vim.fn.setqflist({}, "f")`);
   });
@@ -400,7 +400,7 @@ onEachNeovim((session) => {
       for (const name of ["b", "c"]) await lua(reload, world.path(at(name)));
       const waits =
         "says what is left to review (1 change) is undone in unsaved buffers only; :wa undoes it on disk";
-      // Nobody had c open when Claude wrote.
+      // c was not open when Claude wrote.
       await plays(`
         :Claude review        a:5      list 3
         gr                    b:*      list 2
@@ -470,7 +470,7 @@ onEachNeovim((session) => {
         "Now| five| and mine|As Claude wrote it| five| and more|Undone, with your lines| line 5| and mine||",
         "Nothing was undone here: you have edited these lines.|gr undoes it and keeps your lines, q leaves it.",
       ].join("");
-      // Where the user folds by indent, the texts are not folded.
+      // The texts are not folded even if the user folds by indent.
       await plays(`
         :setglobal foldmethod=indent foldlevel=0 shiftwidth=2
         :edit ${at("a")} | call setline(6, 'and mine') | silent write
@@ -1013,7 +1013,7 @@ onEachNeovim((session) => {
       :Claude review!       says could not be recorded
       :Claude review done   ${status} ! review   says is left to review
     `);
-    // Nobody says that nothing changed if nothing could be recorded.
+    // No message claims that nothing changed if nothing could be recorded.
     noteIncomplete(world.folder);
     await plays(`
       :Claude review!       says /could not be recorded, or its record was removed .20[0-9: -]+.: see the disk/

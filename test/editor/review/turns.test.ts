@@ -165,7 +165,7 @@ onEachNeovim((session) => {
             return request(method, params, callback)
           end
           client.request = request
-          -- The request itself goes at once: those behind it rest on the text that it sends.
+          -- The request is sent at once: later ones depend on its text.
           request(method, params, function(decision, problem)
             _G.held = function() callback(decision, problem) end
           end)

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { BOTH_NEOVIMS, eventually, TestNeovim } from "#test";
 
 /*
- * What exactly is selected: text and ends, for each visual mode, while it lasts and once it was left
+ * The exact selection: text and ends, for each visual mode, while it lasts and once it was left
  * by <Esc>. Positions are 0-based; columns count UTF-16 code units; the end is just behind the last
  * selected character.
  */

@@ -350,7 +350,7 @@ onEachNeovim((session) => {
          end`,
         ms,
       );
-    // Nothing is sent by itself: what is under way as the prompt comes would be an event of its own.
+    // Nothing is sent automatically: a pending push would be an event of its own.
     await debounce(60_000);
     await countSent();
     const { length } = frames();
@@ -377,7 +377,7 @@ onEachNeovim((session) => {
   });
 }, OPTIONS);
 
-/** What watches, as `:autocmd` lists it. */
+/** The autocommands, as `:autocmd` lists them. */
 const watched = (session: Session, event: string) =>
   session.neovim.lua<number>(
     `return #vim.tbl_filter(function(command)

@@ -16,7 +16,7 @@ const PRIVATE = `
   tls/server.pem.old .main.lua.swp ..env.swo .bash_history fish_history`
   .trim()
   .split(/\s+/)
-  // Composed and decomposed, in either case; with a space that nobody sees.
+  // Composed and decomposed, in either case; with an invisible space.
   .concat("\u00dcbersicht.txt", "u\u0308bersicht.txt", "U\u0308BERSICHT.TXT", ".en\u200bv");
 const PUBLIC = `
   main.lua environment.ts env keys.lua pem.md x.ssh/file.txt kube/config config/credentials.ts
@@ -132,7 +132,7 @@ onEachNeovim(
         await eventually("the other text", async () =>
           (await text()).includes("very-secret-value"),
         );
-        // What is left of the file is the buffer.
+        // Only the buffer is left of the file.
         unlinkSync(session.path("link.md"));
         await session.neovim.type("ggVG");
         const selection = await session.client.call("getCurrentSelection");

@@ -72,7 +72,7 @@ onEachNeovim((session) => {
       );
     });
 
-    test("runs nothing that stands between backticks in a name", async () => {
+    test("runs nothing between backticks in a name", async () => {
       claims("A file name is never a pattern, a command or shell code");
       const trap = path("trap");
       await session.neovim.lua("vim.cmd.edit(vim.fn.fnameescape(...))", `\`touch ${trap}\``);

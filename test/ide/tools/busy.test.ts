@@ -1,7 +1,7 @@
 import { type CallError, eventually, first, onEachNeovim, TestClient } from "#test";
 import { keepBusy } from "../../support/busy";
 
-/** What happens while Neovim does not answer: a long `:sleep`, or a hit-enter prompt. */
+/** Tools while Neovim does not answer: a long `:sleep`, or a hit-enter prompt. */
 onEachNeovim(
   (session) => {
     beforeEach(() => session.reset());

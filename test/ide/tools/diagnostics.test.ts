@@ -31,7 +31,7 @@ onEachNeovim((session) => {
     session.client.json<FileDiagnostics[]>("getDiagnostics", args);
 
   describe("getDiagnostics", () => {
-    test("of one file: every severity, full ranges, code as a string, source", async () => {
+    test("answers for one file: every severity, full ranges, code as a string, source", async () => {
       const path = await session.open("d e#1.txt", "one two\nthree\n");
       await setDiagnostics([
         {
@@ -81,7 +81,7 @@ onEachNeovim((session) => {
       ]);
     });
 
-    test("of a file without any, or not open, or that is not there: an empty list", async () => {
+    test("answers an empty list for a file without any, not open, or missing", async () => {
       const clean = await session.open("clean.txt", "x\n");
       for (const path of [clean, session.write("closed.txt", "x\n"), session.path("none.txt")]) {
         expect(await ask({ uri: `file://${path}` })).toEqual([
@@ -90,7 +90,7 @@ onEachNeovim((session) => {
       }
     });
 
-    test("of all files; cleared ones leave the answer", async () => {
+    test("answers for all files, without cleared ones", async () => {
       const first = session.write("first.txt", "x\n");
       const second = session.write("second.txt", "x\n");
       await session.edit(first);
@@ -115,7 +115,7 @@ onEachNeovim((session) => {
       expect(await cli.json("getDiagnostics")).toEqual(found);
     });
 
-    test("old problems of a file that nobody had open do not look new to the CLI", async () => {
+    test("old problems of a file that was not open do not look new to the CLI", async () => {
       using cli = await TestClient.open(session.lock, "claude-code");
       const path = session.write("unseen.txt", "x\n");
       const uri = `file://${path}`;

@@ -12,7 +12,7 @@ const NAMES = (
 
 /**
  * No permission keeps root from reading a file: Neovim, where it is root, is made to look at files
- * as nobody does (setfsuid(2)). Other systems than Linux have nothing of the kind.
+ * as another user does (setfsuid(2)). Other systems than Linux have nothing of the kind.
  */
 const AS_NOBODY = `
   if vim.uv.getuid() == 0 then
@@ -297,7 +297,7 @@ onEachNeovim((session) => {
       await session.neovim.until("the text written outside", isRead, clean);
     });
 
-    test("of a 'readonly' buffer fails without a prompt", async () => {
+    test("fails for a 'readonly' buffer, without a prompt", async () => {
       const path = session.write("readonly.txt", "x\n");
       chmodSync(path, 0o444);
       await session.edit(path);

@@ -15,7 +15,7 @@ for (const property of Object.values(PROPERTIES)) {
   );
 }
 
-describe("what was found once", () => {
+describe("cases found before", () => {
   const { whose, session, keep, undo } = PROPERTIES;
   test.each(first(4, FOUND).map(([found], number) => [number, ...found] as const))(
     "%d",

@@ -13,7 +13,7 @@ export type Texts = Record<string, string | undefined>;
 export type Seen = "never" | "before" | "between";
 
 /**
- * Who changes files of a project: the user in Neovim and elsewhere, and Claude by each way that it has,
+ * The actors that change a project's files: the user in Neovim and elsewhere, and Claude by each way that it has,
  * recorded by the hooks' own functions in a real repository.
  */
 export class Actors extends World {
@@ -136,7 +136,7 @@ export class Actors extends World {
   ): Promise<void> {
     this.#works(session);
     await this.#since(this.#lastProgram);
-    // No two hooks run in one millisecond: of those nobody could say which came first.
+    // No two hooks run in one millisecond: their order would be unknown.
     await this.#since(this.#lastEdit, 3);
     const call = this.#call(session, how === "mcp" ? "mcp__x__write" : "Bash");
     const begun = new Recorder(this.root).begin(call);

@@ -182,7 +182,7 @@ test.each([
     clearInterval(timer);
     tick();
     expect(news.counts).toMatchObject({ files: 1 });
-    // A synchronous wait would serve nobody else.
+    // A synchronous wait would block all others.
     expect(longest).toBeLessThan(LIMITS.ms);
   } finally {
     process.env.PATH = path;

@@ -29,7 +29,7 @@ interface Line {
 /** Decisions about one file, and a model of whose each line is, which knows nothing of rows and steps. */
 class Decisions {
   readonly #lines = new Map<string, Line>();
-  /** Those that can be taken back. */
+  /** The decisions that can be taken back. */
   #made: string[] = [];
   /** The texts before the undos in a buffer, and after them: what `u` brings back. */
   #undoable: { before: string; after: string; decision: string }[] = [];
@@ -99,7 +99,7 @@ class Decisions {
     await this.world.service.summary();
     if (this.world.read("a") === this.#committed) return;
     const waits = (await this.world.file("a")) !== undefined;
-    // Times are in whole milliseconds: nothing is a call's doing so long after it.
+    // Times are in whole milliseconds: a call's changes end within this time.
     await Bun.sleep(5);
     await this.#commit();
     await this.world.service.summary();

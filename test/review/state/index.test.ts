@@ -53,7 +53,7 @@ test.each([
   expect(undone.filter((file) => "staged" in file)).toEqual([]);
   await world.back({ decision });
   expect(await git("ls-files", "--stage")).toBe(before);
-  // An entry that is staged again is no decision of the user's.
+  // Staging an entry again is not a decision of the user's.
   await look();
   expect(await world.summary()).not.toEqual([]);
 });

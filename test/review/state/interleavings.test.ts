@@ -42,7 +42,7 @@ const Act = fc.oneof(
 type Act = typeof Act extends fc.Arbitrary<infer T> ? T : never;
 
 class Play extends Player<World> {
-  /** Lines that the user wrote, and nobody but an undo could take away. */
+  /** Lines that the user wrote, and that only an undo could remove. */
   readonly users = new Set<string>();
   #count = 0;
 

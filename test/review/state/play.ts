@@ -137,7 +137,7 @@ export class Play extends Player<Actors> {
   /** Lines that Claude took from one file to another: there it has inserted them. */
   readonly #moved = new Set<string>();
   /**
-   * After how many comparisons a command ran last. Of a file that is gone only its folder shows when: until
+   * After how many comparisons a command ran last. Only its folder shows when a file vanished: until
    * the next comparison that command may have removed it.
    */
   #ran = -1;

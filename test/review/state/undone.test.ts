@@ -88,7 +88,7 @@ test("shows no edit of the user's in a change that is made again after they thre
 
 /** Long runs have found these. */
 const FOUND: [Step[]][] = [
-  // A commit that was made before a decision is taken back is no decision of its own.
+  // A commit made before a decision is taken back is not a decision of its own.
   [
     [
       { do: "Claude", at: 0, deletes: 0, inserts: 1 },
