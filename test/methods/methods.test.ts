@@ -142,27 +142,13 @@ onBothNeovims((session) => {
       await session.edit(empty);
       await session.edit(lua);
       await session.neovim.lua("vim.bo.modified = true");
+      const [uri, more] = [pathToFileURL(lua).href, { modified: true, active: true }];
+      const other = { uri: pathToFileURL(empty).href, modified: false, active: false };
       expect(await ask("editor/buffers")).toEqual({
         buffers: [
-          {
-            name: "empty.txt",
-            uri: pathToFileURL(empty).href,
-            modified: false,
-            size: 0,
-            major_mode: "text",
-            active: false,
-          },
-          {
-            name: "b.lua",
-            uri: pathToFileURL(lua).href,
-            modified: true,
-            size: [...LUA].length,
-            major_mode: "lua",
-            active: true,
-          },
-        ]
-          .sort((a, b) => a.name.length - b.name.length)
-          .reverse(),
+          { name: "empty.txt", ...other, size: 0, major_mode: "text" },
+          { name: "b.lua", uri, ...more, size: [...LUA].length, major_mode: "lua" },
+        ],
         total: 2,
       });
     });

@@ -1,7 +1,16 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { eventually, NEOVIMS, perBlock, TestClient } from "#test";
-import { configure, LATER, plays, reset, said, startNeovim, windows } from "./workbench";
+import { eventually, NEOVIMS, perBlock, type TestClient } from "#test";
+import {
+  configure,
+  connectFrom,
+  LATER,
+  plays,
+  reset,
+  said,
+  startNeovim,
+  windows,
+} from "./workbench";
 
 /** Shows its session's number, then every byte it gets. */
 const CLI = `{ "sh", "-c", "stty raw -echo; ${LATER} echo up $CLAUDE_CODE_NVIM_SESSION; exec cat -v" }`;
@@ -223,21 +232,14 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
 
   /** A client for each session, as their CLIs would connect. */
   const connect = async () => {
-    const lock = await neovim.lock();
     const clients: TestClient[] = [];
     for (const { buf } of await rows()) {
-      const client = await TestClient.open(lock, "claude-code");
       const pid = await neovim.lua<number>("return vim.b[...].terminal_job_pid", buf);
-      client.notify("ide_connected", { pid });
+      const client = await connectFrom(neovim, pid);
       // The CLI's last message before it takes mentions.
       await client.request("tools/list", {});
       clients.push(client);
     }
-    await neovim.until(
-      "their processes",
-      `local clients = require("claude-code").status().clients
-        return #clients == 2 and clients[1].pid ~= nil and clients[2].pid ~= nil`,
-    );
     return clients as [TestClient, TestClient];
   };
 

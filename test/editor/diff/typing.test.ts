@@ -80,29 +80,27 @@ class User implements AsyncDisposable {
 }
 
 describe.each(NEOVIMS)("$name: keys typed for something else decide nothing", (version) => {
-  for (const [where, command] of [
+  test.each([
     ["beside a file", "vsplit | terminal cat"],
     ["beside a narrow file", "botright vertical 130split | terminal cat"],
     ["below a low file", "botright 34split | terminal cat"],
     ["alone", "terminal cat"],
-  ] as const) {
-    test(`a prompt in a terminal ${where}: it is written to its end`, async () => {
-      await using me = await User.start(version);
-      const { a } = me;
-      await a.edit(a.file("a.txt", OLD));
-      await a.nvim.command(command);
-      await a.nvim.command("let b:claude_code_terminal = v:true");
-      await me.type("ithe newer ");
-      const id = await a.propose(a.path("a.txt"), NEW);
-      await me.type("lib, open :wq qed<CR>");
-      expect(await a.mode()).toBe("t");
-      await eventually("the whole prompt", async () =>
-        (await me.terminal()).includes("the newer lib, open :wq qed"),
-      );
-      await me.decidesNow(id);
-      await a.inMode("t");
-    });
-  }
+  ])("lets a prompt in a terminal %s be written to its end", async (_, command) => {
+    await using me = await User.start(version);
+    const { a } = me;
+    await a.edit(a.file("a.txt", OLD));
+    await a.nvim.command(command);
+    await a.nvim.command("let b:claude_code_terminal = v:true");
+    await me.type("ithe newer ");
+    const id = await a.propose(a.path("a.txt"), NEW);
+    await me.type("lib, open :wq qed<CR>");
+    expect(await a.mode()).toBe("t");
+    await eventually("the whole prompt", async () =>
+      (await me.terminal()).includes("the newer lib, open :wq qed"),
+    );
+    await me.decidesNow(id);
+    await a.inMode("t");
+  });
 
   test("does not decide the second of two by the second of two keys", async () => {
     await using me = await User.start(version);
