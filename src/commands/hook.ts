@@ -38,7 +38,7 @@ const EVENTS: Record<string, (call: HookCall) => Promise<object | undefined>> = 
     (await import("../hooks/permission")).permissionRequest(call),
 };
 
-/** Printed when anything at all fails: Claude is not blocked. */
+/** Printed if anything at all fails: Claude is not blocked. */
 const ON_FAILURE: Record<string, object> = { stop: { continue: true } };
 
 /**

@@ -111,7 +111,7 @@ async function findEditors(env: Environment): Promise<Editor[]> {
   return (await Promise.all(asked)).filter((editor) => editor !== undefined);
 }
 
-/** Undefined for one that is gone. */
+/** Undefined if the process has ended. */
 async function ask(address: string, inside: boolean): Promise<Editor | undefined> {
   if (whyUnsafe(address)) return undefined;
   const plugin = await Plugin.connect(address).catch(() => undefined);

@@ -8,7 +8,7 @@ import { visible, visibleLine } from "../lib/visible";
 import { cliPid, type HookCall } from "./call";
 import type { HookInput } from "./input";
 
-/** How often a Neovim that is busy is asked again, and a look taken whether the CLI still runs. */
+/** How often to ask a busy Neovim again, and to check that the CLI still runs. */
 const BUSY_MS = 2_000;
 const CLI_MS = 5_000;
 
@@ -76,7 +76,7 @@ async function untilCliEnds<T>(ask: (signal: AbortSignal) => Promise<T>): Promis
   }
 }
 
-/** The CLI's own dialog is enough for a longer one. */
+/** Longer requests are left to the CLI's own dialog. */
 const MAX_PLAN = 200_000;
 
 /** The plan of ExitPlanMode: it comes with the file in which Claude has written it (2.1.330). */
@@ -270,7 +270,7 @@ function shortened(text: string): string[] {
 }
 
 const MAX_QUESTION = 200;
-/** A longer option is nothing to choose in a list: the user reads it in Claude's terminal. */
+/** Longer options do not fit a list: the user reads them in Claude's terminal. */
 const MAX_OPTION = 5_000;
 
 const Option = v.pipe(v.string(), v.maxLength(MAX_OPTION));

@@ -94,7 +94,7 @@ export class Notifications {
     });
   }
 
-  /** MCP's notification that other files are open. */
+  /** MCP's notification that the open files have changed. */
   #notifyResources(editor: EditorPort): void {
     let sent = "";
     const compare = folded(() => {
@@ -114,7 +114,7 @@ export class Notifications {
   }
 }
 
-/** Does it once for a burst of calls. */
+/** Runs once for a burst of calls. */
 function folded(action: () => void): () => void {
   let timer: Timer | undefined;
   return () => {

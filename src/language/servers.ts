@@ -4,7 +4,7 @@ import type { FollowedNeovim } from "../locate/followed";
 import { Privacy } from "../review/record/privacy";
 import { ProjectFiles } from "./project-files";
 
-/** A whole question, with all waits. */
+/** The limit of a whole question, with all waits. */
 const LIMIT_MS = 20_000;
 
 export const RELATIONS = ["references", "implementations"] as const;

@@ -167,7 +167,7 @@ export class LanguageText {
     return `${this.project.nameOf(files[file - 1]?.path ?? "?")}:${line}`;
   }
 
-  /** Reads the project's files alone. */
+  /** Reads only the project's files. */
   #code({ file, line, text }: LanguagePlace, { files }: Pick<LanguagePlaces, "files">): string {
     const { path = "", is_own } = files[file - 1] ?? {};
     if (text !== undefined || !is_own) return code(text ?? "");
@@ -220,7 +220,7 @@ function describeBusy(states: readonly ServerState[]): string {
   return described.join("; ");
 }
 
-/** A paragraph that is a link alone: gopls leads to pkg.go.dev. */
+/** A paragraph that is only a link: gopls links to pkg.go.dev. */
 const LINK = /^\[[^\]]*\]\([^)]*\)$/;
 
 /** The first code is the signature; of the rest, the first paragraph. */

@@ -62,7 +62,7 @@ export class Place {
     rewrite(this.path, bytes, this.stats(), mode);
   }
 
-  /** Changes a regular file alone. */
+  /** Changes only regular files. */
   setMode(mode: number): void {
     withRegular(this.path, (file) => fchmodSync(file, mode), O_NOFOLLOW);
   }

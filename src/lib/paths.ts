@@ -59,7 +59,7 @@ export function removeFile(path: string): boolean {
   }
 }
 
-/** Removes a folder, unless something is in it, or it is gone already. */
+/** Removes a folder if it exists and is empty. */
 export function removeEmptyFolder(path: string): void {
   attempt(() => rmdirSync(path));
 }

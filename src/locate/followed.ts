@@ -60,7 +60,7 @@ export class FollowedNeovim {
     return plugin.runTask(method, params, limitMs, ANSWER_MS, signal);
   }
 
-  /** Asks once more where Neovim ends in the meantime. */
+  /** Asks once more if Neovim ends in the meantime. */
   async #again<T>(ask: (plugin: Plugin) => Promise<T>): Promise<T> {
     try {
       return await ask(await this.#neovim());

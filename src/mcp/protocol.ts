@@ -59,7 +59,7 @@ const CLAUDE_CODE = "claude-code";
 export interface Remote {
   /** As the user calls it. */
   readonly name: string;
-  /** Real paths: it may see what lies in these alone. */
+  /** Real paths: the client may see only files below these. */
   readonly folders: readonly string[];
   /** May the client learn of the file at this path? */
   sees(path: string): boolean;

@@ -206,7 +206,7 @@ interface ServerEvents {
   onDisconnect?(client: Client): void;
   /** `notifications/initialized` arrived: the client takes notifications. */
   onInitialized?(client: Client): void;
-  /** `ide_connected` arrived, which the CLI alone sends, right after `initialized`. */
+  /** `ide_connected` arrived, which only the CLI sends, right after `initialized`. */
   onIdeConnected?(client: Client): void;
   /** The client has been given the list of tools. */
   onToolsListed?(client: Client): void;

@@ -14,7 +14,7 @@ export interface ToolCall {
 
 type InputSchema = v.GenericSchema<Record<string, unknown> | undefined>;
 
-/** One tool, said once: the schema validates, types, and is published as `inputSchema`. */
+/** One tool. Its schema validates, gives the types, and is published as `inputSchema`. */
 interface ToolDefinition<S extends v.GenericSchema> {
   name: string;
   /** Left out for tools that the specification lists without one (close_tab). */

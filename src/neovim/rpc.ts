@@ -1,5 +1,5 @@
 // The package's own client asks for the whole API description first and pulls in a logger that
-// takes over `console`; its transport alone does all we need.
+// takes over `console`; we need only its transport.
 
 import { decodeMultiStream } from "@msgpack/msgpack";
 import { Transport } from "neovim/lib/utils/transport";

@@ -36,7 +36,7 @@ const MAX_DEPTH = 4;
 const MAX_DETAIL = 120;
 /** A folder of more bytes has thousands of entries, whose names alone take tens of ms. */
 const MAX_FOLDER_BYTES = 64 * 1024;
-/** Entries of one place that are looked at. */
+/** Entries that are examined in one place. */
 const MAX_ENTRIES = 2_000;
 
 /** Commands and skills of the user, of the project around a folder, and of the CLI that begin as what was typed. */

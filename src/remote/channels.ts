@@ -33,7 +33,7 @@ export class Channels {
   #last: number;
   /** Opened by the other end, since when. */
   #opened = { count: 0, since: 0 };
-  /** Or ended: it is sent nothing more, and what comes from there is not taken. */
+  /** Or ended: nothing more is sent to it or taken from it. */
   #isStuck = false;
 
   /** `onOpen`: the other end has opened one, and said `d`; its receivers are to be set now. */
@@ -140,7 +140,7 @@ export class Channels {
     channel?.onClose();
   }
 
-  /** Too long a message ends its own channel alone. */
+  /** A message that is too long ends only its own channel. */
   #sendData(ch: number, d: string): void {
     if (this.#send({ t: "data", ch, d })) return;
     this.onRefuse(`a message of ${d.length} characters is too long`);

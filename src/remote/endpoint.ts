@@ -23,7 +23,7 @@ import { Remote } from "./remote";
 /** The file in which a project may say how its container has it. */
 const FILES = [".devcontainer/devcontainer.json", ".devcontainer.json"];
 
-/** More than any has: to parse 64 MB takes seconds. */
+/** Larger than any real one: parsing 64 MB takes seconds. */
 const MAX_BYTES = 1024 * 1024;
 
 const text = v.pipe(v.string(), v.nonEmpty());

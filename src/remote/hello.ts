@@ -20,7 +20,7 @@ const HostHello = v.object({
   ...Contract.entries,
   /** The port of before, if there was one: the CLI tries it again. */
   port: v.optional(port),
-  /** The token that clients in the remote must show, drawn for this remote alone. */
+  /** The token that clients in the remote must show, drawn only for this remote. */
   token: v.pipe(v.string(), v.uuid()),
   /** Takes its place where another program has `port`. */
   nextToken: v.pipe(v.string(), v.uuid()),

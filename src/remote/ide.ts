@@ -19,7 +19,7 @@ export function border(transport: Transport, remote: Remote): Transport {
   return new Border(transport, remote, RULES);
 }
 
-/** Words alone, none of them about a file. */
+/** Only words, and none about a file. */
 const asTheyAre = (blocks: readonly string[]) => [...blocks];
 
 /** Shown, the user sees what happens; hidden, language servers would run what the project brings. */
@@ -128,7 +128,7 @@ const resourceText: RequestRule = {
   },
 };
 
-/** In a file that is not shared nothing is selected; that is sent once. */
+/** An unshared file counts as without a selection, which is sent once. */
 const selectionChanged: NotificationRule = (params, crossing) => {
   const filePath = crossing.pathToRemote(params.filePath);
   const before = crossing.hasSelection;

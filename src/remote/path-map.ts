@@ -14,7 +14,7 @@ export interface Disk {
   readonly style: PathStyle;
   /** With symlinks resolved, as far as the path exists. */
   real(path: string): string;
-  /** Whether names that differ in case alone are one file there. */
+  /** Whether names that differ only in case are one file there. */
   folds(folder: string): boolean;
 }
 
@@ -93,7 +93,7 @@ export class PathMap {
     return host !== undefined && this.#realInside(host) !== undefined ? host : undefined;
   }
 
-  /** As toHost, with symlinks resolved: whoever resolves it again later sees whether the remote has moved it since. */
+  /** As toHost, with symlinks resolved: resolving it again later shows whether the remote has moved it since. */
   toRealHost(path: string): string | undefined {
     const host = this.#hostOf(path);
     return host === undefined ? undefined : this.#realInside(host);
@@ -211,7 +211,7 @@ function isSameFile(a: string, b: string): boolean {
   return a !== b && one?.ino === other?.ino && one?.dev === other?.dev && one !== undefined;
 }
 
-/** Paths as words alone, in the style of either system: what names a file, without a look at any disk. */
+/** Paths as mere words, in the style of either system: what names a file, without a look at any disk. */
 import { MAX_PATH } from "../lib/paths";
 
 export type PathStyle = "posix" | "win32";

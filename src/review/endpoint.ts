@@ -75,7 +75,7 @@ export class ReviewEndpoint {
     );
   }
 
-  /** A commit whose message is written may come to its end: its index is still to follow. */
+  /** A commit whose message was written may finish; its index still has to be updated. */
   async end(): Promise<void> {
     this.#reports = false;
     clearTimeout(this.#timer);

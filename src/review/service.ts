@@ -103,7 +103,7 @@ export class ReviewService {
     /** `{ decision, type, paths, at }` of what `back` would take back, or nothing. */
     last: () => this.#last(),
     back: takes(requests.Back, (request) => this.#back(request)),
-    /** Keeps all that is left; what was not recorded is said no more. */
+    /** Keeps all that is left; stops reporting unrecorded changes. */
     done: takes(requests.Done, (request) => this.#done(request)),
     /** Committed: what was kept, once the user has left git's message, which this executable opens in Neovim. */
     commit: takes(requests.Commit, (request) => this.#commit(request)),
@@ -117,7 +117,7 @@ export class ReviewService {
     base: takes(requests.Base, (request) => this.base(request)),
     /** Comment[]: adds, changes, deletes some; gives all of the workspace. */
     comments: takes(requests.Comments, (request) => this.#comments(request)),
-    /** Nothing: the user accepted this text in a diff, Claude writes it now. */
+    /** Decides nothing: the user accepted this text in a diff, and Claude writes it now. */
     accepted: takes(requests.Accepted, ({ path, text }) => {
       const { project, relativePath } = this.#projects.locate(path);
       this.#watched.of(project).accepted(relativePath, text);
@@ -219,7 +219,7 @@ export class ReviewService {
     return { ...shownFile(project, entry), hunks };
   }
 
-  /** Looks in the workspace alone: others decide elsewhere, and their files are not in sight here. */
+  /** Looks only in the workspace: files elsewhere are not shown here. */
   #last() {
     const found = this.#projects.all().flatMap((project) => {
       const decision = lastDecision(project);
@@ -389,7 +389,7 @@ export class ReviewService {
     return content ? [{ path: relativePath, content }] : [];
   }
 
-  /** A decision is one of its project. */
+  /** A decision belongs to one project. */
   async #perProject(
     request: Request<typeof requests.Keep>,
     decide: (

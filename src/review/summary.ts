@@ -31,7 +31,7 @@ export interface ReviewSummary {
   runs: boolean;
 }
 
-/** How often the work tree is compared while something of Claude's outlives its turn. */
+/** How often the work tree is compared while an agent or command of Claude's outlives its turn. */
 const OUTLIVING_MS = 10_000;
 
 /** The projects of one Neovim, and what happens to them without a request of its user. */

@@ -128,7 +128,7 @@ class ShownRows {
     this.#groups.push(`${present ? "+" : "-"}${shownLine(line)}`);
   }
 
-  /** The lines of a file that came or went as a whole say nothing more. */
+  /** The lines of a created or deleted file add nothing. */
   get text(): readonly string[] {
     return this.#file === undefined ? this.#groups : [this.#file];
   }

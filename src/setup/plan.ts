@@ -42,7 +42,7 @@ interface InstallOptions {
 }
 
 const SETTINGS = join(".claude", "settings.local.json");
-/** Longer than the Claude CLI may take to add our MCP server. */
+/** Longer than the Claude CLI takes to add our MCP server. */
 const LOCK_MS = 40_000;
 const FOLDER = dirname(PROJECT_FILE);
 const IGNORE_ALL = "*\n";

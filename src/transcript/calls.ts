@@ -2,7 +2,7 @@ import { isAbsolute, relative, resolve } from "node:path";
 import { beginning } from "../lib/visible";
 import type { ToolCall } from "./entries";
 
-/** Longer texts are not paths. */
+/** Longer texts cannot be paths. */
 const MAX_TEXT = 4_096;
 const MOST = 2 ** 31 - 1;
 
@@ -45,7 +45,7 @@ const TOOLS: Record<string, Describe> = {
 
 const MCP = /^mcp__(.+?)__(.+)$/s;
 
-/** A path that means no file here is part of the subject alone. */
+/** A path that names no file here is only part of the subject. */
 export function callOf(tool: ToolCall): Call {
   const call = describedCall(tool);
   if (!tool.toHost || call.path === undefined) return call;

@@ -76,7 +76,7 @@ export function itemsOf(line: Line, toHost?: ToHost): Item[] {
   if (line.trim() === "") return [];
   try {
     const entry = parsed(line);
-    if (!entry) return [raw("A line that is no entry", line)];
+    if (!entry) return [raw("A line that is not an entry", line)];
     const items = fromEntry(entry, line);
     return items.map((item) => (item.kind === "tool" ? { ...item, toHost } : item));
   } catch {

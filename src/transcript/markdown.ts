@@ -17,7 +17,6 @@ interface Mark {
   row: number;
   /** A prompt: when it was sent, in ms since 1970. */
   prompt?: number;
-  /** Its lines. */
   rows?: number;
   /** A call of a tool, by its id; its result may follow later. */
   call?: string;
@@ -274,7 +273,6 @@ function lineCount(text: string): number {
   return text === "" ? 0 : text.replace(/\n$/, "").split("\n").length;
 }
 
-/** The first lines of a text. */
 function textLines(text: string, most: number): Lines {
   const all = text.split("\n");
   const first = all.slice(0, most).join("\n");

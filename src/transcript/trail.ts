@@ -21,7 +21,7 @@ interface Trail {
   steps: Step[];
   /** How many are about private files, which no one sees. */
   hidden: number;
-  /** How many came before those. */
+  /** The number of earlier steps. */
   left_out: number;
 }
 

@@ -36,7 +36,7 @@ function checked<R>(act: (trees: Trees, options: Options) => Promise<R>) {
     try {
       // Anyone can write that a folder is a worktree.
       if (path === root || !worktreesAround(root).includes(path)) {
-        throw new Failure(`${path} is no other worktree of ${root}.`);
+        throw new Failure(`${path} is not another worktree of ${root}.`);
       }
       return await act({ root, path }, options);
     } catch (error) {
@@ -51,7 +51,7 @@ function checked<R>(act: (trees: Trees, options: Options) => Promise<R>) {
  */
 async function home({ root, path }: Trees, { with_conflicts, unsaved }: Options) {
   // A bare repository may be the `.git` of a folder, which GIT_WORK_TREE would make a work tree.
-  const none = `${root} is no work tree.`;
+  const none = `${root} is not a work tree.`;
   const bare = outputOf("config", "--type=bool", "--default=false", "--get", "core.bare");
   const isMain = gitFolder(root) === join(root, ".git");
   if (isMain && (await ask(root, bare, none)) === "true") throw new Failure(none);

@@ -117,7 +117,7 @@ export function sideOf(root: string, path: string, where: string): Side | undefi
   }
 }
 
-/** It came home with a conflict that no one has resolved. */
+/** Whether it came home with a conflict that is not resolved yet. */
 function hasMarkers(side: Side | undefined): boolean {
   return Buffer.from(side?.bytes ?? "").includes("<<<<<<< here");
 }
@@ -128,7 +128,7 @@ export function isExecutable(side: Side | undefined): boolean {
   return (side.mode & 0o100) !== 0;
 }
 
-/** The permissions to read and write stay, as git keeps nothing of them. */
+/** Keeps the read and write permissions, which git does not record. */
 function modeOf(side: Side, executable: boolean): number {
   const { mode } = side;
   if (isExecutable(side) === executable) return mode;

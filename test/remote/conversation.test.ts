@@ -160,7 +160,7 @@ nightly.test("refuses a relay's bytes without an end", async () => {
 test("shows a file that is not a conversation as it is", async () => {
   const wrong = `${Buffer.from("../../x\n{}\n").toString("base64")}%`;
   await hostile(`d === "0" ? "${wrong}" : ""`);
-  expect((await open()).block.lines.join("\n")).toContain("A line that is no entry");
+  expect((await open()).block.lines.join("\n")).toContain("A line that is not an entry");
 });
 
 test("asks the relay for a session's id alone, and gives it no conversation of here", async () => {

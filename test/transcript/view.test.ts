@@ -130,7 +130,7 @@ boom
       'an unknown block | block | {"type":"new","y":2} | ▸ *Block "new"*',
       'thinking | block | {"type":"thinking","thinking":"hm"} | ▸ *Thinking*',
       'the CLI\'s own bookkeeping | json | {"type":"mode","mode":"normal"} |',
-      "a list | json | [1] | ▸ *A line that is no entry*",
+      "a list | json | [1] | ▸ *A line that is not an entry*",
     ]),
   )("shows %s", (_name, kind = "", words = "", expected = "") => {
     const given = /json|block/.test(kind) ? words : JSON.parse(`"${words}"`);

@@ -165,5 +165,5 @@ test("is not a folder that only calls itself a worktree", async () => {
     return said`,
     params,
   );
-  expect(text).toContain("is no other worktree of");
+  expect(text).toContain("is not another worktree of");
 });

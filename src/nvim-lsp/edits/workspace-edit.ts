@@ -73,12 +73,12 @@ export function fileEditsOf({ edit, encoding, server }: ServerEdit): FileEdit[] 
   }
   const { changes = {}, documentChanges, changeAnnotations = {} } = result.output;
   const plain = Object.entries(changes).map(([uri, edits]) => ({ textDocument: { uri }, edits }));
-  // `documentChanges` alone counts where both are there (LSP 3.17).
+  // `documentChanges` takes precedence if both exist (LSP 3.17).
   const all: v.InferOutput<typeof DocumentChange>[] = documentChanges ?? plain;
   return all.map((change): FileEdit => {
     if ("kind" in change) {
       throw unchanged(
-        `${server} wants to create, move or delete files: this tool edits texts alone.`,
+        `${server} wants to create, move or delete files: this tool only edits texts.`,
       );
     }
     // rust-analyzer sends an annotation that needs it with each edit, for the edits it may be about.

@@ -78,7 +78,6 @@ export function findReferences(servers: LanguageServers): Tool {
   });
 }
 
-/** The declarations of a file. */
 export function outline(servers: LanguageServers): Tool {
   return defineTool({
     name: "outline",

@@ -10,7 +10,7 @@ import { compare } from "../weave/compare";
 import { FILE, isText, type Lines, sameLines } from "../weave/lines";
 import type { Outcome } from "./keep";
 
-/** A sentence's end for the user. */
+/** Completes "FILE …" in a message. */
 const DIFFERS = "is not what its buffer has: write it (:w!), or load it (:e!), and try again";
 
 /** A text that a file is to get. */
@@ -102,7 +102,6 @@ function formatOf(lines: Lines): string {
 
 /** The new state of a file. */
 interface Writing {
-  /** Relative to the root. */
   path: string;
   /** The content that the file must have, to the byte. */
   expected: Lines;

@@ -8,7 +8,7 @@ import type { Hunk, Rows } from "../weave/hunks";
 import { sameLines } from "../weave/lines";
 import type { Scope } from "../weave/row";
 
-/** Sentences' ends for the user. */
+/** Each completes "FILE …" in a message. */
 const NOT_THERE = "has nothing to review in these lines";
 const CHANGED = "has changed since it was shown: look at it again";
 

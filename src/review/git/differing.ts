@@ -16,7 +16,7 @@ const MAX_MS = 120_000;
 const MAX_BYTES = 16 * 1024 * 1024;
 /** An index of two million files. */
 const MAX_INDEX_BYTES = 256 * 1024 * 1024;
-/** Each is read; of more only those that have other sizes, as with other line ends. */
+/** Up to this many files are read; beyond it, only those whose size differs. */
 const MAX_TOUCHED = 1_000;
 
 /** A repository, and those inside of it. */
@@ -29,7 +29,7 @@ interface Differing extends Omit<DifferingPaths, "repositories" | "index"> {
   unknown: number;
 }
 
-/** Modes and blobs that the index alone has, and neither HEAD nor the work tree, by path; not of inner repositories. */
+/** Modes and blobs that only the index has, and neither HEAD nor the work tree, by path; not of inner repositories. */
 export type Staged = Record<string, string>;
 
 /** Entries of an index that HEAD lacks, whatever the work tree has; when it was written, in ms since the epoch. */

@@ -40,7 +40,6 @@ export interface GitOptions {
   mostBytes?: number;
   /** An index of its own, for what is put together in it. */
   index?: string;
-  /** More of the environment. */
   env?: Record<string, string | undefined>;
 }
 

@@ -72,7 +72,7 @@ export function isBinary(bytes: Uint8Array): boolean {
   return mark === 0xfeff || mark === 0xfffe || bytes.subarray(0, BINARY_BYTES).includes(0);
 }
 
-/** Whether two contents are known to be the same. */
+/** True only if the contents are known to be equal. */
 export function sameContent(a: Content, b: Content): boolean {
   if ("absent" in a || "absent" in b) return "absent" in a && "absent" in b;
   const hash = knownHash(a);

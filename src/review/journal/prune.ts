@@ -29,7 +29,7 @@ const WITH_TYPES = { withFileTypes: true } as const;
 /** Does a file wait for a decision? Of those nothing is ever forgotten. */
 export type Waits = (path: string) => boolean;
 
-/** Prunes at most once an hour, also where the clock was set back. Throws the system's error. */
+/** Prunes at most once an hour, even if the clock was set back. Throws the system's error. */
 export async function pruneSometimes(folder: string, waits: () => Promise<Waits>): Promise<void> {
   const file = join(folder, "pruned");
   const last = statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
@@ -191,7 +191,7 @@ class History {
     [this.#keptFrom, this.keptBy] = [this.#last, id];
   }
 
-  /** The records that no one needs for this file. */
+  /** The records that this file no longer needs. */
   get decided(): unknown[] {
     if (this.isTied || this.#keptFrom < 1) return [];
     const needed = this.ids[this.#keptFrom];

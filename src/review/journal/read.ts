@@ -56,7 +56,7 @@ export class JournalReader {
       const stats = fstatSync(file);
       const { size } = stats;
       if (!stats.isFile() || !isOwn(stats) || size > JOURNAL_BYTES)
-        throw new Error(`${path} is no journal: move it away`);
+        throw new Error(`${path} is not a journal: move it away`);
       const restarted = !this.#goesOn(file, size) && this.#restart();
       const before = this.#offset;
       for (let most = inParts ? CHUNK_BYTES : size; ; most *= 2) {
@@ -125,7 +125,7 @@ export class JournalReader {
   }
 }
 
-/** The lines of a journal as they stand; none if it cannot be read. */
+/** The raw lines of a journal; empty if it cannot be read. */
 export function journalLines(reviewFolder: string): string[] {
   return readText(journalPath(reviewFolder), JOURNAL_BYTES)?.split("\n") ?? [];
 }

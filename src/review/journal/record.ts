@@ -66,7 +66,7 @@ const Prompt = v.object({
   prompt: v.optional(Text),
   /** At most 500 characters. */
   text: Text,
-  /** Since when the CLI had been idle, as it says itself, in ms since the epoch. */
+  /** When the CLI became idle, by its own report, in ms since the epoch. */
   idle: v.optional(v.number()),
   /** The commit that HEAD names. */
   head: Head,
@@ -152,7 +152,7 @@ const What = v.union([
     new: v.array(Rows),
     /** And that the file was created or deleted, and its mode. */
     file: v.optional(v.boolean()),
-    /** And its mode alone. */
+    /** And only its mode. */
     mode: v.optional(v.boolean()),
   }),
 ]);
@@ -194,7 +194,7 @@ const Undo = v.object({
   ),
 });
 
-/** Takes the keep or undo of that id back; `path`: in that file alone. */
+/** Takes back the keep or undo of that id; with `path` only in that file. */
 const Back = v.object({
   ...common,
   type: v.literal("back"),

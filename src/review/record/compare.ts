@@ -229,7 +229,7 @@ function decided(
   return undecided && spanOf(spans, path, file?.content, undecided) ? undecided : file;
 }
 
-/** The call that may have given the file this content, at a time or between two. */
+/** The call that may have written this content, at one time or between two. */
 function spanOf(
   spans: readonly CallSpan[],
   path: string,

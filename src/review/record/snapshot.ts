@@ -9,7 +9,7 @@ import { stampOf } from "../state/contents";
 import { readState } from "./file-state";
 import type { RecordedProject } from "./recorded-project";
 
-/** A file that differs from HEAD: what it held, and by what one sees that it still does. */
+/** A file that differs from HEAD: its content, and a stamp that shows whether that has changed. */
 export interface SnapshotFile {
   content: Content;
   /** Size, mtime, ctime, inode; "" where it is absent. */

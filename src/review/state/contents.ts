@@ -44,7 +44,7 @@ export function hashOfLines(lines: Lines): string {
 /** The content at a path now; `stamp` changes with it. */
 export type OnDisk =
   | { lines: Lines; mode: number | undefined; stamp: string }
-  /** A sentence's end for the user: "FILE …". */
+  /** Completes "FILE …" in a message. */
   | { problem: string; stamp: string };
 
 /**
@@ -70,7 +70,7 @@ function read(place: Place | undefined): OnDisk {
   const stamp = stampOf(stats);
   // The file is gone, or a folder has replaced it.
   if (!stats || stats.isDirectory()) return { lines: [], mode: undefined, stamp };
-  if (!stats.isSymbolicLink() && !stats.isFile()) return { problem: "is no file any more", stamp };
+  if (!stats.isSymbolicLink() && !stats.isFile()) return { problem: "is no longer a file", stamp };
   if (stats.size > MAX_TEXT_BYTES) return { problem: "is too large to be compared", stamp };
   const found = place?.read(MAX_TEXT_BYTES);
   if (!found) return { lines: [], mode: undefined, stamp: "" };

@@ -49,7 +49,7 @@ const UNKNOWN = {
   staged: "is as it was, but git's index is not: git diff --cached shows it",
 } as const;
 
-/** Entries of all that is pending, by the view: they are asked for again and again. */
+/** Entries of all pending changes, by view; cached, since each request needs them. */
 const known = new WeakMap<View, Entry | null>();
 
 /** The part of a file to review, on disk or with `text`; undefined if there is nothing. */

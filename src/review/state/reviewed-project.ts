@@ -276,7 +276,7 @@ export class ReviewedProject {
     }
   }
 
-  /** In one file alone if it is given. */
+  /** Only in one file, if given. */
   #takenBack(id: string, only: string | undefined): void {
     this.decisions = this.decisions.flatMap((one) => {
       if (one.id !== id) return [one];

@@ -22,7 +22,7 @@ const MAX_SPANS = 2_000;
 
 /** A turn of which no end is recorded. */
 interface Unended {
-  /** When its last record came, in ms since the epoch. */
+  /** The time of its last record, in ms since the epoch. */
   last: number;
   /** Claude works; else only agents or commands in the background still run. */
   works: boolean;
@@ -131,7 +131,7 @@ export class Sessions {
     return began ?? this.lastTurn(session)?.at ?? 0;
   }
 
-  /** A command of Claude's runs: what happens to the repository may be its doing. */
+  /** While a command of Claude's runs, it may be the cause of changes to the repository. */
   isInCall(): boolean {
     return this.#calls.spans.some(({ to }) => to === Number.POSITIVE_INFINITY);
   }

@@ -8,7 +8,7 @@ export interface CallSpan {
   /** It runs while its session works: what it changes is not complete. */
   isOpen: boolean;
   call: RecordOf<"begin"> | RecordOf<"change">;
-  /** It can have changed these alone: a hook of the user's formats what an editing tool has written. */
+  /** It can have changed only these: a hook of the user's formats what an editing tool has written. */
   paths?: readonly string[];
 }
 

@@ -50,7 +50,7 @@ export function hunksOf(weave: Weave, scope: Scope): Hunk[] {
 
 /** The role of a row in a hunk. */
 type Part =
-  /** In one of the two texts alone. */
+  /** Only in one of the two texts. */
   | "differs"
   /** Claude's insertion that someone has deleted or changed since: in neither. */
   | "overwritten"

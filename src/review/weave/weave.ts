@@ -59,7 +59,7 @@ export class Weave {
     return new Weave(rows.length > most ? rows.filter(isOfUse) : rows, this.step + 1, nextId);
   }
 
-  /** The same lines with other marks. */
+  /** A weave of the same lines with other marks. */
   with(change: (row: Row) => Row): Weave {
     return new Weave(this.rows.map(change), this.step + 1, this.nextId);
   }
