@@ -59,6 +59,18 @@ describe.each(NEOVIMS)("a plan in Neovim $name", (version) => {
     await eventually("the windows of before", async () => expect(await windows()).toEqual(before));
   });
 
+  test("names its keys in the bar and behind g?", async () => {
+    expect(await lua<string>("return vim.wo.winbar")).toContain("g?");
+    await keys("g?");
+    expect(await lua<string[]>("return vim.api.nvim_buf_get_lines(0, 0, -1, false)")).toContain(
+      "<CR>     Approve the plan",
+    );
+    await keys("q");
+    await keys("<CR>");
+    await lua("choose(...)", ASK);
+    await output;
+  });
+
   test("sends comments on lines, also on one that moved; without any asks for a reason", async () => {
     await lua("INPUT = 'why?'");
     await keys("ggVGgC");

@@ -4,6 +4,7 @@ local api = vim.api
 local borrowing = require("claude-code.editor.windows.borrowed")
 local buffers = require("claude-code.editor.diff.buffers")
 local focus = require("claude-code.editor.windows.focus")
+local hunk_keys = require("claude-code.editor.changes.keys")
 local keyboard = require("claude-code.editor.input.keyboard")
 local notify = require("claude-code.messages.notify")
 local requests = require("claude-code.sessions.requests")
@@ -152,11 +153,11 @@ local function comment(plan)
   end)
 end
 
----@type { key: string, desc: string, run: fun(plan: claude-code.Plan) }[]
+---@type { keys: string, desc: string, run: fun(plan: claude-code.Plan) }[]
 local DECIDING = {
-  { key = "<CR>", desc = "Approve the plan", run = approve },
-  { key = "q", desc = "Send comments and edits of the plan", run = reject },
-  { key = "Q", desc = "Send comments and edits of the plan", run = reject },
+  { keys = "<CR>", desc = "Approve the plan", run = approve },
+  { keys = "q", desc = "Send comments and edits of the plan", run = reject },
+  { keys = "Q", desc = "Send comments and edits of the plan", run = reject },
 }
 
 local function fill(plan)
@@ -191,12 +192,16 @@ local function new(request)
   require("claude-code.editor.documents.parsing").set_filetype(buf, "markdown")
   vim.b[buf].claude_code_plan = true
   for _, entry in ipairs(DECIDING) do
-    vim.keymap.set("n", entry.key, function()
-      plan.guard:decide(entry.key, function()
+    vim.keymap.set("n", entry.keys, function()
+      plan.guard:decide(entry.keys, function()
         entry.run(plan)
       end)
     end, { buffer = buf, desc = entry.desc, nowait = true })
   end
+  vim.keymap.set("n", "g?", function()
+    local commenting = { keys = "gC", desc = "Comment on the lines" }
+    hunk_keys.show("Keys of a plan", vim.list_extend({ commenting }, DECIDING))
+  end, { buffer = buf, desc = "Show the keys of a plan", nowait = true })
   vim.keymap.set({ "n", "x" }, "gC", function()
     comment(plan)
   end, { buffer = buf, desc = "Comment on the line", nowait = true })
@@ -244,6 +249,7 @@ local function show_bar(plan)
     table.insert(parts, { words, "ClaudeCodeWarning" })
   end
   local hints = {
+    { keys = { "g?" }, words = "help", is_needed = true },
     { keys = { "gC" }, words = "comment" },
     { keys = { "q" }, words = "send comments" },
     { keys = { "<CR>" }, words = "approve", is_needed = true },
