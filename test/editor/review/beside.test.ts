@@ -101,11 +101,12 @@ onEachNeovim((session) => {
     expect(await options()).toBe(before);
   });
 
-  test(":q closes both sides with the file's window", async () => {
+  test(":q closes both sides with the file's window, and keeps both if it fails", async () => {
     await plays(`
       :Claude review   a:2   windows a quickfix   bar hunk 1/2
       gs               windows a a quickfix
-      :q               windows quickfix
+      ix<Esc>:q<CR>    windows a a quickfix   {&diff} 1
+      u:q<CR>          windows quickfix
     `);
   });
 });

@@ -160,7 +160,7 @@ local function rows_of(line, width)
       text, left = text:sub(#head + 1), #head < #text and 0 or left - cells
     end
   end
-  table.insert(rows[#rows], line[#line])
+  table.insert(rows[#rows], { (" "):rep(math.max(left, 1)), line[#line][2] })
   return rows
 end
 

@@ -65,7 +65,7 @@ end
 ---@param before? claude-code.ReviewMarks what it returned last
 ---@param hunks claude-code.ReviewHunk[] of the text that the buffer has now
 ---@param is_review boolean
----@param is_beside? boolean the old lines are in another window, and the colours are that window's
+---@param is_beside? boolean the old lines are in another window, which draws both sides
 ---@return claude-code.ReviewMarks? nil: nothing is drawn
 function M.show(buf, before, hunks, is_review, is_beside)
   local lines_of, list = text.reader(buf), {}
@@ -79,7 +79,7 @@ function M.show(buf, before, hunks, is_review, is_beside)
     for _, part in ipairs(drawn(hunk, in_parts, old_lines or {})) do
       if is_review and not is_beside then
         draw.inline(buf, pen, part, style)
-      else
+      elseif not is_review then
         mark_signs(pen, part)
       end
     end
