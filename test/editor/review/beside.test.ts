@@ -105,8 +105,11 @@ onEachNeovim((session) => {
     await plays(`
       :Claude review   a:2   windows a quickfix   bar hunk 1/2
       gs               windows a a quickfix
-      ix<Esc>:q<CR>    windows a a quickfix   {&diff} 1
-      u:q<CR>          windows quickfix
+      :cclose          windows a a
+      ix<Esc>:q<CR>    windows a a   {&diff} 1   says No write
+      <CR>u            {&modified} 0
+      :copen           windows a a quickfix
+      <C-w>k<C-w>l:q<CR>   windows quickfix
     `);
   });
 });
