@@ -59,7 +59,6 @@ api.nvim_create_autocmd("CmdUndefined", {
 
 --- <Plug>(claude-diff-accept) does what `:Claude diff accept` does.
 ---@param modes string|string[]
----@param subcommands string[]
 ---@param action string with the subcommand in place of %s
 local function plugs(modes, subcommands, action)
   for _, name in ipairs(subcommands) do

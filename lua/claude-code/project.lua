@@ -5,7 +5,6 @@ local M = {}
 local notify = require("claude-code.messages.notify")
 
 ---@param path string the executable
----@param options string[]
 ---@param callback fun(code: integer, stdout: string, stderr: string) in the main loop
 local function run(path, command, options, callback)
   local words = { path, command, "--project", require("claude-code.lib.workspace").tab_folder(0) }

@@ -35,7 +35,6 @@ end
 ---@field text? string of one session only what "working" and "idle" do not say
 ---@field full? string how full the context of one is, if it has little room left
 
----@return claude-code.SessionSummary
 local function summary_of(all)
   local parts, worst = {}, nil
   for _, state in ipairs(ORDER) do

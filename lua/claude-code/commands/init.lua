@@ -45,9 +45,6 @@ M.CODERS = {
 }
 
 --- Splits off the name of a subcommand, of two words where there is one. A ! may follow it.
----@return string? name
----@return string rest
----@return boolean bang
 local function split(text)
   local best, rest, bang
   for _, pattern in ipairs({ "^([^%s|]+)%s*(.*)$", "^([^%s|]+%s+[^%s|]+)%s*(.*)$" }) do
@@ -111,8 +108,6 @@ end
 
 --- Splits off another command that follows after `|`. In a text or a path that is a character; `:Claude`
 --- itself takes it for one after its arguments.
----@return string own
----@return string? after
 local function split_bar(name, text)
   local own = name == "" and "%s*" or M.list[name].args == nil and "[^|]*"
   local before, after = text:match(own and "^(" .. own .. ")|(.*)$" or "^()$")

@@ -5,7 +5,6 @@ local SCOPES = { turn = true, session = true, all = true }
 
 --- The session that a word names; or else, of several, the current one.
 ---@param words string[] changed: without the name
----@return string? id
 local function conversation(words)
   local terminal, sessions = require("claude-code.terminal"), require("claude-code.sessions")
   local n = words[1] and terminal.find(words[1])

@@ -191,8 +191,6 @@ local function run(method, handler, params)
   return handler(checked)
 end
 
----@param failure claude-code.Failure
----@return claude-code.Answer
 local function failed(failure)
   return { error = type(failure) == "table" and failure or { code = "refused", message = failure } }
 end

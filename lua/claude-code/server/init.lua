@@ -65,8 +65,6 @@ local function cancel(name)
   end
 end
 
----@param ready boolean?
----@param message? string
 local function answer(ready, message)
   cancel("limit")
   local callbacks = waiting

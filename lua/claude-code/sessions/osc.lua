@@ -38,8 +38,6 @@ end
 
 --- A report of a part of the program (`id`) says nothing of the whole. One without its program's name
 --- was cut off: TODO(0.10), which delivers a sequence that came in two reads so.
----@return claude-code.StateReport?
----@return boolean? is_cut
 local function parse(body)
   local fields = pairs_of(body)
   if not fields then

@@ -59,7 +59,6 @@ local function is_of(row, request)
 end
 
 --- Ends one: its hook answers Claude, or ends without an answer.
----@param answer? claude-code.PermissionAnswer
 local function finish(entry, answer)
   queue.waiting = vim.tbl_filter(function(other)
     return other ~= entry

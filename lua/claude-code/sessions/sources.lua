@@ -69,7 +69,6 @@ end
 
 ---Adds a session that this Neovim did not start, unless its row is known.
 ---@param key claude-code.SessionKey gets the number of a row that turns out to be the session's
----@param place claude-code.ProcessPlace
 local function add(key, place)
   if not rows.get(key) then
     local buf = terminal_of(place.ancestors)
@@ -88,7 +87,6 @@ local function forget(session)
   end
 end
 
----@param session claude-code.RunningSession
 local function apply(session)
   local key = { pid = session.pid, id = session.id, job = session.job }
   if not rows.get(key) and not session.is_covered then
@@ -268,8 +266,6 @@ end
 ---@field cwd? string
 
 ---Adds the session of a hook, and asks where it runs.
----@param key claude-code.SessionKey
----@param cwd? string
 local function add_by_hook(key, cwd)
   rows.add_elsewhere(key, { cwd = cwd })
   requests.request("sessions/place", { pid = key.pid }, function(place)

@@ -1,7 +1,6 @@
 --- Options of what the Claude CLI receives from Neovim, what it may do there, and what it reports.
 local t = require("claude-code.config.options.schema")
 
----@return claude-code.Option
 local function switch(tool, effect)
   return {
     key = "language_tools." .. tool,

@@ -40,7 +40,6 @@ local function lines_of(buf)
   }
 end
 
----@param list claude-code.Lines
 ---@param col integer byte column
 ---@return integer lnum, integer col clamped to the text; UTF-16 column
 local function convert(list, lnum, col)
@@ -58,7 +57,6 @@ local function convert(list, lnum, col)
 end
 
 ---@param item vim.Diagnostic
----@param list claude-code.Lines
 local function translate(item, list)
   local lnum, col = convert(list, item.lnum, item.col)
   local end_lnum, end_col = convert(list, item.end_lnum, item.end_col)

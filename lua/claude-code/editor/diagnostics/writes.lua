@@ -55,7 +55,6 @@ local readers = {
   end,
 }
 
----@param now claude-code.WriteFollower
 local function on_report(now, report)
   local id, buf = report.client, report.buf
   local tick, text = api.nvim_buf_get_changedtick(buf), now.texts[buf]
@@ -173,7 +172,6 @@ function M.missing(buf)
   return missing
 end
 
----@param now claude-code.WriteFollower
 ---@param id integer client
 local function on_attach(now, buf, id)
   local client, text = vim.lsp.get_client_by_id(id), now.texts[buf]
@@ -197,7 +195,6 @@ local function renumber(buf)
   end
 end
 
----@param now claude-code.WriteFollower
 local function on_event(now, buf, event)
   if event == "BufReadPre" then
     renumber(buf)

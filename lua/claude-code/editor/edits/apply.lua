@@ -108,8 +108,6 @@ local function is_text(text)
 end
 
 ---BOM, line ends and a missing last line end stay.
----@param file claude-code.AppliedFile
----@param edit claude-code.FileEdit
 local function edit_text(file, edit, renamed)
   local name, text = path.title(file.path), lines.parse(file.after)
   if not file_change.is_utf8(file.after) or not is_text(file.after) then
@@ -175,7 +173,6 @@ end
 ---@field renamed? { from: string, to: string } the names of a symbol
 ---@field preview? boolean
 
----@param params claude-code.ApplyParams
 ---@return claude-code.AppliedFile[] changes sorted by path
 local function changes_of(params)
   local by_path, bytes, edits = {}, 0, 0 ---@type table<string, claude-code.AppliedFile>, integer, integer

@@ -30,7 +30,6 @@ local M = {}
 
 ---CodeActionParams (LSP 3.17).
 ---@param row integer? nil: the whole file
----@param only string[]?
 ---@param client vim.lsp.Client
 local function params_of(buf, row, only, client)
   local first, last = row or 0, row or api.nvim_buf_line_count(buf) - 1
@@ -63,8 +62,6 @@ local function names_private(title, buf)
 end
 
 ---No command runs: neither those of servers nor those of editors.
----@param row integer?
----@param only? string[]
 ---@return claude-code.OfferedAction[] without those that are a command alone
 ---@return string? failure of a server
 local function offered(buf, row, only)
@@ -91,9 +88,6 @@ local function offered(buf, row, only)
 end
 
 ---The edit of an action, from its server if it was offered without one.
----@param entry claude-code.OfferedAction
----@return claude-code.CodeActionAnswer?
----@return claude-code.Failure?
 local function edits_of(entry, buf)
   local client, action = entry.client, entry.action
   local provider = client.server_capabilities.codeActionProvider

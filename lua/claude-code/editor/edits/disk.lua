@@ -7,7 +7,6 @@ local reload = require("claude-code.editor.documents.reload")
 
 local M = {}
 
----@param file claude-code.AppliedFile
 local function is_unchanged(file)
   local buf, name = path.loaded_buffer(file.path), file.path
   -- The time of a file says nothing about a write in the same moment.
@@ -19,9 +18,6 @@ local function is_unchanged(file)
 end
 
 ---The new text beside the file, with its mode and owner, under the name that src/lib/atomic-write.ts knows.
----@param file claude-code.AppliedFile
----@return string? draft
----@return string? problem
 local function write_draft(file)
   local id = require("claude-code.lib.uuid")():sub(1, 8)
   local draft = ("%s/.claude-code-nvim.%s.tmp"):format(vim.fs.dirname(file.path), id)
@@ -41,9 +37,6 @@ local function write_draft(file)
   return draft
 end
 
----@param file claude-code.AppliedFile
----@param draft string
----@return string? problem
 local function put_into_place(file, draft)
   local stat = uv.fs_lstat(file.path)
   if stat and (stat.nlink > 1 or stat.uid ~= uv.fs_lstat(draft).uid) then

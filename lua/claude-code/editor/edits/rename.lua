@@ -26,8 +26,6 @@ local M = {}
 
 ---Where servers are asked: at the definition, since typescript-language-server renames only an import's
 ---local name where that is used. Not if that has another name (`import { a as b }`).
----@param symbol claude-code.Symbol
----@return claude-code.Symbol
 local function at_definition(symbol)
   for _, place in ipairs(symbol.definitions) do
     local buf = place.path and files.file({ place.path })
@@ -40,9 +38,6 @@ local function at_definition(symbol)
 end
 
 ---The first server that can rename the symbol does: two would edit the same places twice.
----@param symbol claude-code.Symbol
----@return claude-code.EditAnswer?
----@return claude-code.Failure?
 local function rename(symbol, new_name)
   local reasons, ticks = {}, apply.ticks()
   for _, client in ipairs(request.capable(symbol.buf, RENAME)) do

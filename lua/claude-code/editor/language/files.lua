@@ -23,7 +23,6 @@ local M = {
   ATTACH_MS = 3000,
 }
 
----@return claude-code.Failure
 local function no_server(buf)
   local filetype = vim.bo[buf].filetype
   local name = path.title(api.nvim_buf_get_name(buf))
@@ -58,7 +57,6 @@ local function wait_for_servers(buf, is_new)
   return { code = "not_ready", message = text:format(attached[1].name) }
 end
 
----@return claude-code.Failure
 local function cannot_load(name)
   local text = not vim.uv.fs_stat(name) and "%s does not exist."
     or not background.is_in_workspace(name) and "%s is not in the workspace. Use Grep or Read."

@@ -24,7 +24,6 @@ local M = {}
 ---@field states claude-code.LanguageServerState[]
 
 ---In a task.
----@param params claude-code.SymbolParams
 ---@param answer fun(symbol: claude-code.Symbol): claude-code.SymbolAnswer?, claude-code.Failure?
 ---@return claude-code.SymbolAnswer? about the symbol, or the several that have the name
 ---@return claude-code.Failure?
@@ -53,8 +52,6 @@ function M.unknown(symbol)
 end
 
 ---In a task: what servers show about the symbol, in Markdown.
----@param symbol claude-code.Symbol
----@return string?
 local function hover_of(symbol)
   local clients = request.capable(symbol.buf, HOVER)
   for _, answer in ipairs(request.all(clients, position.question(symbol, HOVER))) do

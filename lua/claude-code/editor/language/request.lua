@@ -58,7 +58,6 @@ end
 ---@field buf? integer its pending changes are sent first
 
 ---@param client vim.lsp.Client
----@param question claude-code.Question
 ---@param done fun(answer: claude-code.ServerAnswer)
 ---@return fun() cancel
 local function ask(client, question, done)

@@ -74,7 +74,6 @@ end
 
 ---Occurrences with a definition in common are one symbol. An occurrence belongs to its own place, too:
 ---clangd leads from a definition to its prototype, and from there back.
----@param list claude-code.Occurrence[]
 ---@return claude-code.SymbolGroup[] in the order of the occurrences
 ---@return claude-code.ServerAnswer[]
 local function groups_of(list)
@@ -111,16 +110,11 @@ local function groups_of(list)
   return groups, answers
 end
 
----@param group claude-code.SymbolGroup
----@return claude-code.Symbol
 local function symbol_of(group, name, answers)
   local about = { name = name, definitions = group.places, answers = answers }
   return vim.tbl_extend("error", about, group.occurrence)
 end
 
----@param params claude-code.SymbolParams
----@return claude-code.Symbol?
----@return claude-code.Failure?
 local function in_file(params, name)
   local buf, failure = files.file(params.file, params.named)
   if not buf then
@@ -151,8 +145,6 @@ end
 ---A symbol's name, as Claude and servers give it, in its parts: `Parser.parse`, `parser::parse`, `Parser#parse`.
 ---Servers add parameters, the package, a receiver (gopls: "(*Square).Area") or a whole head (rust-analyzer: "impl
 ---Shape for Square").
----@return string bare
----@return string? parent
 local function parts_of(name)
   name = name:match("^impl.*%sfor%s+(.+)") or name
   name = name:gsub("^%(%*?([^%)%[]+)[^%)]*%)", "%1")
@@ -204,9 +196,6 @@ local function preferred(list, test)
 end
 
 ---The symbol that a server finds in the project, at a place that it gives.
----@param found claude-code.WorkspaceSymbol
----@return claude-code.Symbol?
----@return claude-code.Failure?
 local function at_place(found, name)
   local buf, failure = files.file({ found.place.path })
   if not buf then
@@ -224,9 +213,6 @@ local function at_place(found, name)
   return symbol_of({ occurrence = at, places = { own } }, name, answers)
 end
 
----@param params claude-code.SymbolParams
----@return claude-code.Symbol?
----@return claude-code.Failure?
 local function in_project(params, name, parent)
   local list, answers = find(name)
   if #answers == 0 then

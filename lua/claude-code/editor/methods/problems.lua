@@ -24,7 +24,6 @@ local function describe(buf, name)
   return { path = name, real = path.real(name), items = diagnostics.items(buf) }
 end
 
----@param files claude-code.FileProblems[]
 local function problems(files, settled)
   local folders = require("claude-code.lib.workspace").folders()
   return { folders = folders, files = files, settled = settled }

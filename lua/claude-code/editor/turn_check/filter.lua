@@ -30,7 +30,6 @@ end
 ---How often each problem occurs. Without its place, which any edit above it moves.
 ---@alias claude-code.ProblemCounts table<string, integer>
 
----@param item claude-code.Diagnostic
 local function key(item)
   local parts = { item.severity, tostring(item.source), tostring(item.code), item.message }
   return table.concat(parts, "\0")

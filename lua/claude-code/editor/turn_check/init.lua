@@ -117,7 +117,6 @@ end
 ---@field others integer informations and hints, where they count
 ---@field worst { path: string, item: claude-code.Diagnostic }[]
 
----@param edited claude-code.EditedFile
 ---@return boolean will a language server report on it that starts or indexes?
 local function is_busy(edited)
   return edited.is_attaching

@@ -120,7 +120,6 @@ function M.of_server(id, pid)
   end)
 end
 
----@return integer? buf
 local function show_to_servers(real, created)
   local open = path.loaded_buffer(real)
   if created or not open then

@@ -62,7 +62,6 @@ end
 ---@field path string
 ---@field item claude-code.Diagnostic
 
----@return claude-code.FileProblem[]
 local function problems_of(real, file)
   local buf = sessions.open_buffer(real)
   local items = buf and require("claude-code.editor.diagnostics").items(buf) or {}
@@ -82,7 +81,6 @@ local function count_text(counts)
   return table.concat(parts, ", ")
 end
 
----@param problems claude-code.FileProblem[]
 ---@param name string of the session
 local function report(problems, name)
   local paths = {}

@@ -43,7 +43,6 @@ local function around(name)
   return tree and tree.name and tree or nil
 end
 
----@return claude-code.Worktree?
 local function find(given)
   local n = given ~= "" and require("claude-code.terminal").find(given)
     or given == "" and require("claude-code.sessions").current()
@@ -123,7 +122,6 @@ end
 
 --- Asks about a worktree and the work tree to which it comes home: that of the tab page, or the repository's
 --- main one.
----@param tree claude-code.Worktree
 ---@param callback fun(answer: any)
 local function ask(method, tree, callback, options)
   local _, all = sources.worktree(tree.path)
@@ -188,7 +186,6 @@ local function folder_of_terminal(name)
   return cwd and vim.fn.fnamemodify(cwd, ":p")
 end
 
----@param tree claude-code.Worktree
 ---@return string? user what uses it
 local function user_of(tree)
   local function is_in(file)
