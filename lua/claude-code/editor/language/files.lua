@@ -1,6 +1,5 @@
---- Files that language servers have open: as the user has them, else loaded without a trace and released after a
---- while; and what was written outside of Neovim, by Claude, its shell or git, before a server is asked. Neovim itself
---- watches no files on Linux.
+--- Opens files for language servers: as the user has them, else loaded without a trace and released after a while.
+--- Tells servers what Claude, its shell or git wrote, since Neovim itself watches no files on Linux.
 local api = vim.api
 local background = require("claude-code.editor.documents.background")
 local disk = require("claude-code.editor.documents.disk")
@@ -23,19 +22,11 @@ local M = {
   ATTACH_MS = 3000,
 }
 
-local function no_server(buf)
-  local filetype = vim.bo[buf].filetype
-  local name = path.title(api.nvim_buf_get_name(buf))
-  local text = "No language server is attached in Neovim to %s (file type %s). Use Grep"
-    .. (documents.is_asleep(buf) and ", or ask the user to open a file of this type." or ".")
-  filetype = filetype == "" and "unknown" or filetype
-  return { code = "no_server", message = text:format(name, filetype) }
-end
-
----Waits until the buffer's servers are ready for requests, in a task.
+---Waits in a task until a server of the buffer is ready.
 ---@param is_new boolean it was loaded just now
----@return claude-code.Failure? if none is
-local function wait_for_servers(buf, is_new)
+---@return integer? buf
+---@return claude-code.Failure?
+local function with_server(buf, is_new)
   task.wait_for(function()
     return #lsp.of_buffer(buf) > 0
   end, is_new and not documents.is_asleep(buf) and M.ATTACH_MS or 0)
@@ -45,34 +36,30 @@ local function wait_for_servers(buf, is_new)
     end)
   end, INITIALIZE_MS)
   local attached = lsp.of_buffer(buf)
-  for _, client in ipairs(attached) do
-    if client.initialized then
-      return nil
-    end
+  local is_ready = vim.iter(attached):any(function(client)
+    return client.initialized
+  end)
+  if is_ready then
+    return buf
+  elseif attached[1] then
+    return task.fail("not_ready", "Not ready: %s is starting. Ask again in 10 s.", attached[1].name)
   end
-  if #attached == 0 then
-    return no_server(buf)
-  end
-  local text = "Not ready: %s is starting. Ask again in 10 s."
-  return { code = "not_ready", message = text:format(attached[1].name) }
+  local name, filetype = path.title(api.nvim_buf_get_name(buf)), vim.bo[buf].filetype
+  local text = "No language server is attached in Neovim to %s (file type %s). Use Grep"
+    .. (documents.is_asleep(buf) and ", or ask the user to open a file of this type." or ".")
+  return task.fail("no_server", text, name, filetype == "" and "unknown" or filetype)
 end
 
-local function cannot_load(name)
-  local text = not vim.uv.fs_stat(name) and "%s does not exist."
-    or not background.is_in_workspace(name) and "%s is not in the workspace. Use Grep or Read."
-    or "Neovim cannot load %s. Use Grep."
-  return { code = "not_found", message = text:format(path.title(name)) }
-end
-
----Loads the first of these paths that is a file of the workspace, unless it is loaded.
----@param candidates string[] in normal form
+---Loads the first of these paths that is a file of the workspace, unless it is loaded, in a task. A language server of
+---it is ready then.
+---@param candidates string[] in normal form; empty if the file is private
+---@param named? string as Claude has named the file
 ---@return integer? buf
----@return claude-code.Failure|string|nil
----@return boolean is_new it was loaded just now
-local function load(candidates)
+---@return claude-code.Failure?
+function M.file(candidates, named)
   for _, name in ipairs(candidates) do
     if privacy.is_private(name) then
-      return nil, { code = "private", message = privacy.refusal(name) }, false
+      return task.fail("private", "%s", privacy.refusal(name))
     end
     local buf, failure = path.loaded_buffer(name), nil ---@type integer?, string?
     local is_new = not buf or documents.wake(buf)
@@ -81,36 +68,26 @@ local function load(candidates)
     end
     if buf then
       background.keep(buf)
-    end
-    if buf or failure then
-      return buf, failure, is_new
+      return with_server(buf, is_new)
+    elseif failure then
+      return nil, failure
     end
   end
-  return nil, cannot_load(candidates[1]), false
-end
-
----As `load`, in a task: with a language server that is ready.
----@param candidates string[] in normal form; none: the file is private
----@param named? string as Claude has named the file
----@return integer? buf
----@return claude-code.Failure?
-function M.file(candidates, named)
-  if #candidates == 0 then
+  local name = candidates[1]
+  if not name then
     return task.fail("private", "%s", privacy.refusal(named --[[@as string]]))
   end
-  local buf, failure, is_new = load(candidates)
-  if buf then
-    failure = wait_for_servers(buf, is_new)
-  end
-  return not failure and buf or nil, failure
+  local text = not vim.uv.fs_stat(name) and "%s does not exist."
+    or not background.is_in_workspace(name) and "%s is not in the workspace. Use Grep or Read."
+    or "Neovim cannot load %s. Use Grep."
+  return task.fail("not_found", text, path.title(name))
 end
 
 ---@class claude-code.ChangedFile
 ---@field path string
 ---@field change "created"|"changed"|"deleted"
 
----The files as they were when they were last compared, by buffer.
-local versions = {} ---@type table<integer, string>
+local versions = {} ---@type table<integer, string> of files as they were last compared, by buffer
 
 ---Notifies every language server of what was written.
 ---@param changes claude-code.ChangedFile[]
@@ -127,7 +104,7 @@ function M.notify(changes)
   end
 end
 
----In a task: buffers without unsaved edits, and language servers, know then what has changed.
+---Lets buffers without unsaved edits, and language servers, know what has changed, in a task.
 ---@param changes? claude-code.ChangedFile[]
 function M.take_over(changes)
   for _, buf in ipairs(api.nvim_list_bufs()) do

@@ -1,4 +1,5 @@
---- Answers what Claude asks language servers: where a symbol is defined and used, and what files declare.
+--- Answers Claude's questions to language servers, in a task: where a symbol is defined and used, and what a file
+--- declares. Answers are those of src/editor/language.ts.
 local api = vim.api
 local files = require("claude-code.editor.language.files")
 local lines = require("claude-code.editor.documents.lines")
@@ -15,18 +16,8 @@ local MAX_HOVER, MAX_OUTLINED = 8000, 2000
 
 local M = {}
 
----@class claude-code.SymbolAnswer
----@field name string
----@field definitions claude-code.LanguagePlaces
----@field are_candidates? boolean several symbols have the name: the definitions are one of each
----@field hover? string Markdown
----@field uses? claude-code.LanguagePlaces
----@field states claude-code.LanguageServerState[]
-
----In a task.
----@param answer fun(symbol: claude-code.Symbol): claude-code.SymbolAnswer?, claude-code.Failure?
----@return claude-code.SymbolAnswer? about the symbol, or the several that have the name
----@return claude-code.Failure?
+---Answers about the symbol, or names the several that have the name.
+---@param answer fun(symbol: claude-code.Symbol): table?, claude-code.Failure?
 local function located(params, answer)
   local symbol, failure = symbols.find(params)
   if not symbol then
@@ -51,7 +42,7 @@ function M.unknown(symbol)
     or { code = "not_found", message = text:format(symbol.name, line) }
 end
 
----In a task: what servers show about the symbol, in Markdown.
+---What servers show about the symbol, in Markdown.
 local function hover_of(symbol)
   local clients = request.capable(symbol.buf, HOVER)
   for _, answer in ipairs(request.all(clients, position.question(symbol, HOVER))) do
@@ -63,9 +54,8 @@ local function hover_of(symbol)
   end
 end
 
----Where a symbol is defined, and what it is.
 ---@param params claude-code.SymbolParams
----@return claude-code.SymbolAnswer?
+---@return table? answer
 ---@return claude-code.Failure?
 function M.definition(params)
   return located(params, function(symbol)
@@ -90,9 +80,8 @@ local METHODS = {
   implementations = "textDocument/implementation",
 }
 
----Finds the places where a symbol is used, or implemented.
 ---@param params claude-code.SymbolParams|{ relation: "references"|"implementations" }
----@return claude-code.SymbolAnswer?
+---@return table? answer
 ---@return claude-code.Failure?
 function M.related(params)
   return located(params, function(symbol)
@@ -128,22 +117,12 @@ function M.related(params)
   end)
 end
 
----@class claude-code.DocumentSymbol
----@field name string
----@field kind string in words: "method"
----@field detail? string
----@field depth integer 0 at the top
----@field first_line integer of the whole declaration, from 1
----@field last_line integer
-
 ---@param kind integer SymbolKind (LSP 3.17)
 local function kind_name(kind)
   local name = vim.lsp.protocol.SymbolKind[kind]
   return type(name) == "string" and (name:gsub("(%l)(%u)", "%1 %2")):lower() or "symbol"
 end
 
----@param item table DocumentSymbol or SymbolInformation
----@return lsp.Range?
 local function range_of(item)
   return item.range or (item.location or {}).range
 end
@@ -172,18 +151,12 @@ local function flatten(items, depth, list)
   end
 end
 
----@class claude-code.Outline
----@field path string
----@field unsaved? boolean its buffer has unsaved changes
----@field symbols claude-code.DocumentSymbol[]
----@field states claude-code.LanguageServerState[]
-
----Kinds that belong to the text of a function, and not to what a file declares.
+---Kinds that a file does not declare unless they are at its top.
 local LOCAL = { variable = true, constant = true }
 
----Lists what a file declares, in a task; of several servers the one that knows the most answers.
+---Lists what a file declares. The server that knows the most answers.
 ---@param params { file: string[], named: string, changes?: claude-code.ChangedFile[] }
----@return claude-code.Outline?
+---@return table? answer
 ---@return claude-code.Failure?
 function M.outline(params)
   files.take_over(params.changes)
@@ -202,9 +175,9 @@ function M.outline(params)
   if failure then
     return nil, failure
   end
-  local most = {} ---@type claude-code.DocumentSymbol[]
+  local most = {}
   for _, answer in ipairs(answers) do
-    local list = {} ---@type claude-code.DocumentSymbol[]
+    local list = {}
     flatten(type(answer.result) == "table" and answer.result or {}, 0, list)
     most = #list > #most and list or most
   end

@@ -1,5 +1,5 @@
---- Places in texts: Neovim counts bytes, and each language server by an encoding of its own. Rows and columns are
---- 0-based here. The executable receives lines from 1, as they are in Neovim, and of private files their number.
+--- Places in texts: Neovim counts bytes, and each language server by its own encoding. Rows and columns are 0-based
+--- here. The executable receives lines from 1, and only the number of places in private files.
 local background = require("claude-code.editor.documents.background")
 local columns = require("claude-code.editor.columns")
 local lines = require("claude-code.editor.documents.lines")
@@ -13,7 +13,7 @@ local MAX_TEXT = 400
 
 local M = {}
 
----@class claude-code.Occurrence 0-based
+---@class claude-code.Occurrence
 ---@field buf integer
 ---@field row integer
 ---@field col integer byte
@@ -22,8 +22,7 @@ local function character_of(at, encoding)
   return columns.of_byte(lines.at(at.buf, at.row), at.col, encoding)
 end
 
----A request about a place.
----@param at claude-code.Occurrence
+---@param at claude-code.Occurrence what the request is about
 ---@param method string
 ---@param more? table parameters
 ---@return claude-code.Question
@@ -48,8 +47,7 @@ local function is_index(value)
   return type(value) == "number" and value >= 0 and value % 1 == 0
 end
 
----A server's Location or LocationLink. The name alone, if the server gives its range.
----@param location lsp.Location|lsp.LocationLink|{ uri: string }
+---@param location lsp.Location|lsp.LocationLink|{ uri: string } the name alone, if the server gives its range
 ---@param client vim.lsp.Client
 ---@return claude-code.ServerPlace? nil for what is not in the protocol (LSP 3.17)
 function M.place(location, client)
@@ -99,9 +97,8 @@ function M.key(place)
   return place.uri .. "\0" .. place.row .. "\0" .. place.character
 end
 
----All places in answers to a request for definitions, references or implementations, each once. In a task.
----@param answers claude-code.ServerAnswer[]
----@return claude-code.ServerPlace[]
+---@param answers claude-code.ServerAnswer[] to a request for definitions, references or implementations
+---@return claude-code.ServerPlace[] each once
 function M.places(answers)
   local places, seen = {}, {}
   for _, answer in ipairs(answers) do
@@ -118,9 +115,10 @@ function M.places(answers)
   return places
 end
 
+---Is it a file of the project, and not of a package that the project uses?
 ---@param name string?
 ---@param folders? string[] of the workspace
----@return boolean is it a file of the project, and not of a package that it uses?
+---@return boolean
 function M.is_own(name, folders)
   return name ~= nil
     and background.is_in_workspace(name, folders)
@@ -129,22 +127,8 @@ function M.is_own(name, folders)
     and not name:find("/%.?venv/")
 end
 
----@class claude-code.LanguageFile
----@field path string absolute, or a URI that is not a file's
----@field is_own boolean it is a file of the project
----@field unsaved? boolean its buffer has unsaved changes, so the file has other lines
+---@alias claude-code.LanguagePlaces table of that name in src/editor/language.ts
 
----@class claude-code.LanguagePlace
----@field file integer index, 1-based
----@field line integer 1-based
----@field text? string of the line, if the file may have another one
-
----@class claude-code.LanguagePlaces
----@field files claude-code.LanguageFile[]
----@field places claude-code.LanguagePlace[]
----@field private integer places in private files, which are left out
-
----In a task.
 ---@param list claude-code.ServerPlace[]
 ---@return claude-code.LanguagePlaces
 function M.answer(list)

@@ -1,5 +1,5 @@
---- The language servers that the user's Neovim runs, and requests to them: asynchronous, limited in time, and
---- cancelled when no one wants the answer any more.
+--- Requests to the language servers that Neovim runs: asynchronous, limited in time, and cancelled when no one wants
+--- the answer any more.
 local lsp = require("claude-code.lib.lsp")
 local sort = require("claude-code.lib.sort")
 local task = require("claude-code.lib.task")
@@ -15,12 +15,7 @@ local TIMEOUT_MS = 10000
 
 local M = {}
 
----@alias claude-code.ServerCondition "idle"|"starting"|"indexing"|"failing"|"ended"|"hangs"
-
----@class claude-code.LanguageServerState
----@field name string
----@field state claude-code.ServerCondition
----@field title? string its error
+---@alias claude-code.LanguageServerState table ServerState of src/editor/language.ts
 
 ---@param client vim.lsp.Client
 ---@return claude-code.LanguageServerState
@@ -29,17 +24,15 @@ function M.state_of(client)
   return { name = client.name, state = state }
 end
 
----The servers of a buffer that can answer such a request.
 ---@param buf integer
 ---@param method string
----@return vim.lsp.Client[] by their ids
+---@return vim.lsp.Client[] those of the buffer that can answer such a request, by their ids
 function M.capable(buf, method)
   return sort(lsp.clients({ bufnr = buf, method = method }), "id")
 end
 
----All servers that run, whatever their buffers.
 ---@param method? string that they can answer
----@return vim.lsp.Client[] by their ids
+---@return vim.lsp.Client[] all that run, by their ids
 function M.running(method)
   return vim.tbl_filter(function(client)
     return client.initialized and not client:is_stopped()
@@ -61,8 +54,8 @@ end
 ---@param done fun(answer: claude-code.ServerAnswer)
 ---@return fun() cancel
 local function ask(client, question, done)
-  local id, repeats, is_over, stop_checks ---@type integer?, integer, boolean, fun()
-  repeats, is_over = 0, false
+  local id, stop_checks ---@type integer?, fun()
+  local repeats, is_over = 0, false
   local params = question.params
   params = type(params) == "function" and params(client) or params
   local limit = vim.uv.now() + TIMEOUT_MS
@@ -121,7 +114,7 @@ local function ask(client, question, done)
   end
 end
 
----Asks several questions at once, each of its own server, in a task.
+---Asks several questions at once, in a task.
 ---@param list { client: vim.lsp.Client, question: claude-code.Question }[]
 ---@return claude-code.ServerAnswer[] in the same order
 function M.each(list)
@@ -146,7 +139,7 @@ function M.each(list)
   end)
 end
 
----Asks all of these servers one question, in a task.
+---Asks these servers one question, in a task.
 ---@param clients vim.lsp.Client[]
 ---@param question claude-code.Question
 ---@return claude-code.ServerAnswer[] in the same order
@@ -169,11 +162,10 @@ function M.failure_of(list)
   end
 end
 
----The state of each server that was asked.
 ---@param answers claude-code.ServerAnswer[]
----@return claude-code.LanguageServerState[] by name, each once
+---@return claude-code.LanguageServerState[] of the servers that were asked, by name, each once
 function M.states(answers)
-  local by_name = {} ---@type table<string, claude-code.LanguageServerState>
+  local by_name = {}
   for _, answer in ipairs(answers) do
     local state = M.state_of(answer.client)
     if answer.failure then
@@ -194,8 +186,8 @@ function M.not_ready(answers, name)
   for _, state in ipairs(M.states(answers)) do
     if state.state ~= "idle" then
       local text = "Not ready: %s (%s) may know `%s` later. Ask again in 10 s, or use Grep."
-      local message = text:format(state.name, state.state, name)
-      return { code = "not_ready", message = message }
+      local _, failure = task.fail("not_ready", text, state.name, state.state, name)
+      return failure
     end
   end
 end

@@ -1,5 +1,5 @@
---- The symbol that Claude means: by its name, with a file and a line if Claude knows one, never by a column.
---- Any occurrence will do: the language servers say what it is, by its definitions.
+--- Finds the symbol that Claude means by its name, with a file and a line if Claude knows one, never by a column. Any
+--- occurrence will do: the language servers identify it by its definitions.
 local api = vim.api
 local files = require("claude-code.editor.language.files")
 local lines = require("claude-code.editor.documents.lines")
@@ -12,9 +12,8 @@ local DEFINITION, WORKSPACE = "textDocument/definition", "workspace/symbol"
 ---A server may know thousands of a short name.
 local MAX_SYMBOLS = 5000
 
----Claude's line numbers may be from before an edit: the name is searched up to so many lines away.
+---Claude's line numbers may be older than an edit: the name may be up to this many lines away.
 local TOLERANCE = 5
----The most occurrences about which servers are asked.
 local MAX_OCCURRENCES = 24
 
 local M = {}
@@ -28,9 +27,9 @@ local M = {}
 
 ---@class claude-code.Symbol : claude-code.Occurrence where servers are asked
 ---@field name string without those around it
----@field definitions claude-code.ServerPlace[] none if the servers know none
+---@field definitions claude-code.ServerPlace[]
 ---@field answers claude-code.ServerAnswer[]
----@field candidates? claude-code.ServerPlace[] several symbols have the name: where each is defined
+---@field candidates? claude-code.ServerPlace[] where each is defined, if several symbols have the name
 
 ---@return claude-code.Occurrence[] of the name as a whole word
 local function in_row(buf, name, row)
@@ -43,7 +42,6 @@ local function in_row(buf, name, row)
   return list
 end
 
----@param row integer 0-based
 ---@return claude-code.Occurrence[] on that row, or on the nearest one that has some
 local function near(buf, name, row)
   for distance = 0, TOLERANCE do
@@ -68,13 +66,9 @@ local function all(buf, name)
   return vim.list_slice(list, 1, MAX_OCCURRENCES)
 end
 
----@class claude-code.SymbolGroup one symbol of that name
----@field occurrence claude-code.Occurrence
----@field places claude-code.ServerPlace[]
-
 ---Occurrences with a definition in common are one symbol. An occurrence belongs to its own place, too:
 ---clangd leads from a definition to its prototype, and from there back.
----@return claude-code.SymbolGroup[] in the order of the occurrences
+---@return { occurrence: claude-code.Occurrence, places: claude-code.ServerPlace[] }[] groups each one symbol
 ---@return claude-code.ServerAnswer[]
 local function groups_of(list)
   local questions, about = {}, {}
@@ -110,9 +104,10 @@ local function groups_of(list)
   return groups, answers
 end
 
-local function symbol_of(group, name, answers)
-  local about = { name = name, definitions = group.places, answers = answers }
-  return vim.tbl_extend("error", about, group.occurrence)
+---@param at claude-code.Occurrence
+local function symbol_of(at, definitions, name, answers)
+  local about = { name = name, definitions = definitions, answers = answers }
+  return vim.tbl_extend("error", about, at)
 end
 
 local function in_file(params, name)
@@ -133,7 +128,8 @@ local function in_file(params, name)
   if failure then
     return nil, failure
   end
-  local symbol = symbol_of(groups[1] or { occurrence = list[1], places = {} }, name, answers)
+  local first = groups[1] or { occurrence = list[1], places = {} }
+  local symbol = symbol_of(first.occurrence, first.places, name, answers)
   if #groups > 1 and not row then
     symbol.candidates = vim.tbl_map(function(group)
       return group.places[1]
@@ -142,9 +138,9 @@ local function in_file(params, name)
   return symbol
 end
 
----A symbol's name, as Claude and servers give it, in its parts: `Parser.parse`, `parser::parse`, `Parser#parse`.
----Servers add parameters, the package, a receiver (gopls: "(*Square).Area") or a whole head (rust-analyzer: "impl
----Shape for Square").
+---Splits a symbol's name as Claude and servers give it: `Parser.parse`, `parser::parse`, `Parser#parse`. Servers add
+---parameters, the package, a receiver (gopls: "(*Square).Area") or a whole head (rust-analyzer: "impl Shape for
+---Square").
 local function parts_of(name)
   name = name:match("^impl.*%sfor%s+(.+)") or name
   name = name:gsub("^%(%*?([^%)%[]+)[^%)]*%)", "%1")
@@ -155,14 +151,10 @@ local function parts_of(name)
   return parts[#parts] or name, parts[#parts - 1]
 end
 
----@class claude-code.WorkspaceSymbol
----@field container? string
----@field place claude-code.ServerPlace
----@field client vim.lsp.Client
+---@alias claude-code.WorkspaceSymbol { container?: string, place: claude-code.ServerPlace, client: vim.lsp.Client }
 
----The symbols of the project that have the name.
----@param name string not empty: some servers would answer with all there are
----@return claude-code.WorkspaceSymbol[] without those in private files
+---@param name string not empty: some servers would answer with all symbols
+---@return claude-code.WorkspaceSymbol[] of the project with that name, without those in private files
 ---@return claude-code.ServerAnswer[]
 local function find(name)
   local found, seen = {}, {} ---@type claude-code.WorkspaceSymbol[], table<string, true>
@@ -189,13 +181,13 @@ local function find(name)
   return found, answers
 end
 
----@return claude-code.WorkspaceSymbol[] those that pass; all if none does
+---@return claude-code.WorkspaceSymbol[] those that pass the test; all if none does
 local function preferred(list, test)
   local some = vim.tbl_filter(test, list)
   return #some > 0 and some or list
 end
 
----The symbol that a server finds in the project, at a place that it gives.
+---@param found claude-code.WorkspaceSymbol
 local function at_place(found, name)
   local buf, failure = files.file({ found.place.path })
   if not buf then
@@ -209,8 +201,7 @@ local function at_place(found, name)
   end)
   at = is_exact and at or list[1] or at
   local own = position.own_place(at, found.place.encoding)
-  local answers = { { client = found.client } }
-  return symbol_of({ occurrence = at, places = { own } }, name, answers)
+  return symbol_of(at, { own }, name, { { client = found.client } })
 end
 
 local function in_project(params, name, parent)
@@ -239,7 +230,7 @@ local function in_project(params, name, parent)
   return { name = name, definitions = {}, answers = answers, candidates = places }
 end
 
----In a task, once buffers and servers have taken over what was written outside.
+---Finds it in a task, once buffers and servers have taken over what was written outside.
 ---@param params claude-code.SymbolParams
 ---@return claude-code.Symbol?
 ---@return claude-code.Failure?

@@ -48,13 +48,7 @@ local function here()
   return buf, lnum - 1, byte, line
 end
 
----@class claude-code.Cursor
----@field line integer
----@field column integer
----@field position integer 1-based character offset in the buffer
----@field name string last part of the buffer's name
----@field path? string absolute, if it is a file
----@field total_lines integer
+---@alias claude-code.Cursor table of that name in src/editor/model.ts
 
 ---@param buf integer loaded
 ---@param lnum integer 0-based
@@ -146,17 +140,8 @@ local function enclosing(buf, lnum, byte)
   return #names > 0 and table.concat(names, ".") or nil
 end
 
----@class claude-code.Context
----@field line integer
----@field column integer
----@field before string lines before the cursor's, joined by LF
----@field after string
----@field text string the cursor's line
----@field filetype string
----@field function_name? string
-
 ---@param params { lines_before: integer, lines_after: integer }
----@return claude-code.Context?
+---@return table? context of src/editor/model.ts
 ---@return claude-code.Failure?
 function M.context(params)
   local failure = M.refusal()

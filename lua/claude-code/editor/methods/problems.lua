@@ -15,11 +15,6 @@ local BATCH_MS = 2
 
 local M = {}
 
----@class claude-code.FileProblems
----@field path string as Neovim has it
----@field real string symbolic links resolved
----@field items claude-code.Diagnostic[]
-
 local function describe(buf, name)
   return { path = name, real = path.real(name), items = diagnostics.items(buf) }
 end
@@ -82,7 +77,7 @@ end
 
 ---@class claude-code.Problems
 ---@field folders string[] workspace folders, real paths, the current working directory first
----@field files claude-code.FileProblems[]
+---@field files table[] FileProblems of src/editor/model.ts
 ---@field settled boolean no report of a language server on one of these files is pending
 ---@field is_busy? boolean more files are to be loaded: the next call does
 ---@field unknown? string which of the files no language server has seen, and why
@@ -120,17 +115,11 @@ function M.list(params)
   return list
 end
 
----@class claude-code.ProblemContext lines 1-based
----@field items claude-code.Diagnostic[] those that begin on the line
----@field lines string[]
----@field start_line integer
----@field filetype string
-
 ---A line of a file with its diagnostics and the lines around it: of a file that is listed, that has
 ---diagnostics, or that a session has edited.
 ---@param params { file: string[], named: string, line: integer, count: integer } line 1-based; `count`: lines before
 --- and behind it; `named`: the first of the paths, as the executable has it
----@return claude-code.ProblemContext?
+---@return table? context ProblemContext of src/editor/model.ts
 ---@return claude-code.Failure?
 function M.context(params)
   local buf = first_open(params.file)

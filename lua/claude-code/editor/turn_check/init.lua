@@ -79,14 +79,9 @@ function M.changed(params)
   return session and { session = session.id } or vim.empty_dict()
 end
 
----@class claude-code.NewProblems
----@field settled boolean no report of a language server on the file is pending
----@field known boolean whether the state before the edit was known; if not, `items` are all
----@field items claude-code.Diagnostic[]
-
 ---What is wrong in a file since its last edit.
 ---@param params claude-code.EditParams
----@return claude-code.NewProblems?
+---@return table? result of session_new_problems in src/editor/methods.ts
 function M.new_problems(params)
   local session, real = sessions.of(params), path.real(params.path)
   local file = session and session.files[real]
@@ -102,21 +97,6 @@ function M.new_problems(params)
   return { settled = not pending.is_pending(buf), known = file.edited ~= nil, items = items }
 end
 
----@class claude-code.Summary
----@field settled boolean no report of a language server on an edited file is pending
----@field is_busy boolean a language server that will report starts or indexes
----@field unknown? string why reports are missing
----@field session? string what the session is called, where several run
----@field may_block boolean whether problems may keep Claude from stopping at all
----@field timeout_ms integer how long to wait for language servers
----@field busy_timeout_ms integer … in all, while they are busy
----@field retries integer how often one prompt may be blocked
----@field blocked integer how often this prompt was blocked already
----@field errors integer
----@field warnings integer
----@field others integer informations and hints, where they count
----@field worst { path: string, item: claude-code.Diagnostic }[]
-
 ---@return boolean will a language server report on it that starts or indexes?
 local function is_busy(edited)
   return edited.is_attaching
@@ -127,7 +107,7 @@ end
 
 ---Claude wants to stop: what is wrong in the files the session has edited. Nil if it has edited none.
 ---@param params claude-code.SessionParams|{ prompt?: string }
----@return claude-code.Summary?
+---@return table? result of session_summary in src/editor/methods.ts
 function M.summary(params)
   local session = sessions.of(params)
   if not session or next(session.files) == nil then
