@@ -1,5 +1,5 @@
 --- Opens files for language servers: as the user has them, else loaded without a trace and released after a while.
---- Tells servers what Claude, its shell or git wrote, since Neovim itself watches no files on Linux.
+--- Reports to servers what Claude, its shell or git wrote, since Neovim itself watches no files on Linux.
 local api = vim.api
 local background = require("claude-code.editor.documents.background")
 local disk = require("claude-code.editor.documents.disk")
