@@ -1,22 +1,259 @@
---- The report on plugin, Neovim and Claude Code, for `:checkhealth claude-code` and `:Claude status`: what
---- `claude-code-nvim doctor` finds. Where that program cannot run, what this Neovim knows by itself.
-local status = require("claude-code.status")
-
+--- The state of plugin, server and sessions: as data, and as the findings of `:checkhealth claude-code`,
+--- `:Claude status` and `claude-code-nvim doctor`. The first two show all that the doctor finds, or else only what this
+--- Neovim knows.
 local M = {}
 
 local DOCTOR_MS = 20000
 --- The program's version is asked before.
 local REPORT_MS = DOCTOR_MS + 5000
 
+---@class claude-code.Finding of the same shape as in src/doctor/finding.ts
+---@field level "ok"|"note"|"warning"|"error"
+---@field cause? string names the kind of problem, and stays the same over versions
+---@field what string
+---@field remedy? string a command, or a key to press
+
+---@class claude-code.Status
+---@field state claude-code.ServerState
+---@field why? string why it is stopped, unless it was never to start
+---@field plugin_version string
+---@field binary? claude-code.Binary
+---@field binary_version? string reported when it attached
+---@field process_id? integer
+---@field port? integer
+---@field lock_file? string
+---@field clients claude-code.Client[]
+---@field folders string[] workspace folders
+---@field log_file string
+---@field last_error? string
+---@field stderr string[] the last lines of the running executable
+
+---@return claude-code.Status
+function M.get()
+  local server = require("claude-code.server")
+  local why = server.stopped_by_user and "you stopped it"
+    or require("claude-code.server.autostart").reason
+  return {
+    state = server.state,
+    why = server.state == "stopped" and why or nil,
+    plugin_version = require("claude-code.install.contract").version,
+    binary = server.binary or (require("claude-code.install.locate").find()),
+    binary_version = server.version,
+    process_id = server.process and server.process.pid,
+    port = server.state == "ready" and server.port or nil,
+    lock_file = server.lock_file,
+    clients = vim.deepcopy(server.clients),
+    folders = require("claude-code.lib.workspace").folders(),
+    log_file = require("claude-code.messages.log").path(),
+    last_error = server.last_error,
+    stderr = server.process and server.process:last_words() or {},
+  }
+end
+
+local function ok(text, ...)
+  return { level = "ok", what = text:format(...) }
+end
+
+local function note(text, ...)
+  return { level = "note", what = text:format(...) }
+end
+
+---@param level "warning"|"error"
+local function problem(level, cause, what, remedy)
+  return { level = level, cause = cause, what = what, remedy = remedy }
+end
+
+local function executable(status)
+  local locate = require("claude-code.install.locate")
+  local binary, _, _, what = locate.find()
+  if not binary then
+    local source = require("claude-code.config").get().binary.path and "path" or nil
+    return problem("error", "executable-missing", what, locate.remedy(source))
+  end
+  local version = status.binary_version and ", version " .. status.binary_version or ""
+  return ok("executable %s (%s)%s", binary.path, binary.source, version)
+end
+
+---@type table<claude-code.ServerState, string> the remedies of a server that is not ready
+local REMEDIES = {
+  starting = "look again in a moment; if it is still starting, see :Claude log",
+  downloading = "wait for the end of the download, then look again",
+  failed = "run :Claude",
+}
+
+local function server(status)
+  if status.state == "ready" then
+    local text = "the server is ready: process %d, ws://127.0.0.1:%d, lock file %s"
+    return ok(text, status.process_id, status.port, status.lock_file or "none")
+  elseif status.state == "stopped" then
+    -- Nothing is broken: the user, or an option, wants it so.
+    local what = require("claude-code.server").stopped_by_user and "you stopped the server"
+      or "the server was not started" .. (status.why and ": " .. status.why or "")
+    return problem("warning", "server-stopped", what .. ", so no CLI finds it", "run :Claude")
+  end
+  local state = status.state == "failed" and "has failed" or "is still " .. status.state
+  local why = status.last_error and ": " .. status.last_error or ""
+  local what = ("the server %s%s"):format(state, why)
+  return problem("error", "server-not-running", what, REMEDIES[status.state])
+end
+
+local function connected(client)
+  local place = client.remote and (" at %s, contained"):format(client.remote)
+    or client.pid and (" (process %d)"):format(client.pid)
+    or ""
+  local name = vim.trim(("%s %s"):format(client.name or "unidentified", client.version or ""))
+  return ok("client %s%s", name, place)
+end
+
+local function terminal()
+  local name, why, remedy = require("claude-code.terminal.running").check()
+  if why then
+    local what = ("terminal.provider is %q, but %s"):format(name, why)
+    return problem("error", "provider-missing", what, remedy)
+  end
+  return ok("terminal: %s", name)
+end
+
+local function options()
+  local config = require("claude-code.config")
+  local found = vim.tbl_map(function(what)
+    local remedy = "correct it in your setup(), see :help claude-code-options"
+    return problem("error", "option-invalid", what, remedy)
+  end, config.problems)
+  local keymaps = config.get().keymaps and require("claude-code.keymaps")
+  for _, mapping in ipairs(keymaps and keymaps.conflicts() or {}) do
+    local what = ("keymaps: %s is mapped to something else"):format(mapping.key)
+    local remedy = ("map %s to another key"):format(keymaps.target(mapping))
+    table.insert(found, problem("warning", "key-taken", what, remedy))
+  end
+  return found
+end
+
+local function hooks_off(why)
+  local what = why .. ": no hook runs, so nothing records Claude's changes for the review"
+  return problem("warning", "hooks-disabled", what, "correct that file")
+end
+
+local function reviewing(sentence)
+  return problem(
+    "warning",
+    "review-incomplete",
+    sentence,
+    "correct that, and start Claude again for its hooks"
+  )
+end
+
+local function language_servers()
+  local lsp = require("claude-code.lib.lsp")
+  local names = lsp.names(lsp.clients())
+  local none = "none, so Claude receives no diagnostics (:checkhealth vim.lsp says more)"
+  return note("language servers: %s", names ~= "" and names or none)
+end
+
+local function remote(report)
+  local why = report.cause or report.problem
+  if not why then
+    local port = report.port and ", port " .. report.port or ""
+    return ok("remote %s: %s%s", report.name, report.state, port)
+  end
+  local what = ("remote %s: %s, %s"):format(report.name, report.state, why)
+  local remedy =
+    "correct that, or run the command of remotes.%s.relay with `doctor` in the place of `relay --stdio`"
+  local level = report.state == "down" and "error" or "warning"
+  return problem(level, "remote-" .. report.state, what, remedy:format(report.name))
+end
+
+--- All that this Neovim knows by itself, at once. The doctor adds what it finds elsewhere.
+---@param broken? claude-code.Finding about the executable: then the server's state follows from it
+---@return claude-code.Finding[]
+function M.findings(broken)
+  local status = M.get()
+  local found = { ok("claude-code.nvim %s, Neovim %s", status.plugin_version, vim.version()) }
+  local function add(finding)
+    table.insert(found, finding)
+  end
+  local program = broken or executable(status)
+  add(program)
+  if program.level == "ok" then
+    add(server(status))
+  end
+  local off = require("claude-code.sessions.sources").hooks_off()
+  vim.list_extend(found, vim.tbl_map(hooks_off, off))
+  local review = package.loaded["claude-code.editor.review"]
+  local summary = review and review.summary()
+  vim.list_extend(found, vim.tbl_map(reviewing, summary and summary.problems or {}))
+  local folders = table.concat(status.folders, ", ")
+  local nothing = "none, the home folder and those above are not published; :cd to a project"
+  add(note("workspace: %s", folders ~= "" and folders or nothing))
+  vim.list_extend(found, vim.tbl_map(connected, status.clients))
+  local remotes = package.loaded["claude-code.remote"]
+  vim.list_extend(found, vim.tbl_map(remote, remotes and remotes.list() or {}))
+  local other, remedy = require("claude-code.server.other_plugins").problem()
+  if other then
+    add(problem("error", "other-plugin", other, remedy --[[@as string]]))
+  end
+  vim.list_extend(found, options())
+  add(terminal())
+  add(language_servers())
+  if status.last_error and status.state ~= "failed" then
+    add(note("last error: %s", status.last_error))
+  end
+  add(note("log: %s", status.log_file))
+  return found
+end
+
+--- As `claude-code-nvim doctor` prints them.
+local LABELS = { ok = "ok    ", note = "note  ", warning = "WARN  ", error = "FAIL  " }
+
+---@param findings claude-code.Finding[]
+---@return string[]
+function M.lines(findings)
+  local lines = {}
+  for _, finding in ipairs(findings) do
+    local what = finding.what:gsub("\n", " ")
+    table.insert(lines, LABELS[finding.level] .. what)
+    if finding.remedy then
+      table.insert(lines, "      to fix it, " .. finding.remedy)
+    end
+  end
+  return lines
+end
+
+--- The answer to `claude-code-nvim doctor` from each Neovim (EditorReport in src/doctor/facts.ts).
+---@return table
+function M.report()
+  local server_of, options_of = require("claude-code.server"), require("claude-code.config").get()
+  local terminal_of = options_of.terminal
+  local cli ---@type { path?: string, why?: string }?
+  if terminal_of.command ~= "claude" then
+    local command, _, why = require("claude-code.claude.cli").command()
+    cli = command and { path = command[1] } or { why = why }
+  end
+  return {
+    pid = vim.uv.os_getpid(),
+    version = require("claude-code.install.contract").version,
+    state = server_of.state,
+    lock_file = server_of.lock_file,
+    folders = require("claude-code.lib.workspace").folders(),
+    clients = vim.deepcopy(server_of.clients),
+    findings = M.findings(),
+    config_dir = require("claude-code.claude.cli").config_dir(),
+    cli = cli,
+    permission_mode = terminal_of.permission_mode or nil,
+    in_remote = terminal_of.remote and true or nil,
+    diff_open = options_of.diff.open,
+  }
+end
+
 ---@param done fun(findings?: claude-code.Finding[], message?: string)
 local function consult(path, done)
-  local executable = require("claude-code.install.executable")
+  local program = require("claude-code.install.executable")
   -- That of a CLI that is started outside of this Neovim, which is the harder case; and the way to this Neovim.
-  local env = executable.environment()
+  local env = program.environment()
   env.CLAUDE_CODE_SSE_PORT = nil
   env.NVIM = require("claude-code.server.endpoint").address()
-  local options = { env = env, cwd = vim.fn.getcwd(), timeout = DOCTOR_MS }
-  executable.run({ path, "doctor", "--json" }, options, function(result)
+  local how = { env = env, cwd = vim.fn.getcwd(), timeout = DOCTOR_MS }
+  program.run({ path, "doctor", "--json" }, how, function(result)
     local is_json, answer = pcall(vim.json.decode, result.stdout)
     if is_json and type(answer) == "table" then
       return done(answer.findings)
@@ -30,11 +267,11 @@ local function gather(done)
   local locate = require("claude-code.install.locate")
   local binary = locate.find()
   if not binary then
-    return done(status.findings())
+    return done(M.findings())
   end
   local function fail(what, remedy)
     local cause = "executable-broken"
-    done(status.findings({ level = "error", cause = cause, what = what, remedy = remedy }))
+    done(M.findings({ level = "error", cause = cause, what = what, remedy = remedy }))
   end
   require("claude-code.install.executable").version(binary.path, function(version, failure)
     local plugin = require("claude-code.install.contract").version
@@ -68,7 +305,7 @@ function M.check()
     return findings ~= nil
   end, 10)
   vim.health.start("claude-code.nvim")
-  for _, finding in ipairs(findings or status.findings()) do
+  for _, finding in ipairs(findings or M.findings()) do
     vim.health[REPORTERS[finding.level]](finding.what, finding.remedy)
   end
 end
@@ -76,10 +313,10 @@ end
 --- :Claude status: at once what Neovim knows, and then all.
 function M.show()
   local float = require("claude-code.messages.float")
-  local first = status.lines(status.findings())
+  local first = M.lines(M.findings())
   local buf = float.open("Claude Code", vim.list_extend(first, { "", "looking further …" }))
   gather(function(findings)
-    float.fill(buf, status.lines(findings))
+    float.fill(buf, M.lines(findings))
   end)
 end
 

@@ -80,7 +80,7 @@ end
 --- The state of the server and its clients, as data.
 ---@return claude-code.Status
 function M.status()
-  return require("claude-code.status").get()
+  return require("claude-code.health").get()
 end
 
 --- The Claude sessions of this Neovim, which have a number `n`, and, while the server runs, those

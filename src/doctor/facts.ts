@@ -55,7 +55,7 @@ async function withLife(lock: Lock): Promise<Lock> {
   return { ...lock, alive: (await connected.catch(() => undefined)) !== undefined };
 }
 
-/** The plugin's report on itself: `report()` of lua/claude-code/status.lua. */
+/** The plugin's report on itself: `report()` of lua/claude-code/health.lua. */
 export interface EditorReport {
   pid: number;
   /** "ready" or why its server serves no one: a finding of its own says more. */

@@ -1,4 +1,4 @@
-/** `claude-code.Finding` of lua/claude-code/status.lua. */
+/** `claude-code.Finding` of lua/claude-code/health.lua. */
 export interface Finding {
   level: "ok" | "note" | "warning" | "error";
   /** Names the kind of problem, and stays the same over versions. */

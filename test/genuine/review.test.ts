@@ -175,7 +175,7 @@ describe.each(NEOVIMS)("$name", (version) => {
       review.neovim.lua<[boolean, string]>(`
         local found = vim.tbl_filter(function(finding)
           return finding.cause == "review-incomplete"
-        end, require("claude-code.status").findings())
+        end, require("claude-code.health").findings())
         local what = found[1] and found[1].what or ""
         local line = require("claude-code").statusline()
         return { line:find("review incomplete") ~= nil, what:match(".* run") or what }`);

@@ -70,7 +70,7 @@ end
 
 ---@return string[] lines that `:Claude status` shows at once
 function M.status_lines()
-  local status = require("claude-code.status")
+  local status = require("claude-code.health")
   return status.lines(status.findings())
 end
 

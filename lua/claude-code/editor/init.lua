@@ -116,7 +116,7 @@ local methods = {
   context = lazy("editor.methods.cursor", "context"),
   snapshot = lazy("editor.sync", "snapshot"),
   report = function()
-    return require("claude-code.status").report()
+    return require("claude-code.health").report()
   end,
   prompt_edit = lazy("editor.prompt.edit", "open"),
   prompt_submit = lazy("terminal.prompt", "submit_for_user"),

@@ -91,9 +91,9 @@ local function expect(buf, client, kind, is_known)
   if not client.initialized then
     return
   elseif kind ~= "saved" then
-    require("claude-code.editor.diagnostics.requests").pull_if_out_of_sight(buf, client)
+    require("claude-code.editor.diagnostics.servers").pull_if_out_of_sight(buf, client)
   end
-  require("claude-code.editor.diagnostics.requests").check_by_tsserver(buf, client, function()
+  require("claude-code.editor.diagnostics.servers").check_by_tsserver(buf, client, function()
     pending.on_report(buf, client.id)
   end)
 end
