@@ -105,7 +105,7 @@ nightly.test("comes home in a bare repository to the tab page's worktree alone",
   trees.git("here", "config", "core.bare", "true");
   trees.write("there", { "a.txt": "new\n" });
   await neovim.command("Claude worktree show docs");
-  expect(await trees.run("Claude worktree home")).toContain("is no work tree");
+  expect(await trees.run("Claude worktree home")).toContain("is not a work tree");
   const bare = join(neovim.home, "bare.git");
   trees.git("here", "clone", "-q", "--bare", trees.folder("here"), bare);
   const folder = (name: string) => join(neovim.home, name);

@@ -27,7 +27,7 @@ export interface Mark {
   readonly undo?: string | undefined;
   /** The file has the text without it: what the user then does to the line is the user's own. */
   readonly settled?: boolean | undefined;
-  /** The step by which the user deleted the file that Claude had deleted this in: it is of no file any more. */
+  /** The step by which the user deleted the file that Claude had deleted this in: it no longer belongs to a file. */
   readonly gone?: number | undefined;
 }
 
