@@ -47,7 +47,7 @@ export function isObject(value: unknown): value is JsonObject {
 /** More than any message has: to write 100,000 levels takes Bun 9 s, and then fails. */
 const MAX_LEVELS = 64;
 
-/** Whether values are nested deeper than in any well-meant message. */
+/** Whether values are nested deeper than in any well-formed message. */
 export function isDeep(value: unknown, levels = MAX_LEVELS): boolean {
   if (typeof value !== "object" || value === null) return false;
   return levels === 0 || Object.values(value).some((one) => isDeep(one, levels - 1));

@@ -67,7 +67,7 @@ export class Unrecorded {
   /** For the user: that hooks record nothing, and why; undefined if they do. */
   get sentence(): string | undefined {
     if (this.#since === Number.POSITIVE_INFINITY) return undefined;
-    // Sweden's times are those of ISO 8601.
+    // The "sv" locale formats as ISO 8601.
     const time = new Date(this.#since).toLocaleTimeString("sv");
     if (this.#problem) {
       const why = `${stateFolder()} cannot be written (${this.#problem})`;

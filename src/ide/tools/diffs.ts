@@ -65,11 +65,11 @@ function openDiff(
         rejections.add(client, newPath, reason);
         return texts(...answer);
       }
-      // Claude Code writes the file itself, and fails if it changed under it. Elsewhere everybody does.
+      // Claude Code writes the file itself, and fails if it changed under it. Other clients do not, so we write it.
       if (!isClaudeCode(client) && !client.remote) {
         const failure = write(newPath, file, outcome.text);
         if (failure) {
-          // Claude's own text it can propose again; what the user made of it is nowhere else.
+          // Claude can propose its own text again, but the user's edits of it exist nowhere else.
           if (outcome.text !== input.new_file_contents)
             editor
               .call("diff_unwritten", { path: newPath, text: outcome.text, problem: failure })

@@ -31,7 +31,7 @@ export interface Mark {
   readonly gone?: number | undefined;
 }
 
-/** A line that is in the file, or once stood there. Rows are never changed, only replaced. */
+/** A line that is in the file, or once was. Rows are never changed, only replaced. */
 export interface Row {
   /** The same for the same journal, in every process. */
   readonly id: number;
@@ -61,14 +61,14 @@ export function isPending(mark: Mark | undefined, scope: Scope): boolean {
   return mark.keep === undefined || scope.withKept === true;
 }
 
-/** Does the row stand, or is it gone, as an undo that is not settled has left it? */
+/** Whether the row is as an undo that is not settled has left it: present or gone. */
 export function isUnsettled({ inserted, deleted, present }: Row): boolean {
   const mark = present ? deleted : inserted;
   return mark?.undo !== undefined && isClaude(mark.by) && !mark.settled;
 }
 
 /**
- * Does the row stand in the base text: what the file would be without the scope's changes? A row that
+ * Whether the row is in the base text: the file as it would be without the scope's changes? A row that
  * was undone and is gone stays out of it, also when another session's deletion is what is undone now.
  */
 export function inBase(row: Row, scope: Scope): boolean {
