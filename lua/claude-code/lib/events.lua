@@ -29,18 +29,27 @@
 --- has sent its name.
 local M = {}
 
+---Events that wait for the handlers of the one before: each handler sees them in their order.
+local waiting ---@type { pattern: string, data: table }[]?
+
 ---Fires an event. An error in a handler is reported and does not reach the caller.
 ---@param event string one of those above, without "ClaudeCode"
 ---@param data table
 function M.emit(event, data)
-  local pattern = "ClaudeCode" .. event
-  local ok, message =
-    pcall(vim.api.nvim_exec_autocmds, "User", { pattern = pattern, modeline = false, data = data })
-  if not ok then
-    require("claude-code.messages.notify").error(
-      ("a %s autocommand failed: %s"):format(pattern, message)
-    )
+  local fired = { pattern = "ClaudeCode" .. event, data = data, modeline = false }
+  if waiting then
+    return table.insert(waiting, fired)
   end
+  waiting = { fired }
+  while #waiting > 0 do
+    local now = table.remove(waiting, 1)
+    local ok, message = pcall(vim.api.nvim_exec_autocmds, "User", now)
+    if not ok then
+      local text = "a %s autocommand failed: %s"
+      require("claude-code.messages.notify").error(text:format(now.pattern, message))
+    end
+  end
+  waiting = nil
 end
 
 return M

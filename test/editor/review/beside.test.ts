@@ -1,5 +1,5 @@
 import { World } from "#review";
-import { claims, eventually, onEachNeovim } from "#test";
+import { eventually, onEachNeovim } from "#test";
 
 const TEN = Array.from({ length: 10 }, (_, i) => `line ${i + 1}\n`).join("");
 const CHANGED = TEN.replace("line 2\n", "LINE 2\n").replace("line 8\n", "LINE 8\nand more\n");
@@ -36,7 +36,6 @@ onEachNeovim((session) => {
   });
 
   test("shows the text from before, and keys work on both sides", async () => {
-    claims("A review can be shown side by side");
     await plays(`
       :Claude review   a:2   windows a quickfix   bar hunk 1/2
       gs               a:2   windows a a quickfix   {&diff} 1   bars (before)   bar hunk 1/2   screen line 2
