@@ -53,6 +53,8 @@ function M.deactivate()
   call("terminal", "close_all")
   call("sessions.requests", "end_all")
   call("server.autostart", "disable")
+  call("editor.review.review", "stop")
+  call("server.channel", "close")
   -- The diffs end with it, and all that follows the editor.
   call("server", "stop")
   call("keymaps", "remove")

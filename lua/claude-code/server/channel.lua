@@ -24,6 +24,13 @@ function M.detach(id)
   end
 end
 
+---Detaches, and closes the channel: a call that is on its way is lost.
+function M.close()
+  local id = attached.channel
+  M.detach()
+  pcall(vim.fn.chanclose, id)
+end
+
 ---Calls `listener` at every detach. Registering it again changes nothing, so that whoever begins
 ---something on behalf of the executable may register its end each time.
 ---@param listener fun()

@@ -317,6 +317,18 @@ function M.open(scope, jumps, keys, runs)
   M.refresh()
 end
 
+---Ends the review, and shows changes in no buffer any more.
+function M.stop()
+  if current.is_open then
+    current:close()
+  end
+  -- What was asked for is about no review now.
+  current = new({ scope = "unreviewed" }, current.list)
+  for _, shown in ipairs(buffers.all()) do
+    shown:show(current)
+  end
+end
+
 function M.refresh()
   task.run(function()
     current:refresh()
