@@ -180,6 +180,14 @@ onEachNeovim((session) => {
       `);
     });
 
+    test("shows the prompt at the next file once the entry that showed it is decided", async () => {
+      await changed();
+      await plays(`
+        :Claude review!   list 5
+        ggVjga            list b:4 c:1 d:1   texts +0 -1 line 5 turn 1 ‹rename the lines› Bash
+      `);
+    });
+
     test("takes files and a turn, and leaves the user's own list behind it", async () => {
       await changed();
       await lua(`vim.fn.setqflist({ { filename = "x", lnum = 3, text = "mine" } })`);

@@ -57,6 +57,7 @@ local M = {}
 ---@field cannot_undo? string why the whole file cannot be undone
 ---@field version string another one for another file, or other hunks
 ---@field number? integer in the list
+---@field listed? claude-code.ListedFile its entries in the list that was made last
 
 ---@class claude-code.ReviewBuffer
 ---@field buf integer

@@ -92,6 +92,13 @@ local function flags(hunk, is_stale)
   return #found > 0 and table.concat(found, " ") or nil
 end
 
+---@param file claude-code.ReviewFile
+---@return boolean does its buffer lack the hunks?
+function M.is_stale(file)
+  local buf = path.loaded_buffer(file.path)
+  return buf ~= nil and reload.is_stale(buf)
+end
+
 ---@class claude-code.ListedChange
 ---@field words string[]
 ---@field owners claude-code.ReviewOwner[]
@@ -104,11 +111,11 @@ function M.changes_of(file)
     local row = file.hunks[1] and file.hunks[1].new[1]
     return { { rows = row and { row, 1 }, words = { M.words(file) }, owners = file.owners } }
   end
-  local found, mode, buf = {}, file.mode, path.loaded_buffer(file.path)
+  local found, mode = {}, file.mode
   if mode then
     found[1] = { hunk = "mode", words = { M.mode_words(mode) }, owners = mode.owners }
   end
-  local is_stale = buf ~= nil and reload.is_stale(buf)
+  local is_stale = M.is_stale(file)
   for _, hunk in ipairs(file.hunks) do
     local words = { ("+%d -%d"):format(hunk.added, hunk.removed) }
     local code = shortened(hunk.code or "", MAX_CODE_CHARACTERS)

@@ -191,28 +191,55 @@ function List:buffer(name)
   return buf
 end
 
----Makes the entries. Runs in a task, in slices.
+---@class claude-code.ListedFile the entries of a file, and what they were made from beside it
+---@field items table[] for setqflist()
+---@field last claude-code.ReviewOwner? of its last entry
+---@field from table
+
+---@param file claude-code.ReviewFile
+---@param from table as `items_of` makes it
+---@param names? table<string, string>
+---@return claude-code.ListedFile
+local function listed_file(file, from, names)
+  local items, above, shown = {}, from.above, visible(from.short)
+  for _, change in ipairs(entries.changes_of(file)) do
+    local first, count = unpack(change.rows or { 1, 1 })
+    local words = vim.list_extend(change.words, entries.origin(change.owners, names, above))
+    items[#items + 1] = {
+      bufnr = from.buf,
+      module = (from.name ~= file.path or shown ~= from.short) and shown or nil,
+      lnum = math.max(first, 1),
+      end_lnum = count > 1 and first + count - 1 or nil,
+      text = table.concat(words, "  "),
+      user_data = { claude_code = { path = file.path, hunk = change.hunk } },
+    }
+    above = change.owners[#change.owners]
+  end
+  return { items = items, last = above, from = from }
+end
+
+---Makes the entries. Runs in a task, in slices. A file that survives from list to list keeps its entries.
 ---@param files claude-code.ReviewFile[]
 ---@param names? table<string, string> of sessions, by their ids; nil unless several run
 ---@return table[] items for setqflist()
 function List:items_of(files, names)
   local items, above = {}, nil
   for _, file in ipairs(files) do
-    local name, short = buffers.shown_name(file), fn.fnamemodify(file.path, ":.")
-    local shown, buf = visible(short), self:buffer(name)
-    for _, change in ipairs(entries.changes_of(file)) do
-      local first, count = unpack(change.rows or { 1, 1 })
-      local words = vim.list_extend(change.words, entries.origin(change.owners, names, above))
-      items[#items + 1] = {
-        bufnr = buf,
-        module = (name ~= file.path or shown ~= short) and shown or nil,
-        lnum = math.max(first, 1),
-        end_lnum = count > 1 and first + count - 1 or nil,
-        text = table.concat(words, "  "),
-        user_data = { claude_code = { path = file.path, hunk = change.hunk } },
-      }
-      above = change.owners[#change.owners]
+    local name = buffers.shown_name(file)
+    local from = {
+      name = name,
+      short = fn.fnamemodify(file.path, ":."),
+      buf = self:buffer(name),
+      is_stale = entries.is_stale(file),
+      above = above,
+      names = names,
+      columns = vim.o.columns,
+    }
+    if not file.listed or not vim.deep_equal(file.listed.from, from) then
+      file.listed = listed_file(file, from, names)
     end
+    vim.list_extend(items, file.listed.items)
+    above = file.listed.last
     task.breathe()
   end
   return items
