@@ -14,9 +14,8 @@ const LUA = "lua/claude-code";
 const STARTS: Record<string, string> = {
   [`${LUA}/commands/complete.lua`]: "git, by on_path()",
   [`${LUA}/editor/diff/merge.lua`]: "git, by on_path()",
-  [`${LUA}/install/async.lua`]: "what its callers got of on_path()",
-  [`${LUA}/install/executable.lua`]: "the executable, by install/locate",
-  [`${LUA}/server/process.lua`]: "the executable, by install/locate",
+  [`${LUA}/install/executable.lua`]: "the executable and others, by install/init, on_path()",
+  [`${LUA}/server/process.lua`]: "the executable, by install/init",
   [`${LUA}/terminal/start.lua`]: "the Claude CLI, by claude/cli",
   [`${LUA}/terminal/providers/native.lua`]: "the Claude CLI, by claude/cli",
   [`${LUA}/terminal/providers/tmux.lua`]: "tmux, by on_path()",

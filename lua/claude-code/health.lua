@@ -37,7 +37,7 @@ function M.get()
     state = server.state,
     why = server.state == "stopped" and why or nil,
     plugin_version = require("claude-code.install.contract").version,
-    binary = server.binary or (require("claude-code.install.locate").find()),
+    binary = server.binary or (require("claude-code.install").find()),
     binary_version = server.version,
     process_id = server.process and server.process.pid,
     port = server.state == "ready" and server.port or nil,
@@ -64,11 +64,11 @@ local function problem(level, cause, what, remedy)
 end
 
 local function executable(status)
-  local locate = require("claude-code.install.locate")
-  local binary, _, _, what = locate.find()
+  local installer = require("claude-code.install")
+  local binary, _, _, what = installer.find()
   if not binary then
     local source = require("claude-code.config").get().binary.path and "path" or nil
-    return problem("error", "executable-missing", what, locate.remedy(source))
+    return problem("error", "executable-missing", what, installer.remedy(source))
   end
   local version = status.binary_version and ", version " .. status.binary_version or ""
   return ok("executable %s (%s)%s", binary.path, binary.source, version)
@@ -248,7 +248,7 @@ end
 ---@param done fun(findings?: claude-code.Finding[], message?: string)
 local function consult(path, done)
   local program = require("claude-code.install.executable")
-  -- That of a CLI that is started outside of this Neovim, which is the harder case; and the way to this Neovim.
+  -- The environment of a CLI outside of this Neovim, which is the harder case, and the way to this Neovim.
   local env = program.environment()
   env.CLAUDE_CODE_SSE_PORT = nil
   env.NVIM = require("claude-code.server.endpoint").address()
@@ -264,8 +264,8 @@ end
 
 ---@param done fun(findings: claude-code.Finding[]) called before this returns, or in the main loop
 local function gather(done)
-  local locate = require("claude-code.install.locate")
-  local binary = locate.find()
+  local installer = require("claude-code.install")
+  local binary = installer.find()
   if not binary then
     return done(M.findings())
   end
@@ -277,10 +277,10 @@ local function gather(done)
     local plugin = require("claude-code.install.contract").version
     local place = ("%s (%s)"):format(binary.path, binary.source)
     if not version then
-      return fail(("%s does not run: %s"):format(place, failure), locate.remedy(binary.source))
+      return fail(("%s does not run: %s"):format(place, failure), installer.remedy(binary.source))
     elseif version ~= plugin then
       local text = "%s has version %s, the plugin %s"
-      return fail(text:format(place, version, plugin), locate.remedy(binary.source))
+      return fail(text:format(place, version, plugin), installer.remedy(binary.source))
     end
     consult(binary.path, function(findings, message)
       if findings then

@@ -16,7 +16,7 @@ export async function smoke(root: string, archive: string, nvim: string): Promis
   const steps = [
     `lua require("claude-code").setup({ auto_start = false })`,
     // Not the build that may be beside the plugin.
-    `lua require("claude-code.install.locate").ORDER = { "managed" }`,
+    `lua require("claude-code.install").ORDER = { "managed" }`,
     `lua require("claude-code").install([[${resolve(archive)}]])`,
     "ClaudeCodeStart",
   ];

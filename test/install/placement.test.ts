@@ -120,11 +120,12 @@ test("checks a local archive as a download, and keeps it", async () => {
   expect((await from(release.archive)).message).toContain(`cannot copy ${release.archive}: EISDIR`);
   await rm(inTheWay, { recursive: true });
   await neovim.lua(`
+    _G.target = require("port").release.target
     require("port").release.target = function() return "linux-riscv" end`);
   expect((await from(release.archive)).message).toContain(
     "there is no prebuilt one for linux-riscv",
   );
-  await neovim.lua(`require("port").unload("release")`);
+  await neovim.lua(`require("port").release.target = _G.target`);
   expect(data.versions()).toEqual([]);
   expect(await from(release.archive)).toEqual(installed());
   expect(existsSync(release.archive)).toBe(true);

@@ -444,8 +444,8 @@ describe("in a folder full of traps", () => {
       },
     });
     expect((await neovim.lock()).content.workspaceFolders).toEqual([trap]);
-    await neovim.lua(`require("port").locate.ORDER = { "system" }`);
-    const found = await neovim.lua(`return (require("port").locate.find())`);
+    await neovim.lua(`require("port").install.ORDER = { "system" }`);
+    const found = await neovim.lua(`return (require("port").install.find())`);
     expect(found).toBeNull();
     expect(existsSync(join(trap, "owned"))).toBe(false);
   });

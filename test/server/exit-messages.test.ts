@@ -33,8 +33,8 @@ describe.each(BOTH_NEOVIMS)("the executable in $name", (version) => {
 
   test("is missing: names the command, and where it was looked for", async () => {
     const [message] = await failing(
-      `require("port").locate.ORDER = { "managed" }`,
-      `require("port").locate.ORDER = { "build", "managed", "system" }`,
+      `require("port").install.ORDER = { "managed" }`,
+      `require("port").install.ORDER = { "build", "managed", "system" }`,
     );
     expect(message).toContain("was not found");
     expect(message).toContain("/.local/share/claude-code.nvim/bin/claude-code-nvim");
@@ -97,10 +97,10 @@ describe.each(BOTH_NEOVIMS)("the executable in $name", (version) => {
   test("is never taken from a relative entry of $PATH, nor reached by TCP", async () => {
     await Bun.write(`${neovim.cwd}/claude-code-nvim`, "#!/bin/sh\n", { mode: 0o755 });
     const [found, address] = await neovim.lua<[boolean, string]>(`
-      require("port").locate.ORDER = { "system" }
+      require("port").install.ORDER = { "system" }
       local path = vim.env.PATH
       vim.env.PATH = ".:" .. path
-      local found = require("port").locate.find()
+      local found = require("port").install.find()
       vim.env.PATH = path
       vim.fn.serverstop(vim.v.servername)
       vim.fn.serverstart("127.0.0.1:0")

@@ -21,7 +21,6 @@ local MODULES = {
   language_files = "claude-code.editor.language.files",
   language_servers = "claude-code.editor.diagnostics.servers",
   launch = "claude-code.terminal.start",
-  locate = "claude-code.install.locate",
   log = "claude-code.messages.log",
   messages = "claude-code.messages.notify",
   native_terminal = "claude-code.terminal.providers.native",

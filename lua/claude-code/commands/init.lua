@@ -19,7 +19,6 @@ local M = {}
 ---@type table<string, claude-code.Subcommand> by their names: "diff accept"
 M.list = vim.tbl_extend(
   "error",
-  require("claude-code.commands.diff"),
   require("claude-code.commands.review"),
   require("claude-code.commands.send"),
   require("claude-code.commands.server"),

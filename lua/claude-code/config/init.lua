@@ -23,7 +23,7 @@ local state = { listeners = {} }
 ---@return claude-code.Option[]
 function M.options()
   local options = {}
-  for _, file in ipairs({ "server", "terminal", "claude", "diff", "review", "diagnostics" }) do
+  for _, file in ipairs({ "server", "terminal", "claude", "changes" }) do
     vim.list_extend(options, require("claude-code.config.options." .. file))
   end
   return options

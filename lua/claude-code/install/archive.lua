@@ -1,9 +1,9 @@
---- A release's archive: fetched by curl, which reads the user's ~/.curlrc and proxy variables; checked against
---- the size and the checksum that this version of the plugin pins; and unpacked. SHA-256 comes from a program
---- of the system: Neovim's own sha256() would block the editor (and takes no binary data in 0.10).
---- All of it runs in the coroutine of install/init.lua, and raises a claude-code.InstallError.
+--- Fetches, checks and unpacks a release's archive. curl reads the user's ~/.curlrc and proxy variables. This version
+--- of the plugin pins the size and the checksum. A program of the system computes SHA-256: Neovim's own sha256() would
+--- block the editor (and takes no binary data in 0.10). All of it runs in the task of install/init.lua, and raises a
+--- claude-code.InstallError.
 local M = {
-  --- Seconds: until a connection is made; without data, until a server counts as hanging; in all.
+  --- In seconds: for a connection; without data, after which a server counts as hanging; for the whole download.
   limits = { connect_s = 20, stall_s = 30, total_s = 30 * 60 },
 }
 
@@ -11,10 +11,10 @@ local executable = require("claude-code.install.executable")
 local fail = require("claude-code.install.store").fail
 local notify = require("claude-code.messages.notify")
 local programs = require("claude-code.programs")
+local task = require("claude-code.lib.task")
 
 local POLL_MS = 250
---- Percent between two messages.
-local STEP = 10
+local STEP_PERCENT = 10
 local HASH = "%f[%x]" .. ("%x"):rep(64) .. "%f[%X]"
 
 local FAILED = "cannot download the executable: %s; :Claude install tries again, "
@@ -22,7 +22,7 @@ local FAILED = "cannot download the executable: %s; :Claude install tries again,
 local WRONG = "this is not the archive that belongs to version %s of the plugin, and was not used: it has "
   .. "%s; download %s again"
 
---- curl's exit codes whose cause its own message leaves unclear.
+--- Causes that curl's own message leaves unclear, by its exit code.
 local CAUSES = {
   [1] = "the server redirects to an address that is not https",
   [23] = "the archive could not be written: is the disk full?",
@@ -32,7 +32,7 @@ local CAUSES = {
 
 ---@param on_start? fun(program: vim.SystemObj)
 local function run(words, on_start)
-  return coroutine.yield(function(done)
+  return task.await(function(done)
     local program = executable.run(words, {}, done)
     if program and on_start then
       on_start(program)
@@ -45,19 +45,19 @@ local function command(curl, release, path)
   local words = {
     { curl, "--fail", "--location", "--silent", "--show-error", "--output", path },
     { "--proto-redir", "=https", "--max-redirs", 10 },
-    -- Encrypted, or not leaving this machine.
+    -- Unencrypted data may not leave this machine.
     is_local and { "--proto", "=http", "--noproxy", "127.0.0.1" }
       or { "--proto", "=https", "--tlsv1.2" },
     { "--connect-timeout", M.limits.connect_s, "--max-time", M.limits.total_s },
-    -- Less than 1 KiB a second for so long is a server that hangs.
+    -- A server that hangs sends less than 1 KiB/s.
     { "--speed-limit", 1024, "--speed-time", M.limits.stall_s },
     { "--max-filesize", release.size, "--url", release.url },
   }
   return vim.iter(words):flatten():map(tostring):totable()
 end
 
---- Follows a file while it grows: shows how much there is, and ends a program that writes too much. Of an
---- answer without a length, curl before 8.4 takes all.
+--- Shows how far a file has grown, and kills a program that writes too much: curl before 8.4 sets no limit to an answer
+--- without a length.
 ---@param most integer bytes
 ---@return fun() stop
 local function watch(path, most, program)
@@ -67,15 +67,15 @@ local function watch(path, most, program)
     local percent = stat and 100 * stat.size / most or 0
     if percent > 100 then
       program:kill("sigkill")
-    elseif percent >= shown + STEP then
-      shown = percent - percent % STEP
+    elseif percent >= shown + STEP_PERCENT then
+      shown = percent - percent % STEP_PERCENT
       notify.progress(("%d %% of %.0f MB downloaded"):format(shown, most / 1e6))
     end
   end)
 end
 
 ---@param release claude-code.Release
----@param path string where the archive goes
+---@param path string of the archive
 function M.fetch(release, path)
   local curl, missing = programs.on_path("curl")
   if not curl then
@@ -103,7 +103,7 @@ function M.fetch(release, path)
   end
 end
 
----@return string sha256 in lower-case hexadecimal
+---@return string sha256 in lowercase hexadecimal
 local function checksum(path)
   local reasons = {}
   for _, words in ipairs({
@@ -125,7 +125,7 @@ local function checksum(path)
   return fail(text, table.concat(reasons, "; "))
 end
 
---- Raises unless it is a file of the release's size.
+--- Raises an error unless it is a file of the release's size.
 ---@param release claude-code.Release
 ---@param archive string
 function M.check_size(release, archive)
@@ -138,7 +138,7 @@ function M.check_size(release, archive)
   end
 end
 
---- Raises unless it is the release's.
+--- Raises an error unless it has the release's size and checksum.
 ---@param release claude-code.Release
 ---@param archive string
 function M.verify(release, archive)
@@ -150,37 +150,33 @@ function M.verify(release, archive)
   end
 end
 
---- Windows' own tar, since another one on the path may take `C:` for a host.
-local function tar()
-  if vim.fn.has("win32") == 1 then
-    return vim.fs.joinpath(vim.env.SystemRoot, "System32", "tar.exe")
-  end
-  return programs.on_path("tar")
-end
-
---- Until the data are on the disk, a power cut could leave an executable of zeros behind the rename.
+--- Without this, a power cut after the rename could leave an executable of zeros.
 local function flush(path)
   local file = vim.uv.fs_open(path, "r+", 0)
   if file then
-    coroutine.yield(function(done)
-      vim.uv.fs_fsync(file, done)
+    task.await(function(done)
+      vim.uv.fs_fsync(file, vim.schedule_wrap(done))
     end)
     vim.uv.fs_close(file)
   end
 end
 
---- Unpacks the executable of a verified archive alone.
+--- Unpacks only the executable of a verified archive.
 ---@param archive string
 ---@param release claude-code.Release
 ---@param folder string empty
 ---@return string path of the executable, below the folder
 function M.unpack(archive, release, folder)
-  local program, missing = tar()
+  local program, missing = programs.on_path("tar")
+  if vim.fn.has("win32") == 1 then
+    -- Another tar on the path may take `C:` for a host.
+    program = vim.fs.joinpath(vim.env.SystemRoot, "System32", "tar.exe")
+  end
   if not program then
     return fail("cannot unpack %s: %s; install it, then run :Claude install", archive, missing)
   end
   local entry = release.file:gsub("%.tar%.gz$", "") .. "/" .. executable.NAME
-  -- -o: not with the owner that the archive names, when root unpacks.
+  -- -o: root would otherwise set the owner that the archive names.
   local result = run({ program, "-x", "-z", "-o", "-f", archive, "-C", folder, entry })
   if result.code ~= 0 then
     local text = "cannot unpack %s into %s: %s; free some space there, or fix the cause, then run "
@@ -192,7 +188,7 @@ function M.unpack(archive, release, folder)
   if not stat or stat.type ~= "file" or stat.nlink > 1 then
     fail("%s was not used: its executable is not a file", archive)
   end
-  -- As root, tar gives the file its setuid bit, too.
+  -- tar keeps the setuid bit when root runs it.
   vim.uv.fs_chmod(unpacked, tonumber("755", 8))
   flush(unpacked)
   return unpacked

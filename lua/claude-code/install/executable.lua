@@ -1,24 +1,25 @@
---- Runs the executable, or a program of the system, for one answer. As the server the executable is run by
---- server/process.lua.
+--- Runs the executable, or a program of the system, for one answer. server/process.lua runs it as the server.
 local M = {
   --- The name of its file, in an archive and on the disk.
   NAME = vim.fn.has("win32") == 1 and "claude-code-nvim.exe" or "claude-code-nvim",
 }
 
+local programs = require("claude-code.programs")
+
 local TIMEOUT_MS = 3000
 
---- Variables that make a compiled Bun program run or expose itself to code of others.
-local function is_hazard(name)
-  name = name:upper()
-  return name == "BUN_OPTIONS" or name == "BUN_BE_BUN" or vim.startswith(name, "BUN_INSPECT")
-end
-
---- Our environment, fit for the executable.
+--- Neovim's environment without the variables that make a compiled Bun program run foreign code, or expose itself to
+--- it.
 ---@return table<string, string>
 function M.environment()
   local env = {}
   for name, value in pairs(vim.fn.environ()) do
-    if not is_hazard(name) then
+    local upper = name:upper()
+    if
+      upper ~= "BUN_OPTIONS"
+      and upper ~= "BUN_BE_BUN"
+      and not vim.startswith(upper, "BUN_INSPECT")
+    then
       env[name] = value
     end
   end
@@ -37,10 +38,9 @@ end
 
 --- Runs a program to its end.
 ---@param words string[] its path and the arguments
----@param options { timeout?: integer, env?: table<string, string>, cwd?: string } `timeout` in ms; `env`: all of
---- its environment, ours if left out
----@param callback fun(result: vim.SystemCompleted) in the main loop; the code is -1 if it cannot be started, and
----never 0 if it was killed
+---@param options { timeout?: integer, env?: table<string, string>, cwd?: string } `timeout` in ms; `env` replaces ours
+---@param callback fun(result: vim.SystemCompleted) in the main loop; `code` is -1 if the program cannot start, and
+---never 0 if a signal killed it
 ---@return vim.SystemObj? program
 function M.run(words, options, callback)
   local env = options.env or M.environment()
@@ -51,10 +51,10 @@ function M.run(words, options, callback)
   local ok, started = pcall(vim.system, words, {
     text = true,
     timeout = options.timeout,
-    -- TODO(0.10): it passes the table on as it is, so that it has to be a list there.
+    -- TODO(0.10): it needs a list.
     env = vim.fn.has("nvim-0.11") == 0 and M.as_list(env) or env,
     clear_env = true,
-    cwd = options.cwd or require("claude-code.programs").NEUTRAL_FOLDER,
+    cwd = options.cwd or programs.NEUTRAL_FOLDER,
   }, done)
   if ok then
     return started
@@ -68,7 +68,7 @@ end
 ---@param timeout_ms? integer 3000 if left out
 function M.version(path, callback, timeout_ms)
   M.run({ path, "--version" }, { timeout = timeout_ms or TIMEOUT_MS }, function(result)
-    -- Not the version of another program: `strip` leaves only Bun.
+    -- The name is checked too: after `strip` only Bun is left, which prints its own version.
     local version = result.code == 0 and result.stdout:match("^claude%-code%.nvim (%S+)") or nil
     if version then
       return callback(version)

@@ -1,60 +1,87 @@
---- Installs the executable of this version of the plugin: from a download or a local archive,
---- verified before anything of it is unpacked or run, moved to its place by a rename. Killed at any
---- moment it leaves the version before or the new one, and files that a later run removes.
+--- Finds the executable, and installs that of this version of the plugin from a download or a local archive: verifies
+--- it before it unpacks or runs any of it, and renames it into its place. Killed at any moment it leaves the previous
+--- version or the new one, and files that a later run removes.
 local M = {}
 
-local archives = require("claude-code.install.archive")
+local executables = require("claude-code.install.executable")
+local programs = require("claude-code.programs")
+local releases = require("claude-code.install.release")
 local store = require("claude-code.install.store")
+local task = require("claude-code.lib.task")
 
---- A virus scanner may read all of it before its first run.
+--- A virus scanner may read the whole file before its first run.
 local FIRST_RUN_MS = 30 * 1000
---- Longer than the download and everything else may take together.
+--- Longer than all time limits of an installation together.
 local WAIT_MS = 60 * 60 * 1000
 
----@class claude-code.InstallRequest
----@field release? claude-code.Release the one that belongs to this plugin, if it is known
----@field archive? string path of a local archive, instead of a download
----@field force? boolean even if it is installed
+---@alias claude-code.BinarySource "path"|"build"|"managed"|"system"
 
----@type (fun(path: string?, message: string))[]
-local waiting = {}
+---@class claude-code.Binary
+---@field path string absolute
+---@field source claude-code.BinarySource
+
+--- The places to search; the first that has an executable wins.
+---@type claude-code.BinarySource[]
+M.ORDER = { "build", "managed", "system" }
+
+---@type table<claude-code.BinarySource, fun(): string?>
+local finders = {
+  build = releases.build_path,
+  --- Only that of this plugin's version: the plugin of another Neovim may have installed another.
+  managed = function()
+    local target = releases.target()
+    local version = require("claude-code.install.contract").version
+    return target and store.executable(version, target)
+  end,
+  system = function()
+    return (programs.on_path(executables.NAME))
+  end,
+}
+
+---@class claude-code.InstallRequest
+---@field release? claude-code.Release found if left out
+---@field archive? string path of a local archive to use instead of a download
+---@field force? boolean replaces an installed executable
+
+local waiting = {} ---@type (fun(path: string?, message: string))[]
 
 --- Runs an executable once, and raises a claude-code.InstallError unless it has the release's version.
 local function probe(executable, release)
-  local version, failure = coroutine.yield(function(done)
-    require("claude-code.install.executable").version(executable, done, FIRST_RUN_MS)
+  local version, failure = task.await(function(done)
+    executables.version(executable, done, FIRST_RUN_MS)
   end)
   if version == release.version then
     return
   elseif version then
     store.fail("the executable of %s has version %s", release.file, version)
   end
-  -- access(2) answers for the mount, too.
-  if not require("claude-code.programs").runs(executable) then
+  -- access(2) checks the mount options too.
+  if not programs.runs(executable) then
     local text = "the file system of %s does not run programs (noexec); set $XDG_DATA_HOME to a "
       .. "folder elsewhere and run :Claude install, or set binary.path"
     store.fail(text, store.root())
   end
   local advice = release.target:find("musl", 1, true)
       and "install libstdc++ (Alpine: `apk add libstdc++`), then run :Claude install"
-    or "build one: " .. require("claude-code.install.release").build_command()
+    or "build one: " .. releases.build_command()
   local text = "the executable of %s does not run on this machine: %s; %s"
   store.fail(text, release.file, failure, advice)
 end
 
---- Where an archive that was verified stays if its executable does not run here: it is not downloaded again.
+--- A verified archive whose executable does not run here stays at this path, to spare another download.
 local function kept_archive(release)
   return vim.fs.joinpath(store.download(), release.file)
 end
 
---- Puts the verified archive at `path`. A local one is copied: another user may be able to replace it between
---- check and use.
+--- Puts the verified archive at `path`. It copies a local one, which another user might replace between check and
+--- use.
 local function fetch(release, archive, path)
+  local archives = require("claude-code.install.archive")
   if archive then
     archive = vim.fn.fnamemodify(vim.fs.normalize(archive), ":p")
     archives.check_size(release, archive)
-    local failure = coroutine.yield(function(copied)
-      vim.uv.fs_copyfile(archive, path, copied)
+    local failure = task.await(function(done)
+      vim.uv.fs_copyfile(archive, path, vim.schedule_wrap(done))
     end)
     if failure then
       store.fail("cannot copy %s: %s", archive, failure)
@@ -70,7 +97,7 @@ local function install(release, request, work)
   local archive = work .. ".part"
   fetch(release, request.archive, archive)
   store.make_folder(work)
-  local unpacked = archives.unpack(archive, release, work)
+  local unpacked = require("claude-code.install.archive").unpack(archive, release, work)
   local runs, failure = pcall(probe, unpacked, release)
   if not runs then
     vim.uv.fs_rename(archive, kept_archive(release))
@@ -80,15 +107,15 @@ local function install(release, request, work)
 end
 
 ---@return string executable
----@return string done to the executable, for the user
+---@return string message
 local function run(request)
-  local built = require("claude-code.install.release").build_path()
-  if not request.archive and require("claude-code.programs").runs(built) then
+  local built = releases.build_path()
+  if not request.archive and programs.runs(built) then
     return built, "the executable is built already: " .. built
   end
   local release, remedy, reason = request.release, nil, nil
   if not release then
-    release, remedy, reason = require("claude-code.install.release").find()
+    release, remedy, reason = releases.find()
   end
   if not release then
     return store.fail("%s: %s", remedy, reason)
@@ -117,11 +144,12 @@ function M.is_running()
   return #waiting > 0
 end
 
-local function answer(executable, message)
+local function answer(is_installed, executable, message)
   local log = require("claude-code.messages.log")
-  if executable then
+  if is_installed then
     log.info("%s", message)
   else
+    executable, message = nil, executable
     log.error("installing failed: %s", message)
   end
   local callbacks = waiting
@@ -139,22 +167,14 @@ function M.start(request, callback)
   if #waiting > 1 then
     return
   end
-  local thread = coroutine.create(run)
-  local function step(...)
-    local ok, result, done = coroutine.resume(thread, ...)
-    if not ok then
-      answer(nil, type(result) == "table" and result.message or debug.traceback(thread, result))
-    elseif coroutine.status(thread) == "dead" then
-      answer(result, done)
-    else
-      -- It waits until the function that it has yielded calls back.
-      result(vim.schedule_wrap(step))
-    end
-  end
-  step(request)
+  task.run(function()
+    answer(xpcall(run, function(failure)
+      return type(failure) == "table" and failure.message or debug.traceback(failure)
+    end, request))
+  end)
 end
 
---- Installs and waits for the end: for a build step, and for a Neovim that ends right after.
+--- Installs and waits for the end: for a build step, and for a Neovim that exits right after.
 ---@param request claude-code.InstallRequest
 ---@return string? executable
 ---@return string message
@@ -172,19 +192,93 @@ function M.wait(request)
   return executable, message
 end
 
---- lazy.nvim runs `build = ":Claude install"` in a task, and takes an error for a failed build.
+--- How to get an executable of this plugin's version, for a message.
+---@param source? claude-code.BinarySource of the present executable
+---@return string
+function M.remedy(source)
+  if source == "system" or (source == "build" and not releases.manifest()) then
+    return "upgrade claude-code-nvim with the package manager that installed it"
+  elseif source == "path" then
+    return "replace that file, or remove binary.path from setup()"
+  elseif source == "build" then
+    return "run " .. releases.build_command()
+  end
+  local release, remedy = releases.find()
+  return release and "run :Claude install" or remedy --[[@as string]]
+end
+
+--- Finds the executable to run under the options in effect.
+---@return claude-code.Binary?
+---@return string? message names the places searched, and the remedy
+---@return claude-code.Release? release that may be downloaded without a command
+---@return string? what the message without the remedy
+function M.find()
+  local options = require("claude-code.config").get().binary
+  if options.path then
+    local path = vim.fn.fnamemodify(vim.fs.normalize(options.path), ":p")
+    if programs.runs(path) then
+      return { path = path, source = "path" }
+    end
+    local what = ("binary.path is %s, which is not an executable file"):format(path)
+    return nil, ("%s: %s, then :Claude"):format(what, M.remedy("path")), nil, what
+  end
+  for _, source in ipairs(M.ORDER) do
+    local path = finders[source]()
+    if path and programs.runs(path) then
+      return { path = path, source = source }
+    end
+  end
+  local release, remedy, reason = releases.find()
+  local why = reason and reason .. "; " or ""
+  local places = ("(%slooked in %s, %s, $PATH)"):format(why, finders.build(), store.stable())
+  local text = "%s was not found: %s, then :Claude %s"
+  local missing = text:format(executables.NAME, remedy or "run :Claude install", places)
+  -- Without a UI, only a command may fetch 50 MB.
+  local may_download = options.download ~= false and #vim.api.nvim_list_uis() > 0
+  return nil,
+    missing,
+    may_download and release or nil,
+    executables.NAME .. " was not found " .. places
+end
+
+--- Calls back with the executable: at once if it exists or cannot be installed, otherwise after the installation that
+--- runs already, or the download that the options allow.
+---@param callback fun(binary: claude-code.Binary?, message: string?)
+function M.get(callback)
+  local binary, missing, release = M.find()
+  if binary then
+    if binary.source == "managed" then
+      -- Hooks call the stable path, which after a downgrade of the plugin still leads to the newer version.
+      local done, failure = pcall(store.set_current, binary.path)
+      if not done then
+        require("claude-code.messages.log").warn("%s", failure.message)
+      end
+    end
+    return callback(binary)
+  end
+  local is_ours = not M.is_running()
+  if not release and is_ours then
+    return callback(nil, missing)
+  end
+  M.start({ release = release }, function(executable, message)
+    if executable and is_ours then
+      require("claude-code.messages.notify").info(message)
+    end
+    callback(executable and { path = executable, source = "managed" }, message)
+  end)
+end
+
+--- lazy.nvim runs `build = ":Claude install"` in a task, and treats an error as a failed build.
 local function is_lazy_task()
   local config = package.loaded["lazy.core.config"]
   return vim.iter(pairs(config and config.plugins or {})):any(function(_, plugin)
-    return vim.iter(plugin._ and plugin._.tasks or {}):any(function(task)
-      return task.name == "build" and task:running()
+    return vim.iter(plugin._ and plugin._.tasks or {}):any(function(entry)
+      return entry.name == "build" and entry:running()
     end)
   end)
 end
 
---- Whether a plugin manager runs :Claude install as its build step, which has to wait for the end and to
---- see an error.
----@return boolean
+---@return boolean does a plugin manager run :Claude install as its build step? It waits for the end, and sees an error.
 function M.is_build_step()
   local ok, is_running = pcall(is_lazy_task)
   return ok and is_running

@@ -1,6 +1,6 @@
 --- The plugin's own files, and the one archive that this version of the plugin accepts on this machine: pinned
---- by its size and its SHA-256 in manifest.lua. Files are read from the disk and not by require(): a plugin
---- manager may just have put a newer version in place of the one that is loaded.
+--- by its size and its SHA-256 in manifest.lua. It reads files from the disk, not by require(): a plugin
+--- manager may just have replaced the loaded version by a newer one.
 local M = {}
 
 ---@class claude-code.Release
@@ -19,7 +19,7 @@ local MACHINES = { x86_64 = "x64", amd64 = "x64", aarch64 = "arm64", arm64 = "ar
 function M.root()
   local this = debug.getinfo(1, "S").source:sub(2)
   local root = vim.fn.fnamemodify(this, ":p:h:h:h:h")
-  -- Not by vim.fs.normalize(): setup() comes here, and vim.fs takes half a millisecond to load.
+  -- Not vim.fs.normalize(): setup() calls this, and vim.fs takes half a millisecond to load.
   return vim.fn.has("win32") == 1 and (root:gsub("\\", "/")) or root
 end
 
@@ -39,30 +39,29 @@ function M.manifest()
   return read("manifest")
 end
 
---- The place of an executable that is built from these files.
+--- The path of an executable built from these files.
 ---@return string
 function M.build_path()
   return M.root() .. "/dist/" .. require("claude-code.install.executable").NAME
 end
 
---- The commands that build it.
----@return string
+---@return string commands that build it
 function M.build_command()
   return ("`cd %s && bun install --production && bun run build`"):format(
     vim.fn.shellescape(M.root())
   )
 end
 
---- Which of a release's archives fits this machine.
----@return string? target as a release names it
----@return string? machine what this is, for a message, if there is none for it
+--- The target of a release that fits this machine.
+---@return string?
+---@return string? machine without a target: this machine's kind, for a message
 function M.target()
   local uname = vim.uv.os_uname()
   local is_termux = vim.env.TERMUX_VERSION ~= nil
   local described = is_termux and "Termux" or uname.sysname .. " on " .. uname.machine
   local system, machine = SYSTEMS[uname.sysname], MACHINES[uname.machine:lower()]
   if vim.fn.has("win32") == 1 then
-    -- uname says x64 to a Neovim for x64 on Windows for arm64: those programs run there, too.
+    -- On Windows for arm64 uname reports x64 to a Neovim for x64; such programs run there.
     return "windows-" .. (machine or "x64")
   end
   if not system or not machine or is_termux then
@@ -70,16 +69,15 @@ function M.target()
   elseif system == "darwin" then
     return "darwin-" .. machine
   end
-  -- The C library that this system's own programs are linked with. Not by the loaders that exist: a system may
-  -- have both.
+  -- /bin/sh names the C library of the system's programs. The loaders do not: a system may have both.
   local shell = require("claude-code.lib.regular_file").head("/bin/sh", 8192) or ""
   return "linux-" .. machine .. (shell:find("/ld-musl-", 1, true) and "-musl" or "")
 end
 
 --- The archive to install here.
 ---@return claude-code.Release?
----@return string? remedy what the user can do instead, if there is none
----@return string? reason why there is none
+---@return string? remedy without a release
+---@return string? reason without a release
 function M.find()
   local manifest = M.manifest()
   if not manifest then
@@ -102,7 +100,7 @@ function M.find()
   end
   local mirror = require("claude-code.config").get().binary.mirror
   if mirror == false then
-    -- A user who sets a mirror often must not use another host.
+    -- Users with a mirror often may not use another host.
     local reason = "binary.mirror is not an https:// address, and nothing else is used instead"
     return nil, "correct binary.mirror", reason
   end

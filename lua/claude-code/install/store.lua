@@ -1,40 +1,35 @@
---- Where downloaded executables live. Below one folder, outside of stdpath(), which NVIM_APPNAME
---- moves; install.sh uses it, too:
----   VERSION-TARGET/claude-code-nvim   each version in a folder of its own
+--- The folder of downloaded executables. It is outside of stdpath(), which depends on NVIM_APPNAME; install.sh uses it
+--- too:
+---   VERSION-TARGET/claude-code-nvim   one folder for each version
 ---   bin/claude-code-nvim              the stable path: leads to the version in use
----   download/                         what is not installed yet
+---   download/                         archives and folders of a running installation
 local M = {}
 
 local WINDOWS = vim.fn.has("win32") == 1
 local NAME = require("claude-code.install.executable").NAME
 local DAY_S = 24 * 60 * 60
---- Another Neovim may be about to make its new version the current one.
+--- Another Neovim may be about to make a new version current.
 local SETTLED_S = 10 * 60
 
 ---@class claude-code.InstallError
 ---@field message string for the user
 
 --- Ends an installation: raises a claude-code.InstallError.
----@param text string with the places of the rest, as in string.format
+---@param text string for string.format()
 function M.fail(text, ...)
   error({ message = text:format(...) }, 0)
 end
 
 ---@return string
 function M.root()
-  local data
-  if WINDOWS then
-    data = vim.env.LOCALAPPDATA
-  else
-    local xdg = vim.env.XDG_DATA_HOME
-    -- The XDG specification: a relative path is to be ignored.
-    data = xdg and vim.startswith(xdg, "/") and xdg or nil
-  end
+  local data = vim.env[WINDOWS and "LOCALAPPDATA" or "XDG_DATA_HOME"]
+  -- The XDG specification ignores a relative path.
+  data = data and (WINDOWS or vim.startswith(data, "/")) and data or nil
   data = data or vim.fs.joinpath(vim.uv.os_homedir(), ".local", "share")
   return vim.fs.joinpath(vim.fs.normalize(data), "claude-code.nvim")
 end
 
---- The one path that may be written into settings of other programs.
+--- Settings of other programs may name only this path.
 ---@return string
 function M.stable()
   return vim.fs.joinpath(M.root(), "bin", NAME)
@@ -52,15 +47,14 @@ function M.download()
   return vim.fs.joinpath(M.root(), "download")
 end
 
---- Another user who could replace the executable could run programs as this one. A group may write, as in
---- install.sh.
+--- Another user who can replace the executable can run programs as this user. A group may write, as in install.sh.
 local function refuse_others(path)
   local stat = vim.uv.fs_stat(path)
   if WINDOWS or not stat then
     return
   end
   local is_others = stat.uid ~= vim.uv.getuid() and stat.uid ~= 0
-  -- In a folder as /tmp everybody may add files, and not replace them.
+  -- The sticky bit: in /tmp anyone may add files, but not replace those of others.
   local is_open = bit.band(stat.mode, tonumber("1002", 8)) == 2
   if is_others or is_open then
     local text = "another user can write to %s and would decide what runs; correct its owner and mode, "
@@ -73,7 +67,7 @@ end
 ---@param path string
 function M.make_folder(path)
   local ok, failure, tries = false, nil, 0
-  -- It fails for each of them that another Neovim makes just then.
+  -- mkdir() fails for each folder that another Neovim creates at the same time.
   while not ok and tries < 5 do
     ok, failure = pcall(vim.fn.mkdir, path, "p", tonumber("755", 8))
     tries = tries + 1
@@ -86,10 +80,10 @@ function M.make_folder(path)
   refuse_others(path)
 end
 
---- At every moment there is the file of before or the new one.
+--- At every moment the path has the old file or the new one.
 local function replace(new, path)
   if WINDOWS then
-    -- A program that runs cannot be overwritten there, but renamed.
+    -- Windows renames a running program, but does not overwrite it.
     vim.uv.fs_rename(path, ("%s.%d.old"):format(path, vim.uv.os_getpid()))
   end
   local renamed, failure = vim.uv.fs_rename(new, path)
@@ -109,7 +103,7 @@ function M.place(unpacked, release)
   return executable
 end
 
---- By more than its number, which on Windows has more digits than a number of Lua.
+--- The inode alone is not enough: on Windows it has more digits than Lua's numbers.
 local function identity(path)
   local stat = vim.uv.fs_stat(path)
   return stat and { stat.dev, stat.ino, stat.size, stat.mtime, stat.birthtime }
@@ -120,7 +114,7 @@ local function is_same_file(a, b)
   return one ~= nil and vim.deep_equal(one, identity(b))
 end
 
---- Lets the stable path lead to `executable`. Raises a claude-code.InstallError.
+--- Makes the stable path lead to `executable`. Raises a claude-code.InstallError.
 ---@param executable string
 function M.set_current(executable)
   local stable = M.stable()
@@ -132,10 +126,10 @@ function M.set_current(executable)
   vim.uv.fs_unlink(temporary)
   local linked, failure
   if WINDOWS then
-    -- It has no symbolic links for everyone.
+    -- Not every user may create symbolic links there.
     linked, failure = vim.uv.fs_link(executable, temporary)
   else
-    -- Relative, so that the whole folder may move.
+    -- A relative link survives a move of the whole folder.
     local folder = vim.fs.basename(vim.fs.dirname(executable))
     linked, failure = vim.uv.fs_symlink(("../%s/%s"):format(folder, NAME), temporary)
   end
@@ -145,14 +139,14 @@ function M.set_current(executable)
   replace(temporary, stable)
 end
 
----@return number seconds since it was changed
+---@return number seconds since the last change
 local function age(path)
   local stat = vim.uv.fs_lstat(path)
   return stat and os.time() - stat.mtime.sec or 0
 end
 
---- Removes the versions but `executable` and the one to which the stable path leads. Where that is the same,
---- they are gone already.
+--- Removes all versions but `executable` and the one to which the stable path leads. If both are the same, an earlier
+--- run has removed the others.
 ---@param executable string
 function M.prune(executable)
   if is_same_file(executable, M.stable()) then
@@ -173,8 +167,8 @@ function M.prune(executable)
   end
 end
 
---- Removes what runs that were killed have left behind.
----@param kept string name of the archive that may stay
+--- Removes leftovers of runs that were killed.
+---@param kept string name of the archive to keep
 function M.sweep(kept)
   for _, folder in ipairs({ M.download(), vim.fs.dirname(M.stable()) }) do
     for name in vim.fs.dir(folder) do

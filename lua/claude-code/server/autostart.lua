@@ -1,15 +1,14 @@
---- Whether and when the server starts without being asked: the `auto_start` option. A Neovim that edits for another
---- program (git's commit editor, crontab, a pager, …) lives for one file, and must not offer itself to the Claude CLI.
+--- Decides when the server starts on its own: the option `auto_start`. A Neovim that edits for another program (git's
+--- commit editor, crontab, a pager, …) lives for one file, and must not offer itself to the Claude CLI.
 local M = {
-  --- Why it has not started by itself, for :Claude status.
+  --- Why it did not start on its own, for :Claude status.
   ---@type string?
   reason = nil,
 }
 
 local autocommands = require("claude-code.lib.autocommands")
 
---- Lua patterns on "/" and the path as it was given, and who opens such files. Only files of the
---- command line count: opening one later, in a Neovim with other work, changes nothing.
+--- Lua patterns for "/" and the path of a file on the command line, and the program that opens such files.
 local FILES = {
   { "/[A-Z]+_EDITMSG$", "git" },
   { "/[A-Z]+_MSG$", "git" },
@@ -34,7 +33,7 @@ local FILES = {
   { "/claude%-prompt%-%x+%-?[%x-]*%.md$", "the Claude CLI's prompt" },
 }
 
---- Arguments of Neovim itself that make it a pager or run it as a script.
+--- Arguments that make Neovim a pager or a script.
 local ARGUMENTS = {
   ["-"] = "a pipe",
   ["+Man!"] = "man",
@@ -75,13 +74,12 @@ local function by_environment()
   elseif vim.env.GIT_DIFF_PATH_COUNTER or vim.env.GIT_DIFFTOOL_DIRDIFF then
     return "git difftool"
   elseif vim.env.CLAUDECODE == "1" then
-    -- Set for what the Claude CLI runs (tools, hooks), not in terminals it is started from.
+    -- The Claude CLI sets it for its tools and hooks.
     return "the Claude CLI"
   end
 end
 
---- The program this Neovim edits for.
----@return string? program nil: it is the user's own
+---@return string? program for which this Neovim edits
 function M.program()
   if reads_stdin then
     return "a pipe"
@@ -93,7 +91,7 @@ end
 local cancel_watch
 
 ---@return string? reason why the server does not start here; nil if it does
----@return boolean? may_change whether another folder can change that
+---@return boolean? may_change another folder can change that
 local function reason_against()
   local option = require("claude-code.config").get().auto_start
   local program = option == "auto" and M.program()
@@ -116,7 +114,7 @@ function M.disable()
   end
 end
 
---- Decides now; if another folder may change the decision, again whenever the folders change.
+--- Decides now, and again after each change of the folders that may change the decision.
 local function run()
   local server = require("claude-code.server")
   if server.state ~= "stopped" or server.stopped_by_user then
@@ -133,7 +131,7 @@ local function run()
   end
 end
 
---- From now on the option `auto_start` decides; for the first time once Neovim is up and has drawn its first screen.
+--- From now on the option `auto_start` decides, first when Neovim has drawn its first screen.
 function M.enable()
   M.disable()
   if vim.v.vim_did_enter == 1 then
@@ -141,7 +139,7 @@ function M.enable()
     return
   end
   local group = autocommands.new("autostart")
-  -- That text is read from a pipe, only this event shows.
+  -- Only this event shows that Neovim reads text from a pipe.
   group:on("StdinReadPre", function()
     reads_stdin = true
   end)

@@ -2,18 +2,17 @@
 --- calls is in editor/init.lua.
 local M = {}
 
----@type { channel?: integer, listeners: (fun())[] } the one that is attached; who is called when it goes
+---@type { channel?: integer, listeners: (fun())[] } listeners for a detach
 local attached = { listeners = {} }
 
----Attaches a channel. One that was attached before is detached first.
+---Attaches a channel, and detaches the previous one.
 ---@param id integer as nvim_get_api_info() gives it to the executable
 function M.attach(id)
   M.detach()
   attached.channel = id
 end
 
----Detaches: from now on nothing is sent, and every listener is called.
----@param id? integer only if this channel is the attached one
+---@param id? integer detach only this channel
 function M.detach(id)
   if not attached.channel or (id and id ~= attached.channel) then
     return
@@ -31,8 +30,7 @@ function M.close()
   pcall(vim.fn.chanclose, id)
 end
 
----Calls `listener` at every detach. Registering it again changes nothing, so that whoever begins
----something on behalf of the executable may register its end each time.
+---Calls `listener` at every detach. Registering it again changes nothing.
 ---@param listener fun()
 function M.on_detach(listener)
   if not vim.tbl_contains(attached.listeners, listener) then
@@ -40,9 +38,8 @@ function M.on_detach(listener)
   end
 end
 
----Is an executable attached, and its channel open? Detaches if the channel turns out to be closed:
----Neovim has no event for that.
----@return boolean
+---Detaches a channel that is closed, for which Neovim has no event.
+---@return boolean is an executable attached, and its channel open?
 function M.is_attached()
   if attached.channel and not M.is_open(attached.channel) then
     M.detach(attached.channel)
@@ -50,8 +47,7 @@ function M.is_attached()
   return attached.channel ~= nil
 end
 
----By its id: of a closed channel Neovim 0.10 gives a table that is not empty.
----@param id integer
+---@param id integer for a closed channel Neovim 0.10 returns a table without it, but not an empty one
 ---@return boolean
 function M.is_open(id)
   return vim.api.nvim_get_chan_info(id).id ~= nil

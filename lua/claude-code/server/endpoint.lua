@@ -1,37 +1,41 @@
---- Who this Neovim is to the executable: a token for as long as it keeps its port, a socket, and the line
---- of JSON that says all of it.
+--- How programs reach this Neovim: the executable by a socket and a token, which its launch line has; Claude CLIs by
+--- the environment of terminals that start from now on.
 local M = {}
 
---- More than any editor's lock file has.
+--- Larger than any editor's lock file.
 local MAX_BYTES = 256 * 1024
 
 ---@type { token?: string, next_token?: string }
 local own = {}
 
---- A token, which the log does not show.
----@return string
+local PROXIES =
+  { "http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY" }
+local LOOPBACK = { "127.0.0.1", "localhost" }
+
+---@type table<string, { before?: string, after: string }> by the variable's name
+local changes = {}
+
+---@return string token that the log conceals
 function M.new_token()
   local made = require("claude-code.lib.uuid")()
   require("claude-code.messages.log").conceal(made)
   return made
 end
 
---- The token a client must show. Kept over restarts: the Claude CLI never looks for a new one.
----@return string
+---@return string token that clients send. It survives restarts, since the Claude CLI never looks for a new one.
 function M.token()
   own.token = own.token or M.new_token()
   return own.token
 end
 
---- The token that replaces it where the port of before belongs to another program by now: to that
---- program the Claude CLI sends the token of before.
----@return string
+---@return string token that replaces it once another program has the previous port, and so gets the previous token from
+--- the Claude CLI
 function M.next_token()
   own.next_token = own.next_token or M.new_token()
   return own.next_token
 end
 
---- Forgets the token: it belongs to a port that this Neovim does not use any more.
+--- Replaces the token, which belongs to a port that this Neovim no longer uses.
 function M.renew()
   own.token, own.next_token = M.next_token(), nil
 end
@@ -44,10 +48,9 @@ local function is_local_socket(address)
   return stat ~= nil and stat ~= false and stat.type == "socket"
 end
 
---- A socket on which this Neovim answers: a local one with an absolute path, never TCP. One is
---- made if Neovim has none such.
----@return string? address nil if Neovim cannot make one
----@return string? reason Neovim's
+--- Finds or creates a socket on which this Neovim answers: a local one with an absolute path, never TCP.
+---@return string? address
+---@return string? reason Neovim's, if it cannot create one
 function M.address()
   local listening = vim.fn.serverlist()
   table.insert(listening, 1, vim.v.servername)
@@ -58,7 +61,7 @@ function M.address()
   end
   local made, answer = pcall(vim.fn.serverstart)
   if not made then
-    -- The folder $XDG_RUNTIME_DIR is missing, as after `su` and in containers; that for temporary files is as private.
+    -- After `su` and in containers $XDG_RUNTIME_DIR may be missing. The folder of tempname() is as private.
     made, answer = pcall(vim.fn.serverstart, vim.fn.tempname())
   end
   if made then
@@ -67,9 +70,9 @@ function M.address()
   return nil, answer
 end
 
---- Removes our lock file when the executable, which writes it, no longer can: a file that carries one of our
---- tokens, and no other: the port may be another editor's by now.
----@param path? string the file that the executable has named
+--- Removes our lock file when the executable, which writes it, no longer can. It removes no file without one of our
+--- tokens, since another editor may have the port by now.
+---@param path? string as the executable reported it
 function M.remove_lock_file(path)
   local text = path and require("claude-code.lib.regular_file").read(path, MAX_BYTES)
   local ok, content = pcall(vim.json.decode, text or "")
@@ -79,15 +82,15 @@ function M.remove_lock_file(path)
   end
 end
 
---- With what the executable starts (Launch in src/ide/launch.ts).
----@param executable string its path
----@param wanted? integer port of before, which clients try again
----@return string without its line end
+--- The first line that the executable reads (Launch in src/ide/launch.ts).
+---@param executable string path
+---@param wanted? integer previous port, which clients try again
+---@return string without a line end
 function M.launch_line(executable, wanted)
   local contract, log = require("claude-code.install.contract"), require("claude-code.messages.log")
   local config = require("claude-code.config")
   local range = config.get().port_range
-  -- The options may exclude it by now.
+  -- setup() may have changed the range.
   if wanted and (wanted < range[1] or wanted > range[2]) then
     M.renew()
     wanted = nil
@@ -105,6 +108,72 @@ function M.launch_line(executable, wanted)
     logFile = log.level ~= "off" and log.path() or vim.NIL,
     logLevel = log.level ~= "off" and log.level or "error",
   })
+end
+
+local function set(name, value)
+  changes[name] = { before = vim.env[name], after = value }
+  vim.env[name] = value
+end
+
+local function is_set(name)
+  return (vim.env[name] or "") ~= ""
+end
+
+--- Adds loopback to a no_proxy list.
+local function with_loopback(list)
+  local entries = vim.split(list, "[,%s]+", { trimempty = true })
+  if vim.tbl_contains(entries, "*") then
+    return list
+  end
+  for _, host in ipairs(LOOPBACK) do
+    if not vim.tbl_contains(entries, host) then
+      table.insert(entries, host)
+    end
+  end
+  return table.concat(entries, ",")
+end
+
+--- A proxy would swallow ws://127.0.0.1. Programs read one spelling and fall back to the other, so an unset spelling
+--- stays unset while the other is set: it would hide it.
+local function exempt_loopback_from_proxy()
+  if not vim.iter(PROXIES):any(is_set) then
+    return
+  end
+  local names = vim.tbl_filter(is_set, { "no_proxy", "NO_PROXY" })
+  for _, name in ipairs(#names > 0 and names or { "no_proxy", "NO_PROXY" }) do
+    local before = vim.env[name] or ""
+    local after = with_loopback(before)
+    if after ~= before then
+      set(name, after)
+    end
+  end
+end
+
+--- Points terminals that start from now on to this Neovim.
+---@param port integer
+function M.set_environment(port)
+  M.restore_environment()
+  set("CLAUDE_CODE_SSE_PORT", tostring(port))
+  set("ENABLE_IDE_INTEGRATION", "true")
+  exempt_loopback_from_proxy()
+end
+
+---@return table<string, string> variables that are set, for terminals that do not inherit Neovim's environment
+function M.environment()
+  return vim.tbl_map(function(change)
+    return change.after
+  end, changes)
+end
+
+--- Restores the variables that nothing else has changed since. A Neovim in another Neovim's terminal gets the outer
+--- one's values back.
+function M.restore_environment()
+  for name, change in pairs(changes) do
+    if vim.env[name] == change.after then
+      vim.env[name] = change.before
+    end
+  end
+  changes = {}
 end
 
 return M

@@ -1,42 +1,40 @@
---- Runs the executable: starts it, starts it again when it ends by itself, stops it with Neovim.
---- Its fields are written here only.
+--- Starts the executable, restarts it after a crash, and stops it with Neovim. Only this file writes its fields.
 ---@class claude-code.Server
 ---@field state claude-code.ServerState
----@field version? string the executable's, once it has attached
+---@field version? string of the executable, after it attached
 ---@field port? integer
 ---@field lock_file? string
 ---@field clients claude-code.Client[]
----@field cli_arguments? claude-code.CliArguments once it was ready
+---@field cli_arguments? claude-code.CliArguments
 ---@field binary? claude-code.Binary
 ---@field process? claude-code.Process
 ---@field ready_since? integer time in seconds (os.time)
 ---@field last_error? string for the user
----@field stopped_by_user? boolean then auto_start and mentions leave it stopped
+---@field stopped_by_user? boolean auto_start and mentions then start no server
 local M = { state = "stopped", clients = {} }
 
 ---@class claude-code.Client
 ---@field id integer|string
----@field name? string once it has named itself
+---@field name? string nil until it sends it
 ---@field version? string
 ---@field pid? integer
----@field place? claude-code.ProcessPlace of its process
----@field remote? string name of the remote where it runs, if not here
+---@field place? claude-code.ProcessPlace
+---@field remote? string name of the remote where it runs
 
---- "downloading": the executable is missing; it is fetched and installed.
---- "starting": the executable runs, or is about to run again, and accepts no clients yet.
---- "failed": only start() leads out of it.
+--- "downloading": an installation of the executable runs.
+--- "starting": the executable runs, or is about to restart, and accepts no clients yet.
+--- "failed": start() tries again.
 ---@alias claude-code.ServerState "stopped"|"downloading"|"starting"|"ready"|"failed"
 
---- How long Neovim's end waits for the executable's, which takes some 10 ms; on a busy machine more.
+--- Neovim's exit waits this long for the executable, which ends within some 10 ms, or later on a busy machine.
 local LEAVE_MS = 1000
 local STOP_MS = 1500
---- How long is waited for an executable that is there: the CLI looks for its editor only once, so it starts
---- without one rather than late.
+--- The longest wait for an installed executable. The CLI looks for its editor only once; after this it starts without
+--- one.
 local LIMIT_MS = 3000
---- Pauses before it is started again after it ended by itself, in ms. The Claude CLI tries to reconnect at once and
---- then for some 17 s.
+--- Pauses before restarts after crashes. The Claude CLI tries to reconnect at once, and then for some 17 s.
 local DELAYS_MS = { 0, 250, 1000, 2000, 4000 }
---- An executable that has ended more often than there are pauses in this time, in ms, stays ended.
+--- More crashes than pauses within this time are a failure.
 local WINDOW_MS = 60 * 1000
 
 local endpoint = require("claude-code.server.endpoint")
@@ -44,11 +42,10 @@ local events = require("claude-code.lib.events")
 local exit_message = require("claude-code.server.exit_message")
 local timer = require("claude-code.lib.timer")
 
---- What has to end with the process, and with the start that the user asked for.
----@class claude-code.ServerRun
----@field ends number[] when it has ended by itself, in ms
+---@class claude-code.ServerRun from a start that the user asked for
+---@field ends number[] times of crashes, in ms
 ---@field has_been_ready? boolean
----@field cancels table<"restart"|"limit", fun()> timers that run
+---@field cancels table<"restart"|"limit", fun()> running timers
 
 local run = { ends = {}, cancels = {} } ---@type claude-code.ServerRun
 local spawn ---@type fun()
@@ -74,7 +71,7 @@ local function answer(ready, message)
   end
 end
 
---- All who wait get an answer three seconds from now at the latest. An executable that hangs ends in no error.
+--- An executable that hangs causes no error: this answers all callbacks after three seconds.
 local function limit()
   run.cancels.limit = run.cancels.limit
     or timer.once(LIMIT_MS, function()
@@ -83,11 +80,11 @@ local function limit()
     end)
 end
 
---- Forgets what held for the process that is gone. Its lock file goes too: a client that starts
---- now would find a dead port there, and not try again.
+--- Resets the state of the process that is gone. Removes its lock file too: a client that starts now would try a dead
+--- port, and not try again.
 local function forget(reason)
   local was_ready = M.ready_since ~= nil
-  -- Neovim reports no closed channel.
+  -- Neovim has no event for a closed channel.
   require("claude-code.server.channel").detach()
   M.on_clients({})
   M.process, M.version, M.ready_since = nil, nil, nil
@@ -98,18 +95,17 @@ local function forget(reason)
   end
 end
 
---- Ends in `failed`, where only start() leads out.
 local function fail(message)
   forget("failed")
   M.state = "failed"
   M.last_error = message
-  require("claude-code.server.environment").restore()
+  endpoint.restore_environment()
   require("claude-code.messages.notify").error(message)
   answer(nil, message)
 end
 
---- One that never got ready (wrong platform, missing library) will hardly do so at the next try.
----@return integer? ms until it is started again; nil: it stays ended
+--- An executable that never was ready (wrong platform, missing library) is not restarted.
+---@return integer? ms until the restart
 local function next_delay()
   local now = vim.uv.now()
   run.ends = vim.tbl_filter(function(at)
@@ -166,9 +162,8 @@ local function launch(binary)
   spawn()
 end
 
---- Starts the executable; does nothing while it runs or is being started. One that is missing is
---- downloaded if the options allow it.
----@param options? { allow_home?: boolean } allow_home: publish even the home folder
+--- Starts the executable unless it runs or starts already. Downloads a missing one if the options allow it.
+---@param options? { allow_home?: boolean } publish even the home folder
 function M.start(options)
   if M.state ~= "stopped" and M.state ~= "failed" then
     return
@@ -178,9 +173,9 @@ function M.start(options)
   run = { ends = {}, cancels = {} }
   M.last_error, M.stopped_by_user = nil, nil
   M.state = "downloading"
-  require("claude-code.install.locate").get(function(binary, message)
+  require("claude-code.install").get(function(binary, message)
     if M.state ~= "downloading" then
-      return -- stopped in the meantime, or started by another callback
+      return -- stopped since, or started by another callback
     elseif not binary then
       return fail(message --[[@as string]])
     end
@@ -188,10 +183,10 @@ function M.start(options)
   end)
 end
 
---- Starts the server if it is stopped, and calls back, in the main loop: with true once it accepts
---- clients, or with nil and a message. At once if that is known; after a download, however long it
---- takes; at the latest three seconds after the executable was started.
----@param options? { is_wanted?: boolean } is_wanted: even if the user stopped it, or it has failed
+--- Starts the server if it is stopped. Calls back in the main loop with true once it accepts clients, or with nil and a
+--- message: at once if that is known, otherwise within three seconds after the start of the executable, which may
+--- follow a download of any length.
+---@param options? { is_wanted?: boolean } start it even if the user stopped it, or it failed
 ---@param callback? claude-code.ReadyCallback
 function M.ensure(options, callback)
   callback = callback or function() end
@@ -215,19 +210,17 @@ function M.ensure(options, callback)
   end
 end
 
---- The executable: the one that runs, or that would be started.
----@return string? path
+---@return string? path of the executable that runs, or would be started
 ---@return string? message
 function M.executable()
   if M.binary then
     return M.binary.path
   end
-  local binary, message = require("claude-code.install.locate").find()
+  local binary, message = require("claude-code.install").find()
   return binary and binary.path, message
 end
 
---- Ends what runs. The executable notices by the end of its stdin.
----@return claude-code.Process? process that may still be ending
+---@return claude-code.Process? process that may still be ending: it reads the end of its stdin
 local function shut_down()
   cancel("restart")
   local process = M.process
@@ -236,12 +229,12 @@ local function shut_down()
   end
   forget("stopped")
   M.state = "stopped"
-  require("claude-code.server.environment").restore()
+  endpoint.restore_environment()
   answer(nil, "the server was stopped")
   return process
 end
 
---- Stops the executable because the user wants it, without waiting for its end.
+--- Stops the executable for the user, without waiting for its end.
 function M.stop()
   local process = shut_down()
   M.stopped_by_user = true
@@ -252,13 +245,13 @@ function M.stop()
   end
 end
 
---- Stops it because Neovim ends, which must not hang on it.
+--- Stops it because Neovim exits.
 function M.leave()
   local lock_file = M.lock_file
   local process = shut_down()
   if process and not process:wait(LEAVE_MS) then
     process:kill()
-    -- It may have written the file again in the meantime.
+    -- It may have written the file again.
     endpoint.remove_lock_file(lock_file)
   end
 end
@@ -273,7 +266,7 @@ end
 ---@param info claude-code.ReadyInfo
 function M.on_ready(info)
   if M.state ~= "starting" and M.state ~= "ready" then
-    return -- stopped in the meantime
+    return -- stopped since
   end
   if info.uses_next_token then
     endpoint.renew()
@@ -281,7 +274,7 @@ function M.on_ready(info)
   M.state, M.port, M.lock_file = "ready", info.port, info.lock_file
   M.cli_arguments = info.cli_arguments
   M.ready_since, M.last_error, run.has_been_ready = os.time(), info.problem, true
-  require("claude-code.server.environment").apply(info.port)
+  endpoint.set_environment(info.port)
   require("claude-code.messages.log").info("ready on port %d", info.port)
   if info.problem then
     local text = info.problem .. "; Claude cannot connect until it is written, which is tried again"
@@ -291,13 +284,12 @@ function M.on_ready(info)
   answer(true)
 end
 
---- The lock file could not be written, or can be again.
----@param params { problem?: string } why there is none
+---@param params { problem?: string } why there is no lock file; nil once there is
 function M.on_lock_problem(params)
   M.last_error = params.problem
 end
 
----@return table<any, claude-code.Client> those that have a name, by id
+---@return table<any, claude-code.Client> clients with a name, by id
 local function named(clients)
   local result = {}
   for _, client in ipairs(clients) do
@@ -308,8 +300,8 @@ local function named(clients)
   return result
 end
 
---- A client came, went or named itself.
----@param now claude-code.Client[] all that are connected now
+--- A client connected, disconnected or sent its name.
+---@param now claude-code.Client[] all connected ones
 function M.on_clients(now)
   local old, new = named(M.clients), named(now)
   M.clients = now

@@ -1,7 +1,7 @@
---- Other plugins for Claude Code, beside which this one cannot work.
+--- Detects other plugins for Claude Code that conflict with this one.
 local M = {}
 
----@return string? problem nil: there is no such plugin
+---@return string? problem
 ---@return string? remedy
 function M.problem()
   local own = require("claude-code.install.release").root()
@@ -20,7 +20,6 @@ function M.problem()
   end
 end
 
---- Says so.
 function M.report()
   local problem, remedy = M.problem()
   if problem then

@@ -1,15 +1,15 @@
---- Requests to the executable. Nothing waits: an answer comes by a callback. `src/commands/neovim-requests.ts`
---- names who answers the methods of an area ("review/list").
+--- Requests to the executable, answered by callbacks. `src/commands/neovim-requests.ts` lists the handlers of each area
+--- ("review/list").
 local channel = require("claude-code.server.channel")
 
 local M = {
-  ---The problem of a request that no one answers any more.
+  ---The problem of a request after the executable has ended.
   GONE = "the executable does not run: try again in a moment, or see :Claude status",
 }
 
 ---@alias claude-code.RequestCallback fun(value: any?, problem: string?, code: string?)
 
----@type { last_id: integer, waiting: table<integer, claude-code.RequestCallback> } by the ids of requests
+---@type { last_id: integer, waiting: table<integer, claude-code.RequestCallback> } by id
 local sent = { last_id = 0, waiting = {} }
 
 local function fail_all()
@@ -20,7 +20,7 @@ local function fail_all()
   end
 end
 
----Sends a request; the callback gets its value, or nil and a sentence for the user.
+---Sends a request. The callback gets its value, or nil and a sentence for the user.
 ---@param method string
 ---@param params table
 ---@param callback claude-code.RequestCallback
@@ -37,7 +37,7 @@ function M.request(method, params, callback)
   end
 end
 
----As `request`, in a task.
+---Like `request`, in a task.
 ---@param method string
 ---@param params table
 ---@return any? value
@@ -48,7 +48,7 @@ function M.await(method, params)
   end)
 end
 
----As `request`, for a command or key: a problem is a message.
+---Like `request`, but shows a problem as a message.
 ---@param method string
 ---@param params table
 ---@param callback fun(value: any?)
@@ -66,7 +66,7 @@ function M.on_answer(answer)
   local callback = sent.waiting[answer.id]
   sent.waiting[answer.id] = nil
   if not callback then
-    return -- of an executable that is gone
+    return -- from an earlier executable
   end
   local notify = require("claude-code.messages.notify")
   local problem = answer.error or {}

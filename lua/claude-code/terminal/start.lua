@@ -157,7 +157,7 @@ end
 ---@param n? integer the session's number, which its hooks and MCP servers inherit
 local function environment_for(n)
   local own = config.get().terminal.env
-  local env = vim.tbl_extend("force", own, require("claude-code.server.environment").applied())
+  local env = vim.tbl_extend("force", own, require("claude-code.server.endpoint").environment())
   -- npm's `claude` is a script: the project must not hand it its interpreter.
   env.PATH = own.PATH or require("claude-code.programs").absolute_first()
   local binary = require("claude-code.server").binary

@@ -42,7 +42,7 @@ end
 ---@return claude-code.Key[] in the order of the help
 function M.entries(section, actions)
   local entries, names = {}, require("claude-code.config").get()[section].keys
-  for _, option in ipairs(require("claude-code.config.options." .. section)) do
+  for _, option in ipairs(require("claude-code.config.options.changes")) do
     for _, field in ipairs(option.key == section .. ".keys" and option.fields or {}) do
       local name, words = field[1], field[3]
       if actions[name] then
