@@ -75,10 +75,8 @@ export function shownHunk(project: ReviewedProject, hunk: Hunk, withLines = fals
       code: rowOf(codeOf(hunk)).subarray(0, MAX_CODE),
       owners: hunk.owners.map((owner) => shownOwner(project, owner)),
     }),
-    ...(withLines && {
-      old_lines: hunk.oldLines.map(rowOf),
-      new_lines: hunk.newLines.map(rowOf),
-    }),
+    ...(withLines && { old_lines: hunk.oldLines.map(rowOf) }),
+    ...(withLines && (mixed || hunk.isInParts) && { new_lines: hunk.newLines.map(rowOf) }),
   };
 }
 

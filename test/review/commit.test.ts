@@ -150,10 +150,13 @@ test.each(first(2, Object.entries(CONFIGURATIONS)))(
           await world.keep([{ path: world.path(name), hunks: kept.map(({ id }) => id) }]);
         const keptLines = new Set(
           kept.flatMap((hunk) => {
-            const { old_lines, new_lines } = hunk as unknown as Record<string, Uint8Array[]>;
-            return [...(old_lines ?? []), ...(new_lines ?? [])].map((line) =>
-              Buffer.from(line).toString().trim(),
-            );
+            const { old_lines } = hunk as unknown as Record<string, Uint8Array[]>;
+            const old = (old_lines ?? []).map((line) => Buffer.from(line).toString());
+            const [first, count] = hunk.new;
+            const now = textOf(present())
+              .split("\n")
+              .slice(first - 1, first - 1 + count);
+            return [...old, ...now].map((line) => line.trim());
           }),
         );
         const expected = items.filter(({ line, isAtHead, by, deletedBy }) =>

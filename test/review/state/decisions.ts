@@ -147,9 +147,11 @@ class Decisions {
     const request = { keep_both: true };
     const made = await this.world[what](files, request);
     if (text) await this.#write(before, made);
-    const shown = chosen as unknown as { old_lines: Uint8Array[]; new_lines: Uint8Array[] };
+    const shown = chosen as unknown as { old_lines: Uint8Array[] };
     const names = (rows: Uint8Array[]) => rows.map((row) => Buffer.from(row).toString("latin1"));
-    this.#mark(made, what, names(shown.new_lines), names(shown.old_lines));
+    const [first, count] = chosen.new;
+    const rows = before.split("\n").slice(first - 1, first - 1 + count);
+    this.#mark(made, what, rows, names(shown.old_lines));
     const after = this.world.read("a") as string;
     if (text && made.decision) this.#undoable.push({ before, after, decision: made.decision });
   }

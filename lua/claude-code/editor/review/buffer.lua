@@ -37,7 +37,7 @@ local M = {}
 ---@field in_parts? boolean all lines of a file that was moved: only those that differ are drawn
 ---@field code? string bytes of its first line that is not blank; only in the list
 ---@field old_lines? string[] bytes; only of a file that was asked for by itself
----@field new_lines? string[]
+---@field new_lines? string[] only of a hunk that is drawn in parts
 
 ---@class claude-code.ReviewMode permission bits that Claude changed
 ---@field before integer
