@@ -5,15 +5,15 @@ local rows = require("claude-code.sessions.rows")
 
 local M = {}
 
---- Changes within this time are one report; those that are over by then are not reported. In ms.
+--- One report covers all changes within this time, except those that are over by then.
 local MERGE_MS = 1000
 
 local function key_of(row)
   return row.n and "n" .. row.n or "pid" .. tostring(row.pid)
 end
 
---- `has_focus`: terminals that do not report their focus count as focused. `pending`: the states
---- to report: when each began, by the session's process or number.
+--- `has_focus`: a terminal that does not report its focus counts as focused. `pending`: when each state to report
+--- began, by the session's key.
 ---@type { has_focus: boolean, pending: table<string, integer> }
 local user = { has_focus = true, pending = {} }
 
@@ -21,7 +21,7 @@ local function is_on_screen(row)
   return row.buf ~= nil and vim.fn.bufwinid(row.buf) ~= -1
 end
 
---- Marks those sessions as seen whose terminals are on screen while Neovim has the focus.
+--- Marks sessions as seen whose terminals are on screen while Neovim has the focus.
 local function look()
   for _, row in ipairs(user.has_focus and rows.list() or {}) do
     if not row.seen and is_on_screen(row) then
@@ -31,14 +31,14 @@ local function look()
   end
 end
 
---- How many diffs of a client, or of all, wait, on screen or not; editor.diff sets it.
+--- Counts the waiting diffs of a client, or of all; editor.diff sets it.
 ---@type fun(client?: integer): integer
 M.count_diffs = function()
   return 0
 end
 
 ---@param row claude-code.SessionRow
----@return boolean does a diff ask what the session asks, be it on screen or not?
+---@return boolean does a diff, on screen or not, ask for the same permission?
 function M.has_diff(row)
   return row.kind == "permission"
     and vim.iter(require("claude-code.server").clients):any(function(client)
@@ -55,7 +55,6 @@ local function is_wanted(row)
     and not M.has_diff(row)
 end
 
----@param found claude-code.SessionRow[] one or more
 local function text_of(found)
   if #found > 1 then
     return ("%d Claude sessions need you"):format(#found)
@@ -64,26 +63,19 @@ local function text_of(found)
   return label.sentence(row) .. (row.msg and ": " .. row.msg or "")
 end
 
---- Rings the bell of the terminal around Neovim, and shows a notification where the terminal knows such. tmux does
---- not pass it on.
+--- Rings the bell of the terminal around Neovim, and shows a notification if it supports OSC 9, which tmux does not
+--- pass on.
 local function call_outside(text)
   local line = require("claude-code.lib.text").one_line(text, 200) or ""
   local bytes = ("\27]9;%s\27\\\a"):format(line)
   if api.nvim_ui_send then
     api.nvim_ui_send(bytes)
   else
-    -- TODO(0.10): the channel 2 is stderr, which is the terminal.
+    -- TODO(0.10): channel 2 is stderr, which is the terminal.
     pcall(api.nvim_chan_send, 2, bytes)
   end
 end
 
----@return boolean can the user answer here what it asks?
-local function can_answer(row)
-  local requests = package.loaded["claude-code.sessions.requests"]
-  return requests ~= nil and requests.of(row) ~= nil
-end
-
----@param found claude-code.SessionRow[] one or more
 local function report(found)
   local notify = require("claude-code.messages.notify")
   local by = require("claude-code.config").get().notify.by
@@ -94,7 +86,8 @@ local function report(found)
     end
   elseif user.has_focus then
     -- The command comes first: a narrow screen cuts the text.
-    local how = can_answer(found[1]) and ":Claude answer: "
+    local requests = package.loaded["claude-code.sessions.requests"]
+    local how = requests and requests.of(found[1]) and ":Claude answer: "
       or found[1].n and ":Claude next: "
       or found[1].job and ":Claude sessions: "
       or ""
@@ -131,7 +124,7 @@ function M.notice(change)
   end
 end
 
----Follows the focus of Neovim, and its windows, in which there may be terminals.
+---Follows Neovim's focus and windows.
 function M.watch()
   local group = require("claude-code.lib.autocommands").new("sessions.attention")
   group:on({ "FocusGained", "FocusLost" }, function(_, args)

@@ -1,5 +1,5 @@
---- The Claude sessions of this Neovim and of its workspace: sessions/rows.lua has their fields, sessions/sources.lua
---- their sources.
+--- The Claude sessions of this Neovim and its workspace. sessions/rows.lua has their fields, sessions/sources.lua their
+--- sources.
 local api = vim.api
 local rows = require("claude-code.sessions.rows")
 local sources = require("claude-code.sessions.sources")
@@ -12,10 +12,9 @@ local M = {
   clients = sources.clients,
 }
 
----@type table<integer, integer> when each was used last, by number
-local used = {}
+local used = {} ---@type table<integer, integer> time of the last use, by number
 
----The session is shown, focused or sent to: it is the current one of this tab page from now on.
+---Makes a session that was shown, focused or sent to the current one of this tab page.
 ---@param n integer
 function M.use(n)
   if rows.get(n) then
@@ -24,7 +23,7 @@ function M.use(n)
   end
 end
 
----The session has ended; another one may get its number.
+---Another session may get the number.
 local function forget(n)
   used[n] = nil
   for _, tab in ipairs(api.nvim_list_tabpages()) do
@@ -34,13 +33,12 @@ local function forget(n)
   end
 end
 
----@return integer? n of the session in it
 local function number_in(win)
   local row = rows.get({ buf = api.nvim_win_get_buf(win) })
   return row and row.n
 end
 
---- The session that runs in the tab page's own folder (|:tcd|), or nearest above it.
+--- The session in the tab page's own folder (|:tcd|), or nearest above it.
 local function in_folder()
   local nearest ---@type claude-code.SessionRow?
   local folder = vim.fn.haslocaldir(-1, 0) == 1 and vim.fs.normalize(vim.fn.getcwd(-1, 0))
@@ -63,8 +61,7 @@ local function last_used()
   return last
 end
 
----The one with the cursor, else the one of this tab page, else one that it shows, else one in its own
----folder, else the one used last.
+---The session with the cursor, else that of this tab page, one that it shows, one in its own folder, or the last used.
 ---@return integer? n nil if no session of this Neovim runs
 function M.current()
   return number_in(0)
@@ -74,9 +71,9 @@ function M.current()
     or last_used()
 end
 
----Adds a session that is about to start in this Neovim; it is the current one. Its terminal, `buf`,
----has to be set before its program runs: whether it knows the protocol is the CLI's first question.
----@param fields table of claude-code.SessionRow; `n`: a number to keep if it is free
+---Adds a session that is about to start in this Neovim, as the current one. Set its terminal, `buf`, before its program
+---runs: the CLI first asks whether the terminal knows the protocol.
+---@param fields table of claude-code.SessionRow; `n` is kept if it is free
 ---@return integer n
 function M.add(fields)
   sources.start()
@@ -87,7 +84,7 @@ function M.add(fields)
   return n
 end
 
----Removes a session whose terminal has ended. One in the background runs on.
+---Removes a session whose terminal has ended. A background session stays.
 ---@param key integer|claude-code.SessionKey a number stands for { n = … }
 function M.remove(key)
   local row = rows.get(key)
@@ -103,8 +100,8 @@ function M.remove(key)
   end
 end
 
----Reads again what all CLIs say of themselves, once the executable runs, which it starts if it may.
----@param callback fun() in the main loop; without an executable only the sessions of this Neovim are known
+---Starts the executable if it may, and lets it read the files of all CLIs again.
+---@param callback fun() in the main loop
 function M.refresh(callback)
   local server = require("claude-code.server")
   local function look()
@@ -117,8 +114,8 @@ function M.refresh(callback)
   server.ensure({}, look)
 end
 
----The sessions as they are now, as data. The executable reads again what other CLIs say of themselves; changes
----come as events.
+---The sessions as they are known now. The executable also reads the files of all CLIs again, and reports changes as
+---events.
 ---@return claude-code.SessionRow[] those of this Neovim first, by number
 function M.all()
   sources.start()

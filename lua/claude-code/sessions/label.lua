@@ -1,4 +1,4 @@
---- How a session is called and described to the user.
+--- Names and descriptions of sessions for the user.
 local rows = require("claude-code.sessions.rows")
 
 local M = {}
@@ -32,9 +32,8 @@ function M.words(state)
   return (STATES[state] or UNKNOWN).words
 end
 
---- Would its end now lose something?
 ---@param row claude-code.SessionRow
----@return boolean
+---@return boolean would its end lose something?
 function M.is_busy(row)
   return row.state == "working" or row.state == "blocked"
 end
@@ -46,9 +45,8 @@ function M.sentence(row)
   return M.of(row) .. is .. M.words(row.state)
 end
 
---- What it does, or what it asks.
 ---@param row claude-code.SessionRow
----@return string
+---@return string message of its action or question, or its state
 function M.activity(row)
   return row.msg or M.words(row.state)
 end
@@ -64,7 +62,7 @@ local function given_name(row)
   return row.name or row.worktree or row.remote or not row.n and row.id and row.id:sub(1, 8) or nil
 end
 
---- "Claude", or "Claude 2" of one in this Neovim if several run here.
+--- "Claude", or "Claude 2" if several sessions run in this Neovim.
 local function numbered(row)
   return "Claude" .. (row.n and #M.own() > 1 and " " .. row.n or "")
 end
@@ -85,8 +83,7 @@ function M.of(key)
   return numbered(row) .. (name and (" (%s)"):format(name) or "")
 end
 
---- The names of all sessions by their conversations' ids; nil unless several run in this Neovim.
----@return table<string, string>?
+---@return table<string, string>? names by the conversations' ids; nil unless several run in this Neovim
 function M.by_conversation()
   if #M.own() < 2 then
     return nil

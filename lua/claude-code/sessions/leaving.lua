@@ -1,11 +1,11 @@
---- Neovim does not end while Claude works, asks something, or waits for the answer to a proposal, unless the command
---- has a !: Neovim itself says that a buffer is modified (E162), and its name is the reason.
+--- Without a ! no command ends Neovim while Claude works, asks something, or proposes an edit: Neovim reports a
+--- modified buffer (E162) whose name is the reason.
 local api = vim.api
 local label = require("claude-code.sessions.label")
 
 local M = {}
 
----@return string? reason not to end now, a sentence without its end
+---@return string? reason not to exit, a sentence without a period
 local function find_reason()
   local count = require("claude-code.sessions.attention").count_diffs()
   if count > 0 then
@@ -19,7 +19,6 @@ local function find_reason()
     or busy[1] and label.sentence(busy[1])
 end
 
---- Neovim is about to end. By a command with a ! it ends in spite of this.
 local function refuse()
   local reason = find_reason()
   if not reason then
@@ -29,14 +28,14 @@ local function refuse()
   local previous, buf = vim.fn.win_getid(vim.fn.winnr("#")), api.nvim_create_buf(false, true)
   api.nvim_buf_set_name(buf, "claude-code://" .. reason)
   vim.bo[buf].buftype, vim.bo[buf].bufhidden, vim.bo[buf].modified = "acwrite", "wipe", true
-  -- `:wqall` writes it, and finds it modified afterwards.
+  -- `:wqall` writes the buffer, which stays modified.
   api.nvim_create_autocmd("BufWriteCmd", {
     buffer = buf,
     callback = function()
       require("claude-code.messages.notify").warn(reason .. "; :qa! ends Neovim all the same")
     end,
   })
-  -- In a hidden window of its own: Neovim would show the buffer in the user's.
+  -- Without a hidden window of its own, Neovim would show the buffer in the user's window.
   local config = { relative = "editor", row = 0, col = 0, width = 1, height = 1, hide = true }
   local win = api.nvim_open_win(buf, false, config)
   vim.schedule(function()
@@ -45,7 +44,6 @@ local function refuse()
   end)
 end
 
---- From the first call on.
 function M.watch()
   require("claude-code.lib.autocommands").new("sessions.leaving"):on("ExitPre", refuse)
 end

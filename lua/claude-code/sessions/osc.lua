@@ -1,7 +1,6 @@
---- Reports of a CLI to the terminal in which it runs: OSC 7501, the Program Status Protocol (revision 0.4).
---- Claude Code asks since 2.1.295 whether its terminal knows the protocol, and reports if it is answered
---- in time (measured with 2.1.330 in Neovim 0.10.4 and 0.12.4). Reports are untrusted: whatever comes
---- changes a row and nothing else.
+--- Reads the reports of a CLI to its terminal: OSC 7501, the Program Status Protocol (revision 0.4). Since 2.1.295
+--- Claude Code asks whether its terminal knows the protocol, and reports after a timely answer (measured with 2.1.330
+--- in Neovim 0.10.4 and 0.12.4). Reports are untrusted: they change a row and nothing else.
 local rows = require("claude-code.sessions.rows")
 local sources = require("claude-code.sessions.sources")
 
@@ -10,14 +9,14 @@ local M = {}
 local PREFIX = "\27]7501;"
 --- The protocol's limits, in bytes: of a whole sequence, and of a message.
 local MAX_BYTES, MAX_MESSAGE = 4096, 2048
---- A line of the screen has room for so many characters.
+--- In characters, for one line of the screen.
 local MAX_SHOWN = 200
 
 local STATES = { idle = true, working = true, blocked = true, done = true, error = true }
 local KINDS = { permission = true, question = true, auth = true }
 
 ---@param body string "state=working:app=claude-code:msg=UmVhZGluZw=="
----@return table<string, string>? pairs nil if one is not whole
+---@return table<string, string>? fields nil if one is cut off
 local function pairs_of(body)
   local result = {}
   for _, part in ipairs(vim.split(body, ":", { plain = true })) do
@@ -36,8 +35,8 @@ local function message(encoded)
     or nil
 end
 
---- A report of a part of the program (`id`) says nothing of the whole. One without its program's name
---- was cut off: TODO(0.10), which delivers a sequence that came in two reads so.
+--- A report with an `id` is about a part of the program only. A report without the program's name was cut off:
+--- TODO(0.10), which splits a sequence that arrives in two reads.
 local function parse(body)
   local fields = pairs_of(body)
   if not fields then
@@ -53,14 +52,13 @@ local function parse(body)
   return { state = fields.state, kind = kind, msg = message(fields.msg) }
 end
 
----@param event table of TermRequest
 local function sequence_of(event)
   local data = event.data
   -- TODO(0.10): the sequence itself.
   return type(data) == "table" and data.sequence or tostring(data)
 end
 
----Answers the CLIs in the terminals of this Neovim's sessions, and reports what they report.
+---Answers the CLIs in the terminals of this Neovim's sessions, and passes their reports on.
 function M.follow()
   local group = require("claude-code.lib.autocommands").new("sessions.osc")
   group:on("TermRequest", function(buf, event)
@@ -83,7 +81,7 @@ function M.follow()
     elseif is_cut then
       rows.set(row.n, { source = vim.NIL })
       if row.pid then
-        -- Its file knows the state, too.
+        -- The CLI's file has the state too.
         sources.apply(row.pid)
       end
     end

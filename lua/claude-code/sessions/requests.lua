@@ -1,12 +1,12 @@
---- The questions of Claude's sessions that the user may answer here. Each is a PermissionRequest hook that waits
---- beside the CLI's own dialog. The first answer ends both: one from here ends the dialog, and the hook ends without
---- an answer once the session is no longer blocked.
+--- The questions of Claude's sessions that the user may answer here. A PermissionRequest hook waits beside the CLI's
+--- own dialog. The first answer ends both: an answer from here ends the dialog, and the hook ends without an answer
+--- once the session is no longer blocked.
 local channel = require("claude-code.server.channel")
 local rows = require("claude-code.sessions.rows")
 
 local M = {}
 
---- A session that is not blocked after so long, in ms, has no dialog, and may wait for its hook.
+--- A session that is not blocked after this time has no dialog, and may wait for its hook.
 local DIALOG_MS = 5000
 
 ---@class claude-code.PermissionReply to one question
@@ -15,34 +15,34 @@ local DIALOG_MS = 5000
 
 ---@class claude-code.PermissionAnswer
 ---@field allow boolean
----@field suggestion? integer which one is allowed with it
----@field reason? string why not, for Claude, which then goes on; without one it stops
----@field replies? claude-code.PermissionReply[] one for each question
----@field plan? string the plan as the user has edited it
----@field mode? "default"|"acceptEdits" in which Claude goes on after a plan
+---@field suggestion? integer index of the suggestion that is allowed too
+---@field reason? string for Claude, which then continues; without one it stops
+---@field replies? claude-code.PermissionReply[] one per question
+---@field plan? string with the edits of the user
+---@field mode? "default"|"acceptEdits" for Claude after a plan
 
 ---@class claude-code.PermissionQuestion
 ---@field text string[]
----@field multiple boolean whether several options may be chosen
+---@field multiple boolean several options may be chosen
 ---@field options { label: string, description: string }[]
 
 ---@class claude-code.PermissionRequest
 ---@field id integer
----@field session? integer number of the session; nil: it runs elsewhere
+---@field session? integer number; nil: it runs elsewhere
 ---@field pid? integer the CLI's
 ---@field tool string
 ---@field title string one line
 ---@field lines string[] the whole request
 ---@field syntax? string 'syntax' of the lines
----@field is_edit? boolean it is an edit of a file
----@field suggestions string[] what the CLI offers to allow with it
+---@field is_edit? boolean of a file
+---@field suggestions string[] rules that the CLI offers to allow too
 ---@field questions? claude-code.PermissionQuestion[]
----@field plan? string what ExitPlanMode asks about, in Markdown
+---@field plan? string of ExitPlanMode, in Markdown
 
 ---@class claude-code.WaitingRequest
 ---@field request claude-code.PermissionRequest
 ---@field channel integer of its hook
----@field wait integer the hook's number for it
+---@field wait integer the hook's id for it
 ---@field on_end fun()[]
 
 local ASKED = { "tool", "title", "lines", "syntax", "is_edit", "suggestions", "questions", "plan" }
@@ -58,7 +58,7 @@ local function is_of(row, request)
   return row.n ~= nil and row.n == request.session or row.pid ~= nil and row.pid == request.pid
 end
 
---- Ends one: its hook answers Claude, or ends without an answer.
+--- Lets the hook answer Claude, or end without an answer.
 local function finish(entry, answer)
   queue.waiting = vim.tbl_filter(function(other)
     return other ~= entry
@@ -76,14 +76,14 @@ local function finish_where(ends)
   end
 end
 
---- The CLI ends hooks silently, on Esc or at their time-out.
+--- The CLI ends hooks silently, on Esc or after their timeout.
 local function prune()
   finish_where(function(entry)
     return not channel.is_open(entry.channel)
   end)
 end
 
---- A request may come a moment before the session is blocked, which it is as long as its dialog is there.
+--- The session is blocked as long as its dialog is open. A request may come a moment before that.
 ---@param event { match: string, data: table }
 local function on_session(_, event)
   local row = event.data.session ---@type claude-code.SessionRow
@@ -96,16 +96,9 @@ local function on_session(_, event)
   end
 end
 
-local function follow()
-  local group = require("claude-code.lib.autocommands").new("sessions.requests")
-  local events = { "ClaudeCodeSessionChanged", "ClaudeCodeSessionEnded" }
-  group:on("User", on_session, { pattern = events })
-end
-
----A hook asks: may the user answer here? Not in a session in the background, which ignores the answer,
----nor where nothing reports the end of its dialog.
+---A background session ignores an answer. Sessions of other sources do not report the end of their dialog.
 ---@param params claude-code.HookParams|{ plan?: string }
----@return boolean
+---@return boolean may the user answer here?
 function M.wanted(params)
   local options = require("claude-code.config").get().permissions
   if not options.answer and not (options.plan and params.plan) then
@@ -117,22 +110,23 @@ function M.wanted(params)
     and (row.source == "terminal" or row.source == "registry")
 end
 
----@return boolean does the session's dialog ask it just now?
 local function is_asked(entry)
   local row = rows.get({ n = entry.request.session, pid = entry.request.pid })
   return row ~= nil and row.state == "blocked"
 end
 
 ---@param params claude-code.HookParams|claude-code.PermissionRequest|{ channel: integer, id: integer }
----@return table answer without one: it comes as the notification "settled"
----@return claude-code.PermissionRequest? request nil: nobody answers it here
+---@return table answer empty if it follows as the notification "settled"
+---@return claude-code.PermissionRequest? request nil: it cannot be answered here
 function M.add(params)
   local row = M.wanted(params) and row_of(params)
   if not row then
     return { answer = vim.empty_dict() }
   end
-  follow()
-  -- A session has one dialog at a time: the one before was answered in the terminal.
+  local group = require("claude-code.lib.autocommands").new("sessions.requests")
+  local events = { "ClaudeCodeSessionChanged", "ClaudeCodeSessionEnded" }
+  group:on("User", on_session, { pattern = events })
+  -- A session has one dialog at a time: the previous one was answered in the terminal.
   finish_where(function(entry)
     return is_of(row, entry.request)
   end)
@@ -180,7 +174,7 @@ function M.is_waiting(id)
   return find(id) ~= nil
 end
 
----Calls back once a request is over, for whatever reason.
+---Calls back once a request is over for any reason.
 ---@param id integer
 ---@param callback fun()
 function M.on_end(id, callback)
@@ -203,7 +197,7 @@ function M.answer(id, answer)
   return true
 end
 
----Ends all without an answer: the CLIs' own dialogs stay.
+---Ends all without an answer; the CLIs' own dialogs stay open.
 function M.end_all()
   finish_where(function()
     return true

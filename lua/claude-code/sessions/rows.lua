@@ -1,5 +1,5 @@
---- A row for each Claude session that this Neovim knows: those in its own terminals, which have a
---- number, and those that run elsewhere. Rows are plain data; callers get copies.
+--- A row for each Claude session that this Neovim knows. Sessions in its own terminals have a number. Rows are plain
+--- data; callers get copies.
 local events = require("claude-code.lib.events")
 local programs = require("claude-code.programs")
 
@@ -10,35 +10,35 @@ local M = {}
 ---@alias claude-code.StateSource "terminal"|"registry"|"hook"
 
 ---@class claude-code.StateReport
----@field state? claude-code.SessionState nil: the source reports no longer
+---@field state? claude-code.SessionState nil: the source no longer reports
 ---@field kind? claude-code.BlockedKind
 ---@field msg? string
 
 ---@class claude-code.SessionRow
----@field n? integer number of a session that this Neovim started, stable until it is removed
----@field id? string of the conversation; /clear and /resume change it
----@field name? string as the CLI calls it
+---@field n? integer number of a session of this Neovim, stable until it is removed
+---@field id? string the conversation's; /clear and /resume change it
+---@field name? string from the CLI
 ---@field cwd? string absolute
 ---@field worktree? string name of the git worktree
 ---@field branch? string
----@field remote? string name of the remote where it runs, by the option `remotes`
+---@field remote? string name in the option `remotes`
 ---@field where string "here", "background", "outside", "neovim", or a word of its terminal's provider
----@field job? string of one in the background: what `claude attach` takes
----@field pid? integer the CLI's, or, until that is known, the terminal's
+---@field job? string id of a background session for `claude attach`
+---@field pid? integer the CLI's, or the terminal's until that is known
 ---@field buf? integer of its terminal
----@field attached boolean it was started here, is connected, or its hooks report here
+---@field attached boolean it started here, is connected, or its hooks report here
 ---@field connected? true to our server
----@field state? claude-code.SessionState nil: not known
+---@field state? claude-code.SessionState
 ---@field kind? claude-code.BlockedKind
----@field msg? string one line: what it does, or what it asks
----@field edits? true it waits for a file that it has opened in this Neovim
----@field context? integer how full the model's context is, in percent; nil: not known
----@field tokens? integer in it
----@field since integer ms since 1970, when the state began
----@field seen boolean whether the user has looked at it since
+---@field msg? string one line about its action or question
+---@field edits? true it waits for a file that it opened in this Neovim
+---@field context? integer fullness of the model's context in percent
+---@field tokens? integer in the context
+---@field since integer start of the state, in ms since 1970
+---@field seen boolean the user has looked at it since
 ---@field source? claude-code.StateSource of the state
 
----@class claude-code.SessionKey what a source knows its session by; one of them is enough
+---@class claude-code.SessionKey one field is enough
 ---@field n? integer
 ---@field pid? integer the CLI's
 ---@field id? string
@@ -47,19 +47,16 @@ local M = {}
 
 ---@class claude-code.SessionEntry
 ---@field row claude-code.SessionRow
----@field has_cli? boolean whether the CLI itself has named its process
+---@field has_cli? boolean the CLI itself has reported its process
 
---- A source never overrules one that is above it. The terminal and the CLI's file know all that happens;
---- no hook reports an Esc.
+--- A source never overrules one of a higher rank. The terminal and the CLI's file report all changes; no hook reports
+--- an Esc.
 ---@type table<claude-code.StateSource, integer>
 local RANK = { hook = 1, registry = 2, terminal = 3 }
 
----@type claude-code.SessionEntry[] those with a number first, in its order
-local entries = {}
---- A CLI that is about to end still updates its file. Its process no longer counts as a session: neither as the one
---- that was started with its number, nor as one elsewhere.
----@type table<integer, true> by process
-local ended = {}
+local entries = {} ---@type claude-code.SessionEntry[] those with a number first, in its order
+--- Processes of CLIs that are about to exit. They still update their files, but no longer count as sessions.
+local ended = {} ---@type table<integer, true>
 
 local function copy(entry)
   return vim.deepcopy(entry.row)
@@ -82,15 +79,14 @@ local function free_number()
   return n
 end
 
---- Is it the row of a CLI that runs, and not of this one?
+--- Does the row belong to another CLI that runs?
 local function has_other_cli(entry, pid)
   return entry.has_cli == true and entry.row.pid ~= pid and programs.is_alive(entry.row.pid)
 end
 
---- Finds a session by its process; in the background one job may have one process after another. A CLI
---- that has not named its process yet is known by its id, or by the number, which it has inherited from its
---- terminal: so does every CLI that it starts in turn, and one that is started there after its end.
----@param key integer|claude-code.SessionKey a number stands for { n = … }
+--- Finds a session by its process; a background job may have several, one after another. A CLI that has not reported
+--- its process yet is known by its id, or by the number that it inherited from its terminal, as do the CLIs that it
+--- starts and those that start there later.
 local function find(key)
   key = type(key) == "table" and key or { n = key }
   for _, field in ipairs({ "n", "buf", "pid", "job", "id" }) do
@@ -133,7 +129,6 @@ local function set_fields(row, fields)
   end
 end
 
----@return integer ms since 1970
 local function now()
   local seconds, microseconds = vim.uv.gettimeofday()
   return seconds * 1000 + math.floor(microseconds / 1000)
@@ -157,7 +152,7 @@ local function remove(entry)
   events.emit("SessionEnded", { session = copy(entry) })
 end
 
---- A process has one row.
+--- Each process has one row.
 local function remove_other(entry, pid)
   local other = entry_with("pid", pid)
   if other and other ~= entry then
@@ -165,9 +160,8 @@ local function remove_other(entry, pid)
   end
 end
 
----Adds a session that is about to start in this Neovim. `n` may name a number, as of one that outlived
----another Neovim; it is kept if it is free. One that runs in the background keeps its row.
----@param fields table of claude-code.SessionRow
+---Adds a session that is about to start in this Neovim. A background session keeps its row.
+---@param fields table of claude-code.SessionRow; `n`, as of a session that outlived its Neovim, is kept if it is free
 ---@return integer n
 function M.add(fields)
   local n = fields.n and not entry_with("n", fields.n) and fields.n or free_number()
@@ -181,7 +175,7 @@ function M.add(fields)
   return n
 end
 
----Adds a session that runs elsewhere, unless it is known.
+---Adds a session that runs elsewhere unless it is known.
 ---@param key claude-code.SessionKey
 ---@param fields table of claude-code.SessionRow
 function M.add_elsewhere(key, fields)
@@ -193,14 +187,12 @@ function M.add_elsewhere(key, fields)
   end
 end
 
----Changes what is known of a session. `vim.NIL` removes a field. A `pid` is that of its terminal: which
----process the CLI has, it names itself.
----@param key integer|claude-code.SessionKey a number stands for { n = … }
----@param fields table of claude-code.SessionRow
+---@param key integer|claude-code.SessionKey a number is short for { n = … }
+---@param fields table of claude-code.SessionRow; vim.NIL removes a field; `pid` is the terminal's, not the CLI's
 function M.set(key, fields)
   local entry = find(key)
   if entry then
-    -- It may have been listed before its terminal was taken over.
+    -- The process may have a row from before this Neovim took the terminal over.
     remove_other(entry, fields.pid)
     entry.has_cli = entry.has_cli and fields.pid == nil
     update(entry, function(row)
@@ -258,7 +250,7 @@ local function apply(row, source, report)
   if row.source and RANK[source] < RANK[row.source] then
     return
   end
-  -- Neovim cannot see when the user looks at a session elsewhere.
+  -- Neovim does not know when the user looks at a session elsewhere.
   local state = report.state == "done" and not row.buf and "idle" or report.state
   if row.state ~= state or row.kind ~= report.kind then
     row.since, row.seen = now(), false
@@ -267,13 +259,12 @@ local function apply(row, source, report)
   row.state, row.kind, row.msg = state, report.kind, report.msg
 end
 
----A source reports a state. It is dropped where no session has this key; the state stays where a
----source that knows better has reported one.
+---A source reports a state. It does not replace the state from a source of a higher rank.
 ---@param key integer|claude-code.SessionKey
 ---@param source claude-code.StateSource
----@param report? claude-code.StateReport nil: it knows of the session, not of its state
----@param fields? table of claude-code.SessionRow, what else the source knows
----@return boolean known whether there is such a session
+---@param report? claude-code.StateReport nil: the source does not know the state
+---@param fields? table of claude-code.SessionRow, to set too
+---@return boolean is there such a session?
 function M.report(key, source, report, fields)
   key = type(key) == "table" and key or { n = key }
   local entry = find(key)
@@ -282,7 +273,7 @@ function M.report(key, source, report, fields)
   end
   update(entry, function(row)
     if key.pid then
-      -- The row that its number belongs to is that of the process, too.
+      -- The row with its number is the row of the process too.
       remove_other(entry, key.pid)
       entry.row.pid, entry.has_cli = key.pid, true
     end

@@ -1,5 +1,5 @@
---- The sources of the rows: terminals, what the executable reads in the files of running CLIs, the server's
---- clients, and hooks.
+--- The sources of the rows: terminals, the files of running CLIs, which the executable reads, the server's clients, and
+--- hooks.
 local channel = require("claude-code.server.channel")
 local programs = require("claude-code.programs")
 local requests = require("claude-code.server.requests")
@@ -13,33 +13,33 @@ local MAX_NAME = 80
 ---@field where "here"|"neovim"|"outside"
 ---@field ancestors integer[] the process itself first
 
----@class claude-code.RunningSession: claude-code.ProcessPlace as its CLI describes it
+---@class claude-code.RunningSession: claude-code.ProcessPlace from its CLI's file
 ---@field pid integer
 ---@field id? string
----@field job? string of one in the background: what `claude attach` takes
+---@field job? string id of a background session for `claude attach`
 ---@field name? string
 ---@field cwd string absolute
 ---@field worktree? string
 ---@field branch? string
----@field state? claude-code.SessionState nil: it starts, and has none yet
+---@field state? claude-code.SessionState nil while it starts
 ---@field kind? claude-code.BlockedKind
 ---@field is_background boolean
----@field is_covered boolean it is in the workspace, or in a work tree of its repositories
+---@field is_covered boolean in the workspace, or in a work tree of its repositories
 
 ---@class claude-code.Worktree
----@field path string real path of its top
+---@field path string real
 ---@field name? string nil for the main one
 ---@field branch? string
 
 ---@class claude-code.SessionsReport from the executable
 ---@field sessions claude-code.RunningSession[]
----@field repositories claude-code.Worktree[][] of the workspace; the main work tree of each first
+---@field repositories claude-code.Worktree[][] of the workspace, each with its main work tree first
 
----@class claude-code.FolderSetup what a CLI finds in the settings files that it reads in a folder
+---@class claude-code.FolderSetup contents of the settings files that a CLI reads in a folder
 ---@field folder? string
----@field has_hooks? boolean all that the executable would add
----@field has_answers? boolean that of the option `permissions.answer`
----@field off? string why it runs no hooks: the file and its setting
+---@field has_hooks? boolean all hooks of the executable
+---@field has_answers? boolean the hook of the option `permissions.answer`
+---@field off? string file and setting that turn hooks off
 
 local setups = {} ---@type claude-code.FolderSetup[] of the workspace folders
 
@@ -49,26 +49,26 @@ local reported = { sessions = {}, repositories = {} }
 local is_started = false
 local activity ---@type claude-code.Activity? in the last event
 
----@return integer? buf the terminal of this Neovim in which a process runs, whoever opened that
+---@return integer? buf terminal of this Neovim in which a process runs, even if the user opened it
 local function terminal_of(ancestors)
   return vim.iter(vim.api.nvim_list_bufs()):find(function(buf)
     return vim.list_contains(ancestors, vim.b[buf].terminal_job_pid)
   end)
 end
 
----@param buf? integer the terminal of this Neovim in which the CLI runs
----@return integer? n of the session whose terminal it is
+---@param buf? integer terminal of this Neovim in which the CLI runs
+---@return integer? n
 local function own_session(ancestors, buf)
   for _, row in ipairs(rows.list()) do
-    -- Behind npx or direnv the terminal's process is another one than the CLI's.
+    -- Behind npx or direnv the terminal's process is not the CLI's.
     if row.n and (row.buf == (buf or 0) or vim.list_contains(ancestors, row.pid)) then
       return row.n
     end
   end
 end
 
----Adds a session that this Neovim did not start, unless its row is known.
----@param key claude-code.SessionKey gets the number of a row that turns out to be the session's
+---Adds a session that this Neovim did not start unless its row is known.
+---@param key claude-code.SessionKey receives the number if the row turns out to be known
 local function add(key, place)
   if not rows.get(key) then
     local buf = terminal_of(place.ancestors)
@@ -79,7 +79,7 @@ end
 
 local function forget(session)
   local row = rows.get({ pid = session.pid })
-  -- The end of one in our own terminal is seen there.
+  -- Our own terminals report their end.
   if row and not row.n then
     rows.remove({ pid = session.pid })
   elseif row and row.job then
@@ -106,7 +106,7 @@ local function apply(session)
   rows.report(key, "registry", report or nil, fields)
 end
 
----Applies again what is known of a CLI: its row has lost another source.
+---Applies the report of a CLI again, whose row has lost another source.
 ---@param pid integer
 function M.apply(pid)
   if reported.sessions[pid] then
@@ -114,7 +114,7 @@ function M.apply(pid)
   end
 end
 
----The executable has read the files of all CLIs, or they have changed.
+---The executable has read the files of all CLIs.
 ---@param report claude-code.SessionsReport
 function M.on_report(report)
   M.start()
@@ -131,7 +131,7 @@ function M.on_report(report)
   vim.iter(report.sessions):each(apply)
 end
 
----Without the executable nothing is known but this Neovim's own terminals.
+---Without the executable only this Neovim's own terminals are known.
 local function on_detach()
   M.on_report({ sessions = {}, repositories = {} })
 end
@@ -142,7 +142,7 @@ function M.on_setups(reported_setups)
 end
 
 ---@param folder string
----@return claude-code.FolderSetup? setup nil: it is no workspace folder
+---@return claude-code.FolderSetup? nil: not a workspace folder
 function M.setup(folder)
   return vim.iter(setups):find(function(setup)
     return setup.folder == folder
@@ -159,7 +159,7 @@ function M.hooks_off()
     :totable()
 end
 
----Lets the executable read again what all CLIs say of themselves.
+---Lets the executable read the files of all CLIs again.
 ---@param callback? fun(_: any, problem?: string) in the main loop, once the rows are up to date
 function M.refresh(callback)
   requests.request("sessions/look", {}, callback or function() end)
@@ -200,7 +200,7 @@ end
 ---Removes the rows of processes that were killed.
 function M.prune()
   for _, row in ipairs(rows.list()) do
-    -- The end of one in Neovim's own terminal is seen there.
+    -- Neovim's own terminals report their end.
     local is_seen = row.n and row.buf
     if row.pid and not is_seen and not programs.is_alive(row.pid) then
       rows.remove({ pid = row.pid })
@@ -216,7 +216,6 @@ local function report_activity()
   end
 end
 
----Follows all sources, from the first call on.
 function M.start()
   channel.on_detach(on_detach)
   if is_started then
@@ -234,7 +233,7 @@ function M.start()
   require("claude-code.sessions.transcripts").watch()
 end
 
----@param client claude-code.Client a CLI that has connected
+---@param client claude-code.Client
 local function connect(client)
   M.start()
   local key = { pid = client.pid }
@@ -243,8 +242,8 @@ local function connect(client)
   M.apply(client.pid)
 end
 
----The process of a CLI in a remote is not known: each session there has one, the first ones first.
----@param clients claude-code.Client[] all that are connected now
+---The process of a CLI in a remote is not known, so its clients belong to the first sessions there.
+---@param clients claude-code.Client[] all connected ones
 local function connect_remotes(clients)
   local remotes = {}
   for _, client in ipairs(clients) do
@@ -259,13 +258,13 @@ local function connect_remotes(clients)
   end
 end
 
----@class claude-code.HookParams what every hook sends
+---@class claude-code.HookParams from every hook
 ---@field session string the session's id
----@field pid? integer the CLI's; older ones do not send it
----@field n? integer the number of the session's row, which the CLI has inherited
+---@field pid? integer the CLI's; old versions do not send it
+---@field n? integer number of the session's row, which the CLI inherited
 ---@field cwd? string
 
----Adds the session of a hook, and asks where it runs.
+---Adds the session of a hook, and finds out where it runs.
 local function add_by_hook(key, cwd)
   rows.add_elsewhere(key, { cwd = cwd })
   requests.request("sessions/place", { pid = key.pid }, function(place)
@@ -279,7 +278,6 @@ local function add_by_hook(key, cwd)
   end)
 end
 
----A hook reports.
 ---@param params claude-code.HookParams
 ---@param now "working"|"idle"|"done"
 function M.on_hook(params, now)
@@ -294,7 +292,7 @@ function M.on_hook(params, now)
   rows.report(key, "hook", { state = now }, { attached = true })
 end
 
----The SessionEnd hook: the CLI ends, or goes on with another conversation.
+---The SessionEnd hook: the CLI exits, or continues with another conversation.
 ---@param params claude-code.HookParams
 function M.on_last_hook(params)
   local key = { n = params.n, pid = params.pid, id = params.session }
@@ -308,8 +306,7 @@ function M.on_last_hook(params)
   end
 end
 
----The clients of the server.
----@param clients claude-code.Client[] all that are connected now
+---@param clients claude-code.Client[] all connected ones
 function M.clients(clients)
   connect_remotes(clients)
   local connected = {}
@@ -330,7 +327,7 @@ function M.clients(clients)
       rows.remove({ pid = row.pid })
     end
   end
-  -- One that was killed reports nothing more.
+  -- A killed CLI sends no last report.
   M.prune()
 end
 

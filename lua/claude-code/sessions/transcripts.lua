@@ -1,13 +1,12 @@
---- News from the CLI's transcripts of the sessions here: how full the model's context is, and what Claude reads and
---- edits.
+--- Reads news from the transcripts of the sessions here: the fullness of the model's context, and Claude's steps.
 local events = require("claude-code.lib.events")
 local requests = require("claude-code.server.requests")
 local rows = require("claude-code.sessions.rows")
 
 local M = {}
 
---- Percent of the context from which on the status line says how full it is, and a message does once; tokens,
---- where its size is not known.
+--- The status line shows the fullness from SHOWN_FROM percent on, or from TOKENS_FROM tokens if the size is unknown; a
+--- message warns once from WARN_FROM percent on.
 local SHOWN_FROM, WARN_FROM, TOKENS_FROM = 50, 85, 100000
 
 ---@class claude-code.TranscriptStep
@@ -15,18 +14,18 @@ local SHOWN_FROM, WARN_FROM, TOKENS_FROM = 50, 85, 100000
 ---@field path string absolute
 ---@field first? integer 1-based
 ---@field last? integer
----@field subject string as Claude names it
+---@field subject string in Claude's words
 
 ---@class claude-code.TranscriptNews
 ---@field session string id
 ---@field tokens? integer in the context
----@field share? number of the context's size, where that is known
+---@field share? number of the context's size, if that is known
 ---@field steps claude-code.TranscriptStep[]
 
----@type { watched: string, warned: table<string, true> } ids that the executable watches; who was warned
+---@type { watched: string, warned: table<string, true> } the watched sessions; warnings by session id
 local state = { watched = "", warned = {} }
 
----Lets the executable watch the sessions that there are now.
+---Lets the executable watch the present sessions.
 function M.watch()
   local list = {}
   for _, row in ipairs(rows.list()) do
@@ -41,7 +40,7 @@ function M.watch()
   end
 end
 
----Another executable is attached, and watches nothing yet.
+---A new executable watches nothing yet.
 function M.on_attach()
   state.watched = ""
   M.watch()
@@ -58,7 +57,6 @@ local function warn_when_full(row)
   end
 end
 
----The executable reports.
 ---@param news claude-code.TranscriptNews
 function M.on_news(news)
   local row = rows.get({ id = news.session })
@@ -76,9 +74,8 @@ function M.on_news(news)
   end
 end
 
----"62 percent full", "31k tokens", or nil while there is plenty of room.
 ---@param row claude-code.SessionRow
----@return string?
+---@return string? fullness "62 percent full", "310k tokens", or nil while there is room
 function M.fullness(row)
   if row.context then
     return row.context >= SHOWN_FROM and ("%d percent full"):format(row.context) or nil
