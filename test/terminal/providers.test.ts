@@ -59,8 +59,11 @@ describe.each(NEOVIMS)("terminal.provider in $name", (version) => {
     await neovim.command("Claude close");
     await neovim.command("Claude");
     await opened(1);
-    await neovim.lua("EXIT(3)");
-    expect((await said(neovim)).at(-1)).toMatch(/Claude ended with code 3$/);
+    // As a callback of vim.system() calls it.
+    await neovim.lua("vim.uv.new_timer():start(0, 0, function() EXIT(3) end)");
+    await eventually("the end", async () =>
+      expect((await said(neovim)).at(-1)).toMatch(/Claude ended with code 3$/),
+    );
     expect(await neovim.lua(`return require("port").running.is_any_open()`)).toBe(false);
     expect(await neovim.lua<unknown[]>("return CALLS")).toEqual([
       ["open 1", "cat", "--session-id", true],
@@ -87,11 +90,17 @@ describe.each(NEOVIMS)("terminal.provider in $name", (version) => {
     expect(await said(neovim)).toEqual([
       expect.stringContaining(`open() of the terminal provider "your own" failed`),
     ]);
-    await setup(`{ open = function() return true end }`);
+    for (const wrong of ["true", `{ send = print, close = print, pid = "12" }`]) {
+      await setup(`{ open = function() return ${wrong} end }`);
+      await neovim.command("Claude");
+      expect(await said(neovim)).toContainEqual(
+        expect.stringContaining("returned no table with send() and close()"),
+      );
+    }
+    const odd = `{ { send = print, close = print, pid = "12" }, "x" }`;
+    await setup(`{ open = print, left = function() return ${odd} end }`);
     await neovim.command("Claude");
-    expect(await said(neovim)).toContainEqual(
-      expect.stringContaining("returned no table with send() and close()"),
-    );
+    expect(await neovim.lua(`return #require("claude-code").sessions()`)).toBe(0);
   });
 
   test("the help's provider for WezTerm works with a program that notes what it is told", async () => {

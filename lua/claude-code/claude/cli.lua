@@ -55,9 +55,4 @@ function M.config_dir()
   return absolute[said]
 end
 
----@return string path
-function M.settings_folder()
-  return M.config_dir() or vim.fs.joinpath(vim.uv.os_homedir(), ".claude")
-end
-
 return M

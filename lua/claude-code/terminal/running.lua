@@ -125,6 +125,14 @@ function M.check()
   return name, call(name, provider, "check")
 end
 
+local function is_terminal(terminal)
+  return type(terminal) == "table"
+    and type(terminal.send) == "function"
+    and type(terminal.close) == "function"
+    and (not terminal.pid or type(terminal.pid) == "number")
+    and (not terminal.buf or type(terminal.buf) == "number" and api.nvim_buf_is_valid(terminal.buf))
+end
+
 ---@return claude-code.Terminal?
 ---@return string? message
 local function open(provider, name, launch)
@@ -133,13 +141,9 @@ local function open(provider, name, launch)
     return nil, ("terminal.provider is %q, but %s; %s"):format(name, problem, remedy)
   end
   local terminal, message = call(name, provider, "open", launch)
-  local is_terminal = type(terminal) == "table"
-    and type(terminal.send) == "function"
-    and type(terminal.close) == "function"
-    and (not terminal.buf or type(terminal.buf) == "number" and api.nvim_buf_is_valid(terminal.buf))
-  if terminal and not is_terminal then
-    local words = "open() of the terminal provider %q returned no table with send() and close(); see "
-      .. ":help claude-code-terminal-provider"
+  if terminal and not is_terminal(terminal) then
+    local words = "open() of the terminal provider %q returned no table with send() and close(), or "
+      .. "`buf` or `pid` is not a number; see :help claude-code-terminal-provider"
     return nil, words:format(name)
   end
   return terminal, message
@@ -151,13 +155,21 @@ function M.open(launch)
   local provider, name = get_provider()
   local n = launch.number
   local terminal, message ---@type claude-code.Terminal?, string?
+  local is_opening = true
   function launch.on_exit(code)
+    -- A callback of libuv may call it, or open() itself.
+    if is_opening or vim.in_fast_event() then
+      return vim.schedule(function()
+        launch.on_exit(code)
+      end)
+    end
     -- It may end late, when another one has its number.
     if terminal and running[n] and running[n].terminal == terminal then
-      report_end(launch, code, terminal.buf)
+      report_end(launch, tonumber(code), terminal.buf)
     end
   end
   terminal, message = open(provider, name, launch)
+  is_opening = false
   if not terminal then
     sessions.remove(n)
     if message then
@@ -174,7 +186,9 @@ end
 --- Makes sessions of the terminals that outlived their Neovim.
 function M.take_left()
   local provider, name = get_provider()
-  for _, terminal in ipairs(call(name, provider, "left") or {}) do
+  local left = call(name, provider, "left")
+  for _, terminal in ipairs(vim.tbl_filter(is_terminal, type(left) == "table" and left or {})) do
+    terminal.number = type(terminal.number) == "number" and terminal.number or nil
     local n = sessions.add({ n = terminal.number, cwd = terminal.folder })
     keep(n, name, terminal)
     -- Its CLI says how it is called, and looks for the server of the Neovim that has ended.
