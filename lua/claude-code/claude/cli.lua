@@ -1,13 +1,13 @@
---- The Claude CLI on this machine, and where it keeps its settings and looks for lock files.
+--- The Claude CLI on this machine, and its folder for settings and lock files.
 local M = {}
 
---- The command that installs it, and that brings it up to date.
+--- The command both installs and updates it.
 local REMEDY = "run `npm install -g @anthropic-ai/claude-code`"
 
---- Where its installers put it, for a Neovim that was started without the shell's $PATH.
+--- Paths of its installers, for a Neovim without the shell's $PATH.
 local PLACES = { "~/.local/bin/claude", "~/.claude/local/claude" }
 
---- A path that the user names is taken as it is; a name is looked up.
+--- Looks a name up, but not a path.
 ---@param given string
 ---@return string? path
 ---@return string? message if there is none
@@ -24,7 +24,7 @@ end
 --- The command of the options with its program as an absolute path.
 ---@return string[]? command
 ---@return string? message
----@return string? why without what to do
+---@return string? why the message without the remedy
 function M.command()
   local given = require("claude-code.config").get().terminal.command
   local command = type(given) == "table" and vim.list_slice(given) or { given }
@@ -42,9 +42,9 @@ end
 
 local absolute = {} ---@type table<string, string> by the value of the variable
 
---- $CLAUDE_CONFIG_DIR. A relative one counts from Neovim's folder at the first call, since the
---- executable runs elsewhere and the user changes folders.
----@return string? path nil if it is not set
+--- The executable runs elsewhere, and the user changes folders, so a relative path counts from Neovim's folder at the
+--- first call.
+---@return string? $CLAUDE_CONFIG_DIR
 function M.config_dir()
   local said = vim.env.CLAUDE_CONFIG_DIR
   if not said or said == "" then

@@ -1,7 +1,7 @@
---- Completion of arguments: functions of the word before the cursor, and of what precedes it.
+--- Completion of arguments: functions of the word before the cursor and the text before that.
 local M = {}
 
---- The aliases that the Claude CLI (2.1.330) takes for `--model`.
+--- Aliases for `--model` of the Claude CLI (2.1.330).
 M.MODELS = {
   "opus",
   "sonnet",
@@ -19,22 +19,21 @@ local function folders(lead)
   return vim.fn.getcompletion(lead, "dir")
 end
 
---- The files that begin with a word. What Neovim itself completes as a file, it also expands: each % and #
---- of a sentence.
+--- Neovim's own completion for files (`-complete=file`) would also expand each % and # of a sentence.
 ---@param lead string
 ---@return string[]
 function M.files(lead)
   return vim.fn.getcompletion(lead, "file")
 end
 
---- As files(), each as one word.
+--- Like files(), escaped.
 ---@param lead string
 ---@return string[]
 function M.paths(lead)
-  return vim.tbl_map(vim.fn.fnameescape, vim.fn.getcompletion(lead, "file"))
+  return vim.tbl_map(vim.fn.fnameescape, M.files(lead))
 end
 
---- Arguments of the Claude CLI (2.1.330) that make sense in a terminal, and what may follow one.
+--- Arguments of the Claude CLI (2.1.330) that make sense in a terminal, with their values.
 ---@type table<string, true|string[]|fun(lead: string): string[]>
 local ARGUMENTS = {
   ["--add-dir"] = folders,
@@ -79,7 +78,6 @@ function M.cli_arguments(lead, before)
   return M.starting_with(vim.tbl_keys(ARGUMENTS), lead)
 end
 
---- The numbers and names of this Neovim's sessions.
 ---@param lead string
 ---@param before string
 ---@return string[]
@@ -95,7 +93,6 @@ function M.sessions(lead, before)
   return M.starting_with(names, lead)
 end
 
---- The scopes of a review, and files.
 ---@param lead string
 ---@return string[]
 function M.review_arguments(lead)

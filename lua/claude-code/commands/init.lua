@@ -1,22 +1,22 @@
---- `:Claude NAME …`: finds the subcommand, and runs it. The files beside this one have a table of
---- subcommands each: a new subcommand is an entry in one of them, with its documentation above it, and its
---- name in plugin/claude-code.lua for its mapping. `:Claude` without a name has the name "".
+--- Finds and runs the subcommand of `:Claude NAME …`; "" is the name of `:Claude` alone. Each other file here returns a
+--- table of subcommands. A new one is an entry there, with its documentation above it, and a name in
+--- plugin/claude-code.lua for its mapping.
 local complete = require("claude-code.commands.complete")
 local notify = require("claude-code.messages.notify")
 
 ---@class claude-code.Subcommand
 ---@field run fun(args: claude-code.CommandArgs)
----@field args? string its arguments, as the help shows them; it takes none without this
----@field bang? boolean whether ! means something
----@field range? "lines"|"session" what the numbers before the command are
----@field complete? fun(lead: string, before: string): string[] `before`: the arguments before the word
+---@field args? string as the help shows them; without this it takes no arguments
+---@field bang? boolean it takes a !
+---@field range? "lines"|"session" meaning of numbers before the command
+---@field complete? fun(lead: string, before: string): string[] `before`: the text before the word
 
 ---@class claude-code.CommandArgs : vim.api.keyset.create_user_command.command_args without the subcommand
 ---@field session? integer number of a session
 
 local M = {}
 
----@type table<string, claude-code.Subcommand> by their names: "diff accept"
+---@type table<string, claude-code.Subcommand> by name: "diff accept"
 M.list = vim.tbl_extend(
   "error",
   require("claude-code.commands.review"),
@@ -43,7 +43,7 @@ M.CODERS = {
   ClaudeCodeTreeAdd = "mention",
 }
 
---- Splits off the name of a subcommand, of two words where there is one. A ! may follow it.
+--- Splits off the longest name of a subcommand, of one word or two. A ! may follow it.
 local function split(text)
   local best, rest, bang
   for _, pattern in ipairs({ "^([^%s|]+)%s*(.*)$", "^([^%s|]+%s+[^%s|]+)%s*(.*)$" }) do
@@ -57,7 +57,7 @@ local function split(text)
   return best, rest or text, bang or false
 end
 
---- What is no name is for `:Claude` itself: options of the CLI, a prompt in quotes, the number of a session.
+--- Options of the CLI, a prompt in quotes and the number of a session are arguments of `:Claude` itself.
 local function is_for_cli(text)
   return text:find("^[-\"'|]") ~= nil or text:find("^%d*%s*$") ~= nil
 end
@@ -80,7 +80,7 @@ local function unknown(text)
   return (":Claude %s is not a command; %s"):format(typed, hint)
 end
 
---- Why a subcommand cannot take what it was given.
+---@return string? problem
 local function problem_with(name, args)
   local subcommand = M.list[name]
   local has_arguments = not subcommand.args and args.args ~= ""
@@ -93,8 +93,7 @@ local function problem_with(name, args)
   return what and (":Claude %s takes no %s"):format(name, what)
 end
 
---- A session's number stands before the command, or is its argument. A range with two ends is a visual
---- selection.
+--- The number of a session comes before the command, or is its argument. A range with two ends is a visual selection.
 local function read_session(subcommand, args)
   if subcommand.range ~= "session" then
     return
@@ -105,8 +104,8 @@ local function read_session(subcommand, args)
   end
 end
 
---- Splits off another command that follows after `|`. In a text or a path that is a character; `:Claude`
---- itself takes it for one after its arguments.
+--- Splits off another command after `|`, which in a text or a path is a character. `:Claude` itself reads it only
+--- before any arguments.
 local function split_bar(name, text)
   local own = name == "" and "%s*" or M.list[name].args == nil and "[^|]*"
   local before, after = text:match(own and "^(" .. own .. ")|(.*)$" or "^()$")
@@ -126,7 +125,7 @@ local function run(name, args)
     return
   end
   local command = name == "" and "Claude" or "Claude " .. name
-  -- What the user did with the plugin, for clients (spec 03, 5.4).
+  -- For clients (spec 03, 5.4).
   local event = { name = "run_claude_command", data = { command = command } }
   require("claude-code.server.channel").notify("log_event", event)
   if after then
@@ -134,7 +133,7 @@ local function run(name, args)
   end
 end
 
----@param name? string the subcommand; nil if the line has its name
+---@param name? string nil: the line has it
 ---@param args claude-code.CommandArgs
 function M.run(name, args)
   local line = args.args
@@ -150,8 +149,7 @@ function M.run(name, args)
   run(name or "", args)
 end
 
---- The names that may stand in place of the last word: the first, or second, words of the names.
----@param before string what precedes that word
+--- The words of names that can follow `before`.
 local function names(before)
   local found = {}
   for name in pairs(M.list) do
@@ -162,7 +160,7 @@ local function names(before)
   return vim.tbl_keys(found)
 end
 
----@param name? string the subcommand; nil if the line has its name
+---@param name? string nil: the line has it
 ---@param lead string the word before the cursor
 ---@param line string the whole command line
 ---@param position integer of the cursor, in bytes from 0

@@ -3,7 +3,7 @@
 local complete = require("claude-code.commands.complete")
 local notify = require("claude-code.messages.notify")
 
---- Reports how an installation ended. A server that failed because of it starts.
+--- Reports the result of an installation, and starts a server that failed without it.
 local function after_install(executable, message)
   if not executable then
     return notify.error(message --[[@as string]])
@@ -14,8 +14,8 @@ local function after_install(executable, message)
   end
 end
 
---- The exit code shows a failure of `nvim --headless "+Claude install" +qa`, a command given to nvim itself. A plugin
---- manager that runs a build step goes on after an error.
+--- `nvim --headless "+Claude install" +qa` fails by its exit code, the build step of a plugin manager by an error,
+--- after which the manager continues.
 local function fail_install(message)
   message = "claude-code.nvim: " .. message
   local is_script = vim.iter(vim.v.argv):any(function(word)
@@ -29,7 +29,7 @@ local function fail_install(message)
 end
 
 local function install(args)
-  -- As Neovim expands the name of a file in its own commands.
+  -- Neovim's own commands expand names of files too.
   local path = args.fargs[1] and vim.fn.expandcmd(table.concat(args.fargs, " "))
   local request = { archive = path, force = args.bang }
   local installer = require("claude-code.install")

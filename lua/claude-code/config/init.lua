@@ -1,25 +1,23 @@
---- The options in effect: what setup() was given, checked and merged over the defaults. Knows no option by name.
+--- The options in effect: checks those from setup(), and merges them over the defaults. It knows no option by name.
 local M = {
-  --- Why the last setup() ignored options, a sentence for each.
-  ---@type string[]
-  problems = {},
+  problems = {}, ---@type string[] a sentence for each option that the last setup() ignored
 }
 
 ---@class claude-code.ConfigState
----@field known? { options: table<string, claude-code.Option>, defaults: claude-code.Config } options by their keys;
---- each field of one has its own
+---@field known? { options: table<string, claude-code.Option>, defaults: claude-code.Config } options by key, as are
+--- the fields of an option
 ---@field current? claude-code.Config
 ---@field given? claude-code.UserConfig
 ---@field listeners table<string, table<fun(value: any), true>>
 local state = { listeners = {} }
 
 ---@class claude-code.Check
----@field options table<string, claude-code.Option> by their keys
----@field resolved table has the defaults, and receives what is valid
----@field problems string[] receives a sentence for each value that is not valid
+---@field options table<string, claude-code.Option> by key
+---@field resolved table the defaults, over which valid values are put
+---@field problems string[] a sentence for each invalid value
 
---- The options: checks, defaults, the help and types.lua come from here. They take half a
---- millisecond to load. After a change run `bun run docs`.
+--- The source of checks, defaults, the help and types.lua. It takes half a millisecond to load. After a change run
+--- `bun run docs`.
 ---@return claude-code.Option[]
 function M.options()
   local options = {}
@@ -58,7 +56,7 @@ local function known()
   return found
 end
 
----@param key string "" is the whole table
+---@param key string "" for the whole table
 local function complain(check, key, expected, value)
   local got = type(value) == "function" and "a function"
     or vim.inspect(value, { newline = " ", indent = "" })
@@ -128,7 +126,7 @@ local function notify(old, new)
   end
 end
 
----Checks the options that the user gave, and reports in one message which cannot be used.
+---Checks the user's options, and reports invalid ones in one message.
 local function check_given()
   local options, defaults = known().options, known().defaults
   local check = { options = options, resolved = vim.deepcopy(defaults), problems = {} }
@@ -147,7 +145,7 @@ local function check_given()
   notify(old, new)
 end
 
---- Replaces all options. At startup they are checked once Neovim is idle, or when one is first needed.
+--- Replaces all options. At startup it checks them once Neovim is idle, or when one is first needed.
 ---@param given? claude-code.UserConfig
 function M.setup(given)
   state.given = given
@@ -168,13 +166,13 @@ function M.get()
 end
 
 ---@param key string
----@return any value that the user gave, valid or not
+---@return any value from the user, valid or not
 function M.given(key)
   return vim.tbl_get(state.given or {}, unpack(vim.split(key, ".", { plain = true })))
 end
 
---- From now on calls `callback` with the new value when setup() changes an option, or any of a table
---- of options ("selection"). To register the same function again changes nothing.
+--- Calls `callback` with the new value when setup() changes an option, or any option of a table ("selection").
+--- Registering the same function again changes nothing.
 ---@param key string
 ---@param callback fun(value: any)
 function M.on_change(key, callback)

@@ -1,4 +1,4 @@
---- Autocommands of one job, which end together.
+--- Groups of autocommands.
 local api = vim.api
 
 local M = {}
@@ -8,19 +8,19 @@ local M = {}
 local Autocommands = {}
 Autocommands.__index = Autocommands
 
----@param name string behind "claude-code."; those that there are of this name end
+---@param name string of the group, which is cleared, after "claude-code."
 ---@return claude-code.Autocommands
 function M.new(name)
   local id = api.nvim_create_augroup("claude-code." .. name, { clear = true })
   return setmetatable({ id = id }, Autocommands)
 end
 
----A write (BufWritePost) is one that reached the buffer's file. Neovim reports one that failed, that the user took back
----(W12), and one to another file, too: the buffer stays modified.
+---Calls back for BufWritePost only if the write reached the buffer's file. Neovim also reports a write that failed,
+---that the user cancelled (W12), or to another file, after which the buffer stays modified.
 ---@param events string|string[]
 ---@param callback fun(buf: integer, args: vim.api.keyset.create_autocmd.callback_args)
 ---@param options? vim.api.keyset.create_autocmd
----@return integer id of this one
+---@return integer id of the autocommand
 function Autocommands:on(events, callback, options)
   local all = { group = self.id }
   function all.callback(args)
@@ -31,7 +31,7 @@ function Autocommands:on(events, callback, options)
   return api.nvim_create_autocmd(events, vim.tbl_extend("error", all, options or {}))
 end
 
----Ends all of them. Again: does nothing.
+---Ends all of them; may be called again.
 function Autocommands:stop()
   pcall(api.nvim_del_augroup_by_id, self.id)
 end

@@ -1,19 +1,19 @@
---- Highlight groups of the plugin. Each links to a group that every colour scheme has, so that it is right for a dark
---- and a light 'background'; a user's own wins. A module that shows one requires this one.
+--- The plugin's highlight groups. Each links to a group of every colour scheme, and so suits a dark and a light
+--- 'background'; the user's own definition wins. A module that uses a group requires this one.
 local api = vim.api
 
 ---@class claude-code.HighlightGroup
 ---@field [1] string
 ---@field [2]? string the group it links to
 ---@field [3] string description for the help
----@field background? table<"dark"|"light", [string, integer]> GUI and terminal colour, where [2] has none to take over
+---@field background? table<"dark"|"light", [string, integer]> GUI and terminal colour, if [2] has no background
 
 local M = {}
 
 ---@type table<string, claude-code.HighlightGroup[]> by section of the help
 M.groups = {
-  -- Without a background a changed line would look like any other: the default scheme has none for deleted lines, and
-  -- some schemes reverse the colours of the text instead.
+  -- A changed line needs a background. The default scheme has none for deleted lines; some schemes reverse the text
+  -- instead.
   changes = {
     {
       "ClaudeCodeAdd",
@@ -76,11 +76,11 @@ M.groups = {
   },
 }
 
----Groups as they were set here. One that is another by now is the user's.
+---Groups as set here. A group that differs now is the user's.
 local set = {} ---@type table<string, vim.api.keyset.get_hl_info>
 
----Follows links itself: Neovim does so by the 'winhighlight' of the current window.
----@return table? its background alone; nil without one
+---Neovim would follow links by the 'winhighlight' of the current window.
+---@return table? background
 local function background_of(name)
   local found = name and api.nvim_get_hl(0, { name = name }) or {}
   if found.link then
@@ -92,7 +92,7 @@ end
 
 local function values_of(group)
   if group.background then
-    -- No link: diff mode's groups are others in the windows of a diff.
+    -- A link would fail in the windows of a diff, which replace diff mode's groups.
     local colour = group.background[vim.o.background]
     return background_of(group[2]) or { bg = colour[1], ctermbg = colour[2] }
   end
@@ -112,7 +112,7 @@ end
 
 set_all()
 local events = require("claude-code.lib.autocommands").new("highlights")
----A colour scheme clears unknown groups; another 'background' needs other colours.
+---Colour schemes clear unknown groups.
 events:on("ColorScheme", set_all)
 events:on("OptionSet", set_all, { pattern = "background" })
 

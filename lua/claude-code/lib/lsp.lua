@@ -1,8 +1,8 @@
---- Neovim's clients of language servers. Whoever asks must not load vim.lsp, which costs some ms, where nobody
---- uses it.
+--- Neovim's clients of language servers. A query must not load vim.lsp, which costs some ms, for a user without
+--- servers.
 local M = {}
 
----Our handlers by the table they are in, which configurations share, and by method.
+---Our handlers, by their table, which configurations share, and by method.
 local wrapped = setmetatable({}, { __mode = "k" }) ---@type table<table, table<string, function>>
 
 ---@param filter? vim.lsp.get_clients.Filter
@@ -11,9 +11,8 @@ function M.clients(filter)
   return package.loaded["vim.lsp"] and vim.lsp.get_clients(filter) or {}
 end
 
----Servers of a buffer that start still are among them.
 ---@param buf integer
----@return vim.lsp.Client[]
+---@return vim.lsp.Client[] clients of the buffer, with those that still start
 function M.of_buffer(buf)
   return M.clients({ bufnr = buf, _uninitialized = true })
 end
@@ -29,7 +28,7 @@ function M.names(clients)
     :join(", ")
 end
 
----What keeps a server from answering. Indexing: it has begun some work, and not ended it ($/progress).
+---The reason why a server does not answer yet. "indexing": some of its work ($/progress) has not ended.
 ---@param client vim.lsp.Client
 ---@return "starting"|"indexing"|nil
 function M.busy_with(client)
@@ -52,7 +51,7 @@ function M.call(client, name, ...)
   return client[name](...)
 end
 
----Puts a handler in the place of another one, again if that was replaced.
+---Replaces a handler, again if another has replaced ours.
 local function wrap(handlers, method, outer)
   wrapped[handlers] = wrapped[handlers] or {}
   local inner = handlers[method]
@@ -64,7 +63,7 @@ local function wrap(handlers, method, outer)
   end
 end
 
----Wraps what Neovim does with a client's messages, and what the client does itself: plugins bring handlers.
+---Wraps both Neovim's handler of a method and the client's own, which plugins bring.
 ---@param client vim.lsp.Client
 ---@param method string
 ---@param outer fun(inner: function?, err: any, result: any, ctx: lsp.HandlerContext, config: any): any

@@ -1,8 +1,8 @@
---- Reads regular files, and nothing else. A project may have a FIFO, a device or a file of /proc in the place of
---- any file, also a moment after it was looked at: the reader would wait, or read, without an end.
+--- Reads regular files only. At any moment a project may replace a file by a FIFO, a device or a file of /proc, on
+--- which a reader would wait or read forever.
 local uv = vim.uv
 
---- Never waits, as for a FIFO. Windows has neither those nor the flag.
+--- Does not wait for a FIFO. Windows has neither FIFOs nor the flag.
 local FLAGS = uv.constants.O_RDONLY + (uv.constants.O_NONBLOCK or 0)
 
 local M = {}
@@ -14,7 +14,6 @@ local function read(path, most, count)
   local stat = file and uv.fs_fstat(file)
   local bytes ---@type string?
   if stat and stat.type == "file" and stat.size <= most then
-    -- No more than the file is said to hold.
     count = math.min(count, stat.size)
     bytes, problem = uv.fs_read(file, count, 0)
   end
@@ -26,14 +25,14 @@ end
 
 ---@param path string
 ---@param most integer in bytes
----@return string? bytes nil for what is not a regular file, is larger, or cannot be read
+---@return string? bytes nil unless it is a regular file of that size at most, and can be read
 function M.read(path, most)
   return read(path, most, most)
 end
 
----Root may write what no one may: the user made it read-only all the same.
+---A file without any write permission is read-only even for root, who could write it.
 ---@param path string
----@return boolean may anybody write it, and this process? false for what is not there
+---@return boolean
 function M.is_writable(path)
   local stat = uv.fs_stat(path)
   return stat ~= nil and bit.band(stat.mode, 146) ~= 0 and uv.fs_access(path, "W") == true -- 0222
@@ -41,8 +40,8 @@ end
 
 ---@param path string
 ---@param count integer in bytes
----@return string? bytes the first ones; nil for what is not a regular file, or cannot be read
----@return string? problem the system's, where that cannot be read
+---@return string? bytes the first ones; nil unless it is a regular file that can be read
+---@return string? problem the system's
 function M.head(path, count)
   return read(path, math.huge, count)
 end

@@ -1,23 +1,22 @@
---- Text for the screen: counted things, and text of a program or a project, which may hold anything.
+--- Text for the screen: counts, and untrusted text of programs and projects.
 local M = {}
 
 ---@param count integer
----@param word string of one
+---@param word string in the singular
 ---@return string "1 file", "2 files"
 function M.count(count, word)
   return ("%d %s%s"):format(count, word, count == 1 and "" or "s")
 end
 
---- Text with codes in the place of what nobody would see: control characters, NUL too, and those that turn the
---- direction of text.
+--- Replaces invisible characters by codes: control characters, NUL, and those that change the direction of text.
 ---@param text string
 ---@return string
 function M.visible(text)
-  -- With a NUL it would be a Blob to a function of Vim's.
+  -- Vim functions receive a string with a NUL as a Blob.
   return (vim.fn.strtrans((text:gsub("%z", "\n"))))
 end
 
---- A file as the CLI (2.1.330) reads it in a prompt: one without quotes ends at a blank, and with a letter.
+--- A file in a prompt of the CLI (2.1.330): without quotes it ends before a blank, and has a word character at its end.
 ---@param name string `#L2-4` at its end names lines
 ---@return string
 function M.mention(name)
@@ -25,7 +24,7 @@ function M.mention(name)
   return (is_plain and "@%s" or '@"%s"'):format(name)
 end
 
---- A code block of Markdown, whose fence is longer than those in the text.
+--- A code block of Markdown with a fence longer than those in the text.
 ---@param text string
 ---@param language string
 ---@return string
@@ -64,7 +63,7 @@ function M.words(text)
   return words
 end
 
---- Text that a program reports of itself, for one line of the screen. It may hold anything.
+--- Cleans untrusted text for one line of the screen.
 ---@param text any
 ---@param most integer characters
 ---@return string? line nil if there is nothing to show
@@ -72,15 +71,15 @@ function M.one_line(text, most)
   if type(text) ~= "string" then
     return nil
   end
-  -- Four bytes a character at most. U+0080 to U+009F are control characters, too: U+009B begins a
-  -- sequence as ESC [ does. U+200E, U+200F, U+202A to U+202E and U+2066 to U+2069 turn the direction.
+  -- A character has at most four bytes. U+0080 to U+009F are control characters too: U+009B begins a sequence like
+  -- ESC [. U+200E, U+200F, U+202A to U+202E and U+2066 to U+2069 change the direction.
   local line = text
     :sub(1, 4 * most)
     :gsub("\194[\128-\159]", " ")
     :gsub("\226\128[\142\143\168-\174]", " ")
     :gsub("\226\129[\166-\169]", " ")
     :gsub("[%c%s]+", " ")
-  -- UTF-8 as Neovim can send it on: what is not becomes "?".
+  -- Neovim cannot send invalid UTF-8, which becomes "?".
   line = vim.fn.iconv(vim.trim(line), "utf-8", "utf-8")
   line = vim.fn.strcharpart(line, 0, most)
   return line ~= "" and line or nil

@@ -52,7 +52,7 @@ function M.every(ms, callback)
   return cancel
 end
 
----Calls back once `trigger` was not called for so long.
+---Calls back once `trigger` was not called for `ms`.
 ---@param ms number
 ---@param callback fun()
 ---@return fun() trigger
@@ -64,8 +64,8 @@ function M.debounce(ms, callback)
   end, cancel
 end
 
----Calls back `min_ms` after the first `trigger`; those in between change nothing. A dear callback
----lengthens the pauses: it takes at most `share` of the time, unless the pause reaches `max_ms`.
+---Calls back `min_ms` after the first `trigger`; those in between change nothing. An expensive callback lengthens the
+---pauses up to `max_ms`, so that it takes at most `share` of the time.
 ---@param limits { min_ms: number, max_ms: number, share: number }
 ---@param callback fun()
 ---@return fun() trigger
@@ -88,7 +88,7 @@ function M.throttle(limits, callback)
     cancel
 end
 
----Asks once for each key, until Neovim's main loop goes on.
+---Remembers the answers until the next turn of Neovim's main loop.
 ---@param ask fun(key: string): boolean
 ---@return fun(key: string): boolean
 function M.remembered(ask)

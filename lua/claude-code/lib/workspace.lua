@@ -1,5 +1,5 @@
---- The folders this Neovim publishes: the Claude CLI connects by itself when it runs in one of
---- them or below. Real paths, symbolic links resolved, since the CLI compares its own so.
+--- The folders that this Neovim publishes: a Claude CLI in or below one of them connects automatically. They are real
+--- paths, since the CLI compares its own real path.
 local autocommands = require("claude-code.lib.autocommands")
 
 local M = {}
@@ -10,7 +10,7 @@ local function with_slash(path)
   return path:match("[/\\]$") and path or path .. "/"
 end
 
----Is a folder the home folder, one that contains it, or a drive? The CLI would connect from anywhere.
+---If it were published, the CLI would connect from anywhere: the home folder, one above it, or a drive.
 ---@param folder string real path
 local function is_home_or_above(folder)
   local home = vim.uv.fs_realpath(vim.uv.os_homedir() or "/") or "/"
@@ -18,8 +18,7 @@ local function is_home_or_above(folder)
 end
 
 ---@param folder string
----@return string root of the git repository around it; the folder itself if there is none, or if that is the home
---- folder or above
+---@return string root of the git repository around it, unless that is the home folder or above; else the folder
 function M.root(folder)
   local root = vim.fs.root(folder, ".git")
   local real = root and vim.uv.fs_realpath(root)
@@ -27,14 +26,13 @@ function M.root(folder)
 end
 
 ---@param number integer of a tab page; 0: the current one
----@return string its folder. With 'autochdir' that is the folder of whatever file is shown, and the root of the git
---- repository counts.
+---@return string its folder; with 'autochdir', which follows each file, the root of the git repository
 function M.tab_folder(number)
   local folder = vim.fn.getcwd(-1, number)
   return vim.o.autochdir and M.root(folder) or folder
 end
 
----@return string[] the workspace folders of language servers that serve a buffer
+---@return string[] workspace folders of language servers with a buffer
 local function lsp_folders()
   local folders = {}
   for _, client in ipairs(require("claude-code.lib.lsp").clients()) do
@@ -49,12 +47,12 @@ local function lsp_folders()
   return folders
 end
 
---- The folders to publish: those of the tabs, the current one first, then the language servers'.
---- The home folder and those above it are left out unless the user asked for them.
+--- The folders of the tab pages, the current one first, and then those of language servers; without the home folder and
+--- those above it, unless the user allowed them.
 ---@return string[]
 function M.folders()
   local seen, result = {}, {}
-  -- Claude may have put a symlink in the place of a folder in the project.
+  -- Claude may have replaced a folder of the project by a symbolic link.
   local function leads_out(folder, real)
     for _, other in ipairs(result) do
       local prefix = with_slash(other)
@@ -82,18 +80,17 @@ function M.folders()
   return result
 end
 
----May a tab's folder be published even if it is the home folder or above?
----@param allowed boolean
+---@param allowed boolean may a tab's folder be the home folder or above?
 function M.allow_home(allowed)
   home_allowed = allowed
 end
 
----Calls `listener` whenever the folders have changed. There is one listener; another replaces it.
+---Calls `listener` when the folders have changed. A new listener replaces the previous one.
 ---@param listener fun()
 ---@return fun() cancel
 function M.on_change(listener)
   local last, is_cancelled = M.folders(), false
-  -- During LspDetach the client is still there. Not by a timer: the next request has to find the new folders.
+  -- The client still exists during LspDetach. A timer would be too late for the next request.
   local compare_soon = vim.schedule_wrap(function()
     local folders = M.folders()
     if not is_cancelled and not vim.deep_equal(folders, last) then
@@ -104,7 +101,7 @@ function M.on_change(listener)
   local group = autocommands.new("workspace")
   group:on({ "DirChanged", "TabEnter", "TabClosed", "LspAttach", "LspDetach" }, compare_soon)
   group:on("LspNotify", function(_, event)
-    -- vim.lsp.buf.add_workspace_folder() and remove_workspace_folder() have only this event.
+    -- vim.lsp.buf.add_workspace_folder() and remove_workspace_folder() fire no other event.
     if event.data and event.data.method == "workspace/didChangeWorkspaceFolders" then
       compare_soon()
     end

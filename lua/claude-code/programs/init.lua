@@ -1,4 +1,4 @@
---- The programs that the plugin starts, by absolute paths: a project must not hand us its own `git`.
+--- Absolute paths of the programs that the plugin starts: a project must not provide its own `git`.
 local M = {}
 
 local is_windows = vim.fn.has("win32") == 1
@@ -6,8 +6,7 @@ local is_windows = vim.fn.has("win32") == 1
 local REFUSED = "`%s` is not run: only the %s of $PATH leads to it (%s), where a project could put a "
   .. "program of its own"
 
---- Where programs run that need not run in the project's folder: it may be hostile, and the user may
---- want to delete it.
+--- The folder for programs that need no other: a project's may be hostile, and the user may want to delete it.
 M.NEUTRAL_FOLDER = is_windows and vim.env.SystemRoot or "/"
 
 ---@param path string
@@ -19,7 +18,6 @@ end
 
 local SEPARATOR = is_windows and ";" or ":"
 
----@return string[] entries of $PATH
 local function entries()
   return vim.split(vim.env.PATH or "", SEPARATOR, { plain = true })
 end
@@ -31,9 +29,8 @@ local function is_absolute(folder)
   return vim.startswith(folder, "/")
 end
 
---- The program at a path, which on Windows may lack its extension.
----@param path string
----@return string? path nil if there is none
+---@param path string on Windows without an extension too
+---@return string? path of the program there
 function M.at(path)
   local extensions = { "" }
   if is_windows and not path:find("%.%a+$") then
@@ -46,14 +43,13 @@ function M.at(path)
   end
 end
 
---- Looks a program up in the absolute entries of $PATH. In any other, the current folder decides
---- which program runs.
+--- Looks a program up in the absolute entries of $PATH. Relative entries depend on the current folder.
 ---@param name string without a folder
 ---@return string? path absolute
 ---@return string? message for the user, if it is missing or only another entry leads to it
 function M.on_path(name)
   local refused
-  -- The entry "" is the current folder, too; Windows looks there first, without any entry.
+  -- An empty entry is the current folder, which Windows searches first in any case.
   for _, folder in ipairs(is_windows and vim.list_extend({ "." }, entries()) or entries()) do
     local path = M.at(vim.fs.joinpath(folder == "" and "." or folder, name))
     if path and is_absolute(folder) then
@@ -66,8 +62,8 @@ function M.on_path(name)
   return nil, refused or ("`%s` is not on $PATH"):format(name)
 end
 
---- $PATH for a program that looks others up by itself, as a script with `#!/usr/bin/env node` does.
----@return string? path absolute entries first; nil if that is $PATH as it is
+--- $PATH for a program that looks up others, such as a script with `#!/usr/bin/env node`.
+---@return string? path absolute entries first; nil if $PATH has that order
 function M.absolute_first()
   local first, last = {}, {}
   for _, folder in ipairs(entries()) do
@@ -77,9 +73,8 @@ function M.absolute_first()
   return path ~= (vim.env.PATH or "") and path or nil
 end
 
---- Does a process of this machine run?
 ---@param pid integer
----@return boolean
+---@return boolean does the process run?
 function M.is_alive(pid)
   local _, _, code = vim.uv.kill(pid, 0)
   local file = io.open(("/proc/%d/stat"):format(pid))
@@ -87,7 +82,7 @@ function M.is_alive(pid)
   if file then
     file:close()
   end
-  -- Z: it has ended, and its parent has not waited for it yet; in containers that may never come.
+  -- Z: a process that has ended, but whose parent has not waited for it; in containers it never may.
   return code ~= "ESRCH" and not stat:find("^.*%) [ZX]")
 end
 

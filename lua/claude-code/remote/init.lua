@@ -1,17 +1,17 @@
---- The remotes in which Claude runs: their links, which the executable holds, and what it reports of them; and the
---- command that starts Claude there.
+--- The remotes in which Claude runs: the links to them, which the executable holds and reports, and the command that
+--- starts Claude there.
 local endpoint = require("claude-code.server.endpoint")
 
 local M = {}
 
---- How long the relay's first line may take. Then Claude starts without a connection, which it finds for 30 s more.
+--- The time for the relay's first line. After it Claude starts without a connection, for which it looks 30 s more.
 local WAIT_MS = 3000
 
 ---@class claude-code.RemotePlace a remote for one folder
 ---@field name string
 ---@field command string[]
 ---@field relay string[]
----@field folder string here, in which it starts
+---@field folder string on this machine
 ---@field path_mappings? table<string, string>
 
 --- A report of the executable (LinkState in src/remote/link.ts).
@@ -19,16 +19,16 @@ local WAIT_MS = 3000
 ---@field name? string
 ---@field state "starting"|"up"|"down"
 ---@field port? integer there
----@field uses_next_token? boolean another program has the port of before
----@field no_proxy? string that exempts loopback, where a proxy is set
+---@field uses_next_token? boolean another program took the previous port
+---@field no_proxy? string that exempts loopback from a proxy
 ---@field cli_arguments? claude-code.CliArguments that name the executable there
----@field problem? string clients can connect, but something is wrong
+---@field problem? string although clients can connect
 ---@field cause? string why it is down
 
 ---@class claude-code.RemoteLink
 ---@field place claude-code.RemotePlace
 ---@field report claude-code.RemoteReport
----@field token string kept over restarts, as the port: the Claude CLI never looks for a new one
+---@field token string which survives restarts, as the port does: the Claude CLI never looks for a new one
 ---@field next_token string
 ---@field port? integer
 ---@field waiting (fun())[] for its first report
@@ -63,15 +63,13 @@ local function start(link)
   end)
 end
 
---- The executable, which holds the links, has ended.
 local function on_detach()
   for _, link in pairs(links) do
     link.report = { state = "starting" }
   end
 end
 
---- Starts the relay of a remote unless it runs, and calls back once it is up, is known to fail, or does not
---- answer within three seconds.
+--- Starts the relay of a remote unless it runs. Calls back once it is up or has failed, after three seconds at most.
 ---@param place claude-code.RemotePlace
 ---@param callback fun()
 function M.ensure(place, callback)
@@ -96,7 +94,7 @@ function M.report(name)
   return links[name] and links[name].report or { state = "down" }
 end
 
----@return boolean does a session run there, or is about to?
+---@return boolean does a session run there, or is one about to start?
 local function is_wanted(name)
   return #links[name].waiting > 0
     or vim.iter(require("claude-code.sessions").list()):any(function(row)
@@ -122,8 +120,7 @@ function M.on_state(params)
   elseif now.state == "down" and not is_wanted(name) then
     require("claude-code.server.requests").ask("remote/stop", { name = name }, function() end)
   elseif now.state == "down" and before.state == "up" then
-    -- A CLI gives up after 17 s, and its `/ide` then takes the port of before for one that it is connected to
-    -- (measured with 2.1.330).
+    -- A CLI gives up after 17 s; its `/ide` then shows the old port as connected (measured with 2.1.330).
     local text = "The connection to the remote %s ended, and its diffs with it, rejected: %s; it is tried again, and "
       .. ":Claude! --continue starts a Claude again that does not come back"
     messages.warn(text:format(name, now.cause))
@@ -133,7 +130,7 @@ function M.on_state(params)
   end
 end
 
---- Another executable has attached: it starts the relays that the one before had.
+--- A new executable starts the relays of the previous one.
 function M.on_attach()
   for name, link in pairs(links) do
     if is_wanted(name) then
@@ -210,8 +207,8 @@ local function quoted(word)
   return "'" .. word:gsub("'", [['\'']]) .. "'"
 end
 
---- The variables of a Claude there. Those that lead to this Neovim on its own machine are emptied, since a sandbox may
---- inherit our environment.
+--- The variables of a Claude there. A sandbox may inherit our environment, so this empties the variables that lead to
+--- this Neovim on its own machine.
 ---@param name string the remote's
 ---@param n? integer number of the session
 ---@return string[] words `NAME=value`
@@ -233,8 +230,8 @@ local function variables(name, n)
   return words
 end
 
---- The remote's command with its placeholders replaced. A word that is one becomes all of its
---- words; in a longer word, which a shell there reads, they are quoted.
+--- Fills the placeholders of the remote's command. A placeholder that is a whole word becomes several words; in a
+--- longer word, which a shell there reads, they are quoted.
 ---@param place claude-code.RemotePlace
 ---@param arguments string[] for the CLI
 ---@param n? integer number of the session

@@ -1,4 +1,4 @@
---- Options of what the Claude CLI receives from Neovim, what it may do there, and what it reports.
+--- Options for data and permissions that the Claude CLI gets from Neovim, and for its reports.
 local t = require("claude-code.config.options.schema")
 
 local function switch(tool, effect)

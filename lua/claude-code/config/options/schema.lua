@@ -1,13 +1,13 @@
---- The types that an option can have: what they accept, and how messages and LuaLS name them.
+--- Types of options: the values they accept, and their names in messages and for LuaLS.
 local M = {}
 
 ---@class claude-code.Option
 ---@field key string dotted path in the options table: "binary.path"
 ---@field type claude-code.Type of the value, or of each field's
 ---@field default? any
----@field refused? any in effect when the user gave what is not valid; the default if left out
+---@field refused? any replaces an invalid value; the default if left out
 ---@field description string for the help; the first sentence also for types.lua
----@field fields? claude-code.OptionField[] the option is a table, of which a user may give any part
+---@field fields? claude-code.OptionField[] the option is a table, of which the user may set any part
 
 ---@class claude-code.OptionField
 ---@field [1] string name
@@ -15,9 +15,9 @@ local M = {}
 ---@field [3] string effect of the key, for the help
 
 ---@class claude-code.Type
----@field expected string how a message names it: "a boolean", "one of …"
----@field lua string the same for LuaLS: "boolean", '"a"|"b"'
----@field accepts fun(value: any): boolean, string? what is wrong, where the type alone does not say it
+---@field expected string in a message: "a boolean", "one of …"
+---@field lua string for LuaLS: "boolean", '"a"|"b"'
+---@field accepts fun(value: any): boolean, string? with a problem that the type alone does not name
 
 ---@param name type
 local function primitive(name, expected)
@@ -120,7 +120,6 @@ function M.any_of(...)
   }
 end
 
---- A key that an option maps, or several.
 M.keys = M.any_of(M.string, M.list_of(M.string), M.one_of(false))
 M.keys.expected = "a key, a list of keys, or false"
 
