@@ -8,7 +8,7 @@ import { commandWords } from "./command";
 import { claudeStateFile } from "./config-dir";
 import { SERVER_NAME } from "./names";
 
-/** The CLI's installers put it there; needed if this program was started without the shell's $PATH. */
+/** The CLI's installers use these; we need them if we were started without the shell's $PATH. */
 const PLACES = [".local/bin/claude", ".claude/local/claude"];
 
 export const ADD_ARGUMENTS = ["mcp", "add", SERVER_NAME, "-s", "local", "--"];

@@ -14,12 +14,12 @@ const HAZARDS = [
 ] as const;
 
 /**
- * For what waits long: Bun's garbage collector looks 13 times a second whether there is something to do;
- * so it does every ten seconds (ms; lua/claude-code/server/process.lua sets the same for `serve`).
+ * For processes that wait long: Bun's garbage collector wakes 13 times a second, with this every ten seconds (ms;
+ * lua/claude-code/server/process.lua sets the same for `serve`).
  */
 export const RARELY_AWAKE = { BUN_GC_TIMER_INTERVAL: "10000" };
 
-/** Starts a program without them, on a system that has env(1), which all have at this path. */
+/** Starts a program without HAZARDS. Every system but Windows has env(1) at this path. */
 export const ENV_WITHOUT_HAZARDS = ["/usr/bin/env", ...HAZARDS.flatMap((name) => ["-u", name])];
 
 /** A command that starts the executable, word by word, with these variables where there is env(1). */

@@ -14,7 +14,7 @@ export interface HookEntry {
   async?: true;
 }
 
-/** Some hooks for the tools that `matcher` picks, or for all. */
+/** Hooks for the tools that `matcher` picks; without one, for all. */
 export interface HookGroup {
   matcher?: string;
   hooks: HookEntry[];
@@ -56,7 +56,7 @@ export function hookSettings(line: Line = hookLine): HookSettings {
     SubagentStop: [{ hooks: [entry("subagent-stop", QUICK_S)] }],
     Stop: [{ hooks: [{ ...entry("stop", STOP_S), statusMessage: STOP_STATUS }] }],
     SessionEnd: [{ hooks: [entry("session-end", QUICK_S)] }],
-    // A plan is a document, whoever answers Claude's other questions.
+    // Neovim shows plans as documents, even if the CLI asks Claude's other questions itself.
     PermissionRequest: [{ matcher: PLAN, hooks: [answerHook(line)] }],
   };
 }
@@ -66,7 +66,7 @@ export function answerHookSettings(line: Line = hookLine): HookSettings {
   return { PermissionRequest: [{ hooks: [answerHook(line)] }] };
 }
 
-/** The same beside the hooks above, which have plans already. */
+/** The same without plans, which `hookSettings` covers. */
 export function otherAnswerHookSettings(line: Line): HookSettings {
   return { PermissionRequest: [{ matcher: `(?!${PLAN}$).*`, hooks: [answerHook(line)] }] };
 }
@@ -89,7 +89,7 @@ export function ourHook(command: unknown): string | undefined {
   return typeof command === "string" ? OUR_HOOK.exec(command)?.groups?.event : undefined;
 }
 
-/** Whether these settings run a hook of somebody else's after the tool, which may format what it wrote. */
+/** Whether these settings run another program's hook after the tool: it may format what the tool wrote. */
 export function runsOthersAfter(tool: string, { hooks }: JsonObject): boolean {
   const groups: unknown = isObject(hooks) ? hooks.PostToolUse : undefined;
   return (Array.isArray(groups) ? groups : []).some(

@@ -5,8 +5,8 @@ import { statOf } from "../lib/process";
 /**
  * The processes that work in the folder `root`, a real path, or whose command line names it (`git -C`),
  * and that commands of the CLI `cli` have left behind: they have its process id in their environment
- * (measured with 2.1.330), and are no longer its descendants. Empty outside of Linux, where no one
- * can see another's environment. Others, such as the agents of gpg, live on for days.
+ * (measured with 2.1.330), and are no longer its descendants. Empty outside Linux, where processes cannot read each
+ * other's environment. Others, such as gpg-agent, run for days.
  */
 export function leftBehind(cli: number, root: string): number[] {
   if (process.platform !== "linux") return [];

@@ -60,7 +60,7 @@ interface SessionStatus {
 
 /**
  * The status of a session, `ended` of one whose CLI was killed, where its process id means the same here.
- * Undefined where nothing is said.
+ * Undefined where the CLI reports none.
  */
 export function sessionStatus(id: string): SessionStatus | undefined {
   const all = runningSessions().filter((one) => one.sessionId === id && one.status !== undefined);

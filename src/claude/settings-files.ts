@@ -77,8 +77,8 @@ export function hooksOff(cwd: string): string | undefined {
 }
 
 /**
- * Are all of these hooks in one settings file that the CLI reads in `cwd`, letter by letter, and is their program
- * there? A hook that only looks like one of them, or one alone, would switch the others off silently.
+ * Whether one settings file that the CLI reads in `cwd` has exactly these hooks, and their program exists. If a similar
+ * hook, or only some of them, sufficed, we would silently leave the others out.
  */
 function areInstalled(cwd: string, wanted: HookSettings): boolean {
   if (!existsSync(stablePath())) return false;
@@ -91,7 +91,7 @@ function areInstalled(cwd: string, wanted: HookSettings): boolean {
   });
 }
 
-/** A group without a matcher runs for every tool, so it has the hooks of one tool, too. */
+/** A group without a matcher runs for every tool, so it covers any matcher. */
 function hasGroup(groups: unknown, { matcher, hooks: [wanted] }: HookGroup): boolean {
   return (Array.isArray(groups) ? groups : []).some(
     (group: Partial<HookGroup> | null) =>

@@ -28,7 +28,7 @@ export function withHooks(text: string | undefined, hooks: HookSettings, name: s
   return editor.text;
 }
 
-/** The text without our hooks, and without the lists and objects that are empty thereby. */
+/** The text without our hooks, and without the lists and objects that this leaves empty. */
 export function withoutHooks(text: string, name: string): string {
   const editor = new SettingsText(text, name);
   editor.removeOurs();
@@ -54,7 +54,7 @@ class SettingsText {
     return this.#bom + this.#text;
   }
 
-  /** Adds the group, or points our hook that is there to the command, and gives it time enough. */
+  /** Adds the group, or updates the command of our existing hook and raises its time-out if needed. */
   addGroup(event: string, group: HookGroup): void {
     const [entry] = group.hooks;
     if (!entry) return;
@@ -124,7 +124,7 @@ class SettingsText {
     this.#set(removed ?? applyEdits(this.#text, modify(this.#text, path, value, {})), expected);
   }
 
-  /** Makes sure that the text means what it should: there is no guessing in a user's file. */
+  /** Checks that the text now parses to `expected`: we never risk a user's file on a guess. */
   #set(text: string | undefined, expected: Json): void {
     this.#text = text ?? this.#text;
     if (!isDeepStrictEqual(this.#value(), expected)) {
@@ -210,7 +210,7 @@ function insertLast(
 
 /**
  * Takes the last of several entries out of a list or an object, with the comma before it: what
- * `insertLast` has put there. Undefined if there is none at `path`, or it is not the last of several.
+ * `insertLast` added. Undefined unless the entry at `path` is the last of several.
  */
 function removeLast(text: string, path: JSONPath): string | undefined {
   const root = parseTree(text);
@@ -228,7 +228,7 @@ interface Style {
   unit: string;
 }
 
-/** As the file has it: its line ends, and the indentation of its first indented line. */
+/** Takes the line ends from the file, and the indentation from its first indented line. */
 function styleOf(text: string): Style {
   return {
     eol: text.includes("\r\n") ? "\r\n" : "\n",

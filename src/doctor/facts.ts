@@ -13,7 +13,7 @@ import { entries } from "../locate/registry";
 import { Plugin } from "../neovim/plugin";
 import type { Finding } from "./finding";
 
-/** All that the checks look at, gathered once: they themselves touch nothing but files it names. */
+/** The input of all checks, gathered once: the checks themselves only read files that it names. */
 export interface Facts {
   env: Environment;
   /** Symbolic links resolved, as Claude Code has it. */
@@ -58,7 +58,7 @@ async function withLife(lock: Lock): Promise<Lock> {
 /** The plugin's report on itself: `report()` of lua/claude-code/health.lua. */
 export interface EditorReport {
   pid: number;
-  /** "ready" or why its server serves no one: a finding of its own says more. */
+  /** "ready", or why its server does not serve; a finding of its own says more. */
   state: string;
   lock_file?: string;
   folders: string[];

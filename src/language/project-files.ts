@@ -33,8 +33,8 @@ export class ProjectFiles {
   }
 
   /**
-   * Absolute paths, private files included: who asks looks at those few that it shows, since to look at all takes
-   * seconds. Undefined if there are too many, and where git fails.
+   * Returns absolute paths, private files included: checking all of them takes seconds, so callers check the few that
+   * they show. Undefined if there are too many, or git fails.
    */
   async list(): Promise<string[] | undefined> {
     // It is kept, since to look for drivers and hooks takes longer: `ls-files` runs none that came since.

@@ -24,7 +24,7 @@ export class LanguageServers {
     this.changed = new ChangedFiles(this.project);
   }
 
-  /** The file and all others are as on disk by then. */
+  /** Reports to the servers first which files have changed on disk. */
   async ask<M extends MethodName>(
     method: M,
     path: string | undefined,
@@ -43,24 +43,24 @@ interface ChangedFile {
   change: "created" | "changed" | "deleted";
 }
 
-/** A file that was written so shortly before the look may be written again without another time. */
+/** Two writes within this many ms may leave the same time on a file. */
 const SAME_TIME_MS = 20;
-/** Before the first question nothing is known of earlier ones: what is younger counts as changed. */
+/** Without an earlier list to compare with, files written within this many ms count as changed. */
 const RECENT_MS = 60 * 60 * 1000;
-/** Servers receive the first ones of a checkout that changed more. */
+/** A large checkout changes more files; servers receive the first ones only. */
 const MAX_CHANGES = 2_000;
 
-/** By path; differs when a file was written, or another one took its place, as git and `sed -i` do it. */
+/** By path. A version changes when the file is written or replaced, as git and `sed -i` do. */
 type Versions = ReadonlyMap<string, string>;
 
-/** Knows what was written in a project since the last look, whoever wrote it: Claude's tools, its shell, git. */
+/** Finds the files of a project that changed since the last call, by Claude's tools, its shell, or git. */
 class ChangedFiles {
-  /** All files at the last look. Undefined if there are too many. */
+  /** As of the last call. Undefined if there are too many files. */
   #versions: Versions | undefined;
 
   constructor(private readonly project: ProjectFiles) {}
 
-  /** Looks at every file: what changes from now on counts. */
+  /** Changes count from now on. */
   async start(): Promise<void> {
     const versions = await this.#look();
     this.#versions ??= versions;

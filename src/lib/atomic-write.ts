@@ -7,7 +7,7 @@ import { readText } from "./read-regular";
 
 /** The new text of a file, until it takes the file's place: beside it, on the same file system. */
 const DRAFT = /^\.claude-code-nvim\.[0-9a-f]{8}\.tmp$/;
-/** A draft this old is of a process that was killed. */
+/** The process that wrote a draft this old was killed. */
 const OLD_MS = 10 * 60_000;
 
 /** A path for a draft of `path`. Without the file's own name, which may be as long as a name can be. */
@@ -73,7 +73,7 @@ export function replace(path: string, make: (draft: string) => void): void {
   }
 }
 
-/** A file that only its owner may read, and that we keep as it is to be for as long as we run. */
+/** A file that only its owner may read, which we write and remove while we run. */
 export class OwnFile {
   #written: string | undefined;
 

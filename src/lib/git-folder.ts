@@ -4,7 +4,7 @@ import { readText } from "./read-regular";
 
 const COMMIT = /^[0-9a-f]{40,64}$/;
 
-/** The commit that HEAD names, read without git. Undefined if only git can say it, or there is none. */
+/** The commit that HEAD names, read without git. Undefined before the first commit, and if only git can find it. */
 export function headCommit(root: string): string | undefined {
   const git = gitFolder(root);
   if (git === undefined) return undefined;
@@ -16,7 +16,7 @@ export function headCommit(root: string): string | undefined {
   return loose === undefined ? packed(common, ref) : commit(loose);
 }
 
-/** The folder that a work tree's git folder has in common with those of the others. */
+/** The git folder that all work trees of a repository share. */
 export function commonFolder(git: string): string {
   return resolve(git, readGitFile(join(git, "commondir")) ?? ".");
 }

@@ -6,7 +6,7 @@ const MAX_DEPTH = 16;
 
 export type JsonObject = Record<string, unknown>;
 
-/** The JSON object in a file, with or without a byte order mark; undefined if there is none. */
+/** The JSON object in a file, with or without a byte order mark; undefined for anything else. */
 export function readJson(path: string, mostBytes?: number): JsonObject | undefined {
   return parseObject(readText(path, mostBytes));
 }

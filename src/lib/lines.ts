@@ -1,8 +1,8 @@
 const LINE_END = 10;
 
 /**
- * The lines of a stream without their ends, the last one also where it has none. A stream that breaks has
- * ended; so has, for us, one with a line of more than `mostBytes`, unless what is longer is to be cut.
+ * The lines of a stream without their line ends. The last one needs none. A stream that breaks counts as ended, and so
+ * does one with a line of more than `mostBytes`, unless `longer` is "cut".
  */
 export async function* linesOf(
   stream: AsyncIterable<Uint8Array>,

@@ -5,7 +5,7 @@ import { makePrivateFolder } from "./private-folder";
 import { isGone, ownProcess } from "./process";
 import { readText } from "./read-regular";
 
-/** Longer than any work under a lock: of a holder in another container no one knows whether it runs. */
+/** Longer than any work under a lock. Needed for holders in other containers: whether those run cannot be known. */
 const STALE_MS = 10 * 60_000;
 const RETRY_MS = 20;
 
@@ -51,8 +51,8 @@ function create(path: string, holder: string): boolean {
 }
 
 /**
- * Takes the lock of a holder that was killed. Between the look at it and that no one else may: it is
- * replaced by a lock that has the name of that holder, which only one process has.
+ * Takes over the lock of a holder that was killed. A second lock, named after that holder, keeps other processes from
+ * doing the same in the meantime.
  */
 function takeOver(path: string, holder: string): boolean {
   const old = readText(path);

@@ -25,7 +25,7 @@ interface LogOptions {
 }
 
 /**
- * Writes single lines, `TIME LEVEL message`, to a file, or to stderr where there is none.
+ * Writes single lines, `TIME LEVEL message`, to a file, or else to stderr.
  * Tokens and file contents never go in here. Logging never throws: a full disk must not end a session.
  *
  * Each cause gets one line a minute: any program of the machine can cause a line by a request that is

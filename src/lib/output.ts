@@ -18,7 +18,7 @@ export function printError(text: string): void {
   write(STDERR, text);
 }
 
-/** Throws the system's error, except when no one reads any more. */
+/** Throws the system's error, except when the reader is gone. */
 function write(descriptor: number, text: string): void {
   let rest = Buffer.from(text);
   while (rest.length > 0) {

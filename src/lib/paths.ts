@@ -34,7 +34,7 @@ export function shownPath(path: string, root: string): string {
   return isBelow(path, root) && path !== root ? relative(root, path) : path;
 }
 
-/** Whether something has this name: a file, a folder, or a symlink that may lead nowhere. Not if no one can say. */
+/** Whether a file, a folder or a symlink, even a dangling one, has this name. False if the system gives an error. */
 export function isThere(path: string): boolean {
   return attempt(() => lstatSync(path, { throwIfNoEntry: false })) !== undefined;
 }
@@ -44,7 +44,7 @@ export function namesIn(folder: string): string[] {
   return attempt(() => readdirSync(folder)) ?? [];
 }
 
-/** The stats of a path; undefined if nothing is there, or no one can say: a loop of links, a name too long. */
+/** The stats of a path; undefined if it does not exist or cannot be resolved: a loop of links, a name too long. */
 export function statOf(path: string): Stats | undefined {
   return attempt(() => statSync(path, { throwIfNoEntry: false }));
 }

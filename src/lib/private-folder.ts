@@ -44,7 +44,7 @@ export function touch(path: string): void {
   closeSync(openSync(path, APPENDING, 0o600));
 }
 
-/** The text of a regular file that no one but its owner, who we are, can have written; undefined for any other. */
+/** The text of a regular file that only we, its owner, can have written; undefined for any other. */
 export function readPrivateFile(path: string): string | undefined {
   const read = (file: number, size: number) => {
     const stats = fstatSync(file);

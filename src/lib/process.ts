@@ -92,7 +92,7 @@ export function signalled(): Promise<string> {
 
 /**
  * The processes that the executable has started and that still run: ids, negative ones of whole groups. They end
- * with the executable: a git that opens a FIFO would wait for ever.
+ * with the executable: a git that opens a FIFO would never end.
  */
 export const ownChildren = new Set<number>();
 

@@ -4,10 +4,9 @@ import { attempt } from "./attempt";
 const MAX_BYTES = 64 * 1024 * 1024;
 
 /**
- * The bytes of a regular file. A project may have a FIFO, a device, a file of /proc or a link to one
- * in the place of any file: the reader would wait, or read, without an end. O_NONBLOCK opens those at
- * once, and no more is read than the file is said to hold. Throws the system's error, and an Error
- * for what is not a regular file, or has more than `mostBytes`.
+ * The bytes of a regular file. A project may put a FIFO, a device, a file of /proc or a link to one in place of any
+ * file, on which a plain read never returns. O_NONBLOCK opens those at once, and the file's size limits the read.
+ * Throws the system's error, and an Error for anything but a regular file, or one of more than `mostBytes`.
  */
 export function readRegular(path: string, mostBytes = MAX_BYTES): Buffer {
   return withRegular(path, (file, size) => {
@@ -21,7 +20,7 @@ export function readText(path: string, mostBytes?: number): string | undefined {
   return attempt(() => readRegular(path, mostBytes).toString());
 }
 
-/** The bytes for other ways to read it: `read` gets the open file and its size. `flags`: more of open(2). */
+/** Calls `read` with the open regular file and its size. `flags` are added to those of open(2). */
 export function withRegular<T>(
   path: string,
   read: (file: number, size: number) => T,

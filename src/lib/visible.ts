@@ -5,10 +5,10 @@
  */
 const HIDDEN =
   /[[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]--[\u{fe00}-\u{fe0f}\u{200c}\u{200d}]]|(?<![[^\0-\x7f]--[\u{200c}\u{200d}]])[\u{200c}\u{200d}]/gv;
-/** A blank of Braille is one to none but the reader. */
+/** U+2800 is an empty Braille cell: it looks blank, but is not white space to Unicode. */
 const BLANKS = /[\s\u2800]+/g;
 
-/** Text with codes in the place of what no one would see: `<202e>`. Line ends and tabs stay. */
+/** Replaces invisible characters by their codes, such as `<202e>`. Line ends and tabs stay. */
 export function visible(text: string): string {
   return text.replace(HIDDEN, (character) => {
     if (character === "\n" || character === "\t") return character;
@@ -27,13 +27,13 @@ export function cutText(text: string, most: number): string {
   return text.length > most ? `${beginning(text, most)}…` : text;
 }
 
-/** Visible text for one line of the screen, cut at so many characters. */
+/** Visible text for one line of the screen, of at most `most` characters. */
 export function visibleLine(text: string, most = Number.POSITIVE_INFINITY): string {
   const line = visible(beginning(text, 4 * most).replace(BLANKS, " ")).trim();
   return line.length > most || text.length > 4 * most ? `${beginning(line, most - 1)}…` : line;
 }
 
-/** The same for a text with names of files, which may hold line ends, too. */
+/** As `visible`, for names of files, which may contain line ends and tabs. */
 export function visibleName(text: string): string {
   return visible(text).replaceAll("\n", "<0a>").replaceAll("\t", "<09>");
 }
@@ -43,7 +43,7 @@ export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
-/** Can it be shown, and put into a prompt, as it is? */
+/** Whether a name can be shown, and put into a prompt, as it is. */
 export function isPlain(name: string): boolean {
   return visibleName(name) === name;
 }

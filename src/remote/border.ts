@@ -16,20 +16,20 @@ import { Crossing, type Remote, refusal } from "./remote";
 
 /** The part of a request that passes. */
 export interface RequestRule {
-  /** The parameters for the server: what it is not to receive is not among them. */
+  /** The parameters that the server receives. */
   params(params: JsonObject, crossing: Crossing): JsonObject;
   /** The answer for the client, which asked with `asked`. */
   result(result: JsonObject, asked: JsonObject, crossing: Crossing): unknown;
   /** The answer to a refusal that is not a protocol error. */
   refused?(message: string): unknown;
-  /** It waits for the user: only so many of one remote may. */
+  /** Whether it waits for the user; MAX_WAITING of one remote may. */
   waits?(params: JsonObject): boolean;
 }
 
 /** The part of a notification's parameters that passes; undefined: nothing, not even its name. */
 export type NotificationRule = (params: JsonObject, crossing: Crossing) => JsonObject | undefined;
 
-/** The closed list of a server: what is not in it passes in neither direction. */
+/** The allowlist of a server, for both directions. */
 export interface Rules {
   readonly requests: Readonly<Record<string, RequestRule>>;
   /** From the client. */
@@ -41,7 +41,7 @@ export interface Rules {
 interface Passed {
   readonly rule: RequestRule;
   readonly asked: JsonObject;
-  /** It is answered, or no one waits for it any more. */
+  /** Called once it is answered or cancelled. */
   end(): void;
 }
 
@@ -51,8 +51,8 @@ const MAX_WAITING = 8;
 const MAX_PASSED = 1_024;
 
 /**
- * The border of a remote: the transport that a server gets in the place of `outside`, the one that leads
- * to the client. Every message is read, and written again by `rules`.
+ * The border of a remote: the transport that a server gets instead of `outside`, the client's own. It parses every
+ * message and writes it again by `rules`.
  */
 export class Border implements Transport {
   onMessage: (text: string) => void = () => {};
@@ -171,7 +171,7 @@ function paramsOf(given: unknown): JsonObject {
   return isObject(given) && !isDeep(given) ? given : {};
 }
 
-/** Our own answer in a form that no rule knows. */
+/** Replaces an answer of the server that the rules cannot convert. */
 const UNREADABLE = new RpcError(ErrorCode.InternalError, "The answer cannot be passed on");
 
 /* The rules of what passes to each of our servers. */
@@ -201,11 +201,11 @@ export interface ToolRule {
   readonly input: Readonly<Record<string, Field>>;
   /** The text blocks of the answer for the client, which asked with `asked`. */
   output(blocks: readonly string[], asked: JsonObject, crossing: Crossing): string[];
-  /** Does it wait for the user? */
+  /** Whether it waits for the user. */
   readonly waits?: boolean;
 }
 
-/** The requests for tools. A tool without a rule is not in the list, and no one can call it. */
+/** The requests for tools. A tool without a rule is not listed and cannot be called. */
 export function toolRequests(rules: Readonly<Record<string, ToolRule>>) {
   const ruleOf = (name: unknown) => own(rules, String(name));
   const list: RequestRule = {

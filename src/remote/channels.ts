@@ -3,7 +3,7 @@ import type { Transport } from "../jsonrpc/message";
 import { parseJson } from "../lib/json";
 import { LIMITS, type Wire } from "./wire";
 
-/** A channel carries a client's messages, a hook, those of the MCP server nvim-lsp, or a conversation. */
+/** Clients of the IDE server, hooks, clients of the MCP server nvim-lsp, and copies of conversations. */
 const KINDS = ["ide", "hook", "mcp", "conversation"] as const;
 export type Kind = (typeof KINDS)[number];
 
@@ -20,10 +20,10 @@ const Frame = v.variant("t", [
 ]);
 type Frame = v.InferInput<typeof Frame>;
 
-/** One of the streams of texts between relay and link. */
+/** One of several streams of messages between relay and link. */
 export interface Channel extends Transport {
   readonly kind: Kind;
-  /** From our side: the other one learns of it, and no `onClose` follows. */
+  /** Closes it at both ends, without calling `onClose` at this one. */
   close(): void;
 }
 
@@ -33,10 +33,10 @@ export class Channels {
   #last: number;
   /** Opened by the other end, since when. */
   #opened = { count: 0, since: 0 };
-  /** Or ended: nothing more is sent to it or taken from it. */
+  /** The other end does not read, or has gone: we neither send to it nor accept anything from it. */
   #isStuck = false;
 
-  /** `onOpen`: the other end has opened one, and said `d`; its receivers are to be set now. */
+  /** `onOpen`: the other end has opened a channel with `d`. Set its receivers synchronously. */
   constructor(
     private readonly wire: Wire,
     private readonly end: "relay" | "link",
@@ -46,7 +46,7 @@ export class Channels {
     this.#last = end === "relay" ? 1 : 0;
   }
 
-  /** Opens one. Undefined: there are as many as may be. */
+  /** Returns undefined if the limit is reached. */
   open(kind: Kind, d = ""): Channel | undefined {
     if (this.#open.size >= LIMITS.channels) return undefined;
     // The relay's are odd, and the link's are even.

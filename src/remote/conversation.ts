@@ -17,8 +17,8 @@ const WHOLE_MS = 60_000;
 const SessionId = v.pipe(v.string(), v.uuid());
 
 /**
- * Sends a conversation that a CLI beside the relay has: for each offset that the link asks for, a piece from there
- * in base64; an empty one where it has no more, or there is none. No other file can be asked for.
+ * Sends a conversation of a CLI beside the relay: for each offset that the link requests, the piece from there in
+ * base64, which is empty at the end and without such a conversation. No other file can be requested.
  */
 export function sendConversation(channel: Channel, session: string): void {
   if (!v.is(SessionId, session)) return channel.close();

@@ -18,7 +18,7 @@ const MAX_ROOTS = 64;
 
 const HostHello = v.object({
   ...Contract.entries,
-  /** The port of before, if there was one: the CLI tries it again. */
+  /** The port of the relay before, if any: the CLI tries it again. */
   port: v.optional(port),
   /** The token that clients in the remote must show, drawn only for this remote. */
   token: v.pipe(v.string(), v.uuid()),
@@ -79,8 +79,8 @@ export function relayHello(roots: readonly string[], port: number, problem?: str
 }
 
 /**
- * Identifies the folder, equally on both sides if it is the same one: by its repository, or else by what is in it, as
- * paths, owners and devices differ in a container. Undefined: there is none.
+ * Identifies a folder, equally on both sides if it is the same one: by its repository, or else by its content, since
+ * paths, owners and devices differ in a container. Undefined if there is no such folder.
  */
 export function probe(folder: string): string | undefined {
   if (!statOf(folder)?.isDirectory()) return undefined;

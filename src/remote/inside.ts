@@ -24,8 +24,8 @@ export function relaySocket(port: number): string {
 }
 
 /**
- * The socket of the relay that a CLI with this environment and folder is connected to; undefined if its
- * Neovim is on this machine, or there is none.
+ * The socket of the relay that a CLI with this environment and folder is connected to; undefined without a relay, and
+ * if its Neovim is on this machine.
  */
 export function findRelay(env: Environment, folder: string): string | undefined {
   if (env.NVIM || !existsSync(join(stateFolder(), "relays"))) return undefined;

@@ -32,7 +32,7 @@ interface RemoteOptions {
   mappings: readonly Mapping[];
   token: string;
   nextToken: string;
-  /** That of before. */
+  /** The port of the relay before, which the next one tries again. */
   port?: number | undefined;
 }
 
@@ -51,7 +51,7 @@ export type LinkState =
   | { state: "down"; cause: string };
 
 interface LinkEvents {
-  /** A channel was opened in the remote; its receivers are to be set now. */
+  /** The remote has opened a channel. Set its receivers synchronously. */
   onChannel(channel: Channel, d: string): void;
   onState(state: LinkState): void;
 }
@@ -179,8 +179,8 @@ export class Link {
 }
 
 /**
- * Starts a program that speaks on stdin and stdout. `onSaid` gets the lines of its stderr; `gone` resolves, with how,
- * once it has ended. Throws if there is none.
+ * Starts a program that speaks on stdin and stdout. `onSaid` gets the lines of its stderr; `gone` resolves with how it
+ * ended. Throws if the program does not exist.
  */
 function startPeer(command: readonly string[], onSaid: (line: string) => void) {
   const [name = "", ...args] = command;

@@ -19,7 +19,7 @@ import { LIMITS, type Wire } from "./wire";
 /** The link pings every 10 s. When `docker exec` is killed, nothing else says so in the container. */
 const SILENCE_MS = 30_000;
 
-/** How a relay ends whose wire has. */
+/** Why the relay ends when its wire does. */
 const GONE = "the editor's side is gone";
 
 /**
@@ -75,7 +75,7 @@ export async function runRelay(
   }
 }
 
-/** That of before if it is free and no other editor's: a folder of lock files may be shared by many machines. */
+/** Reuses the port of before if it is free and no other editor's: machines may share a folder of lock files. */
 function openPort({ port, token, nextToken }: HostHello) {
   const listen = (number: number) => {
     if (isNamed(number, [token, nextToken]))
@@ -85,7 +85,7 @@ function openPort({ port, token, nextToken }: HostHello) {
   return openServerPort({ port, token, nextToken }, listen);
 }
 
-/** A client here is a channel there. */
+/** Gives a client its own channel to the link. */
 function join(client: ClosableTransport, channels: Channels): void {
   const channel = channels.open("ide");
   if (!channel) return client.close();

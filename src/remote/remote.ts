@@ -7,7 +7,7 @@ import type { Remote as ClientRemote } from "../mcp/protocol";
 import type { PathMap } from "./path-map";
 import { LIMITS } from "./wire";
 
-/** Paths of the client's own spelling that are remembered. */
+/** The most paths whose spelling by the client we remember. */
 const MAX_SPELLINGS = 1_000;
 /** No root, home folder or drive, and no name that is `..`. */
 const BELOW = /^(?![/\\~]|[A-Za-z]:)(?!.*(?:^|[/\\])\.\.(?:[/\\]|$))/s;
@@ -50,7 +50,7 @@ export class Remote implements ClientRemote {
 /** Refuses something, with a sentence for the model: the one kind of failure that a remote learns of. */
 export const refusal = (text: string) => new Failure(text, "not_shared");
 
-/** Each path costs a look at the disk. Throws `refusal` for a list of more, or of lists. */
+/** Each path costs a stat. Throws `refusal` for a longer list, or one of lists. */
 function bounded(list: unknown[]): unknown[] {
   if (list.length <= LIMITS.paths && !list.some(Array.isArray)) return list;
   throw refusal(`At most ${LIMITS.paths} files can be named at once.`);
@@ -62,7 +62,7 @@ export class Crossing {
   readonly #spellings = new Map<string, string>();
   /** The genuine CLI, which compares the URIs of diagnostics as they are, not percent-encoded. */
   isClaudeCode = false;
-  /** A selection was sent last. */
+  /** Whether the last notification had a selection. */
   hasSelection = false;
 
   constructor(readonly remote: Remote) {}
@@ -73,7 +73,7 @@ export class Crossing {
     return typeof value === "string" ? this.#toHost([value]) : value;
   }
 
-  /** As pathToHost; what is not absolute is from the project's top, and does not lead above it. */
+  /** As pathToHost, but takes relative paths as below the project's root. */
   projectPathToHost(value: unknown): unknown {
     if (Array.isArray(value)) return bounded(value).map((one) => this.projectPathToHost(one));
     if (typeof value !== "string" || !BELOW.test(value)) return this.pathToHost(value);

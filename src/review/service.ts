@@ -358,9 +358,9 @@ export class ReviewService {
   }
 
   /**
-   * Outside of a git repository no one else knows what a file holds that a command of Claude's is about
-   * to change: of the files that Neovim has loaded that is recorded while Claude works. Returns after how many
-   * ms to call again, if the moment was not right.
+   * Records the content of the files that Neovim has loaded while Claude works: outside a git repository nothing else
+   * has the text that a command of Claude's is about to change. Returns the ms after which to call again if it could
+   * not be done now.
    */
   remember(loadedFiles: () => readonly string[]): number | undefined {
     let again: number | undefined;

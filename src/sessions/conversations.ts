@@ -26,13 +26,13 @@ export interface Conversation {
 
 const MOST = 200;
 const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\.jsonl$/;
-/** The CLI cuts the name of a project's folder there, and adds a sum (2.1.330). */
+/** The CLI cuts longer names of project folders here and appends a hash (2.1.330). */
 const MAX_NAME = 200;
 
 /**
  * The past conversations in these folders, and in all work trees of their repositories, newest first.
- * The CLI's own list has those of one folder. A session that runs is not among them: resumed a second
- * time, two would write into one file.
+ * The CLI's own list has those of one folder. Leaves running sessions out: two CLIs that resume one session write into
+ * the same file.
  */
 export function pastConversations(folders: readonly string[]): Conversation[] {
   const places = [...new Set(folders.flatMap(worktreesAround))];
@@ -69,8 +69,8 @@ const PART_BYTES = 65_536;
 const MAX_TITLE = 120;
 
 /**
- * Reads `ID.jsonl` of the Claude CLI (measured with 2.1.330): an entry a line, which may hold anything.
- * Undefined for what cannot be read, or in which the user has said nothing.
+ * Reads `ID.jsonl` of the Claude CLI, one entry per line (measured with 2.1.330). Undefined for a file that cannot be
+ * read, and a conversation without a prompt of the user's.
  */
 function readTranscript(path: string) {
   const parts = bothEnds(path);
@@ -83,7 +83,7 @@ function readTranscript(path: string) {
   const branch = firstOf(lines(tail, false), (entry) => text(entry.gitBranch));
   const last = firstOf(lines(tail, false), (entry) => text(entry.cwd));
   return {
-    // In which it began, and in which it was last.
+    // The folders in which it began and ended.
     folders: [...new Set([first, last ?? first])],
     title: visibleLine(title, MAX_TITLE),
     ...(branch !== undefined && { branch: visibleLine(branch, MAX_TITLE) }),
@@ -91,7 +91,7 @@ function readTranscript(path: string) {
   };
 }
 
-/** In the order of their weight: what the user called it, and what the CLI did. */
+/** The user's own title first, then those that the CLI made. */
 const TITLES: [type: string, field: string][] = [
   ["custom-title", "customTitle"],
   ["summary", "summary"],
@@ -109,7 +109,7 @@ function titleIn(part: Buffer): string | undefined {
   return undefined;
 }
 
-/** A prompt, but for commands that the CLI runs itself. */
+/** A prompt that is not one of the CLI's own commands. */
 function wordsIn(entry: JsonObject): string | undefined {
   const { content } = (entry.message ?? {}) as { content?: unknown };
   const isOwn = typeof content === "string" && /^\s*<command-name>/.test(content);

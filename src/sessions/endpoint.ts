@@ -64,7 +64,7 @@ export class SessionsEndpoint {
     return this.look();
   }
 
-  /** Resolves once Neovim knows what is true now. */
+  /** Resolves once Neovim has the present state. */
   look(): Promise<unknown> {
     if (!this.#isAttached) return this.#reported;
     const repositories = this.#repositories();
@@ -88,7 +88,7 @@ export class SessionsEndpoint {
   }
 
   readonly requests: Record<string, Answer> = {
-    /** Nothing, once Neovim knows what is true now, also of a folder that it has just entered. */
+    /** Returns nothing, once Neovim has the present state, also of a folder that it has just entered. */
     look: async () => {
       await this.editor.sync();
       await this.look();

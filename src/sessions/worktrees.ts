@@ -3,9 +3,9 @@ import { gitTop } from "../claude/project";
 import { commonFolder, gitFolder, readGitFile } from "../lib/git-folder";
 import { isBelow, namesIn, realPath } from "../lib/paths";
 
-/** A repository from anywhere may have any number. */
+/** A cloned repository may claim any number. */
 const MAX_WORKTREES = 200;
-/** Each costs a watch of the system. */
+/** Each costs one of the system's file watches. */
 const MAX_WATCHED = 50;
 
 /** A work tree of a git repository: `claude-code.Worktree` in Lua. */

@@ -7,16 +7,16 @@ import { readRegular } from "../lib/read-regular";
 import { writeText } from "../lib/rewrite";
 import { type ProjectRecord, writeRecord } from "./record";
 
-/** Longer than any settings file, or CLAUDE.md, that someone wrote: each of our edits reads the whole text. */
+/** Longer than any settings file or CLAUDE.md written by hand: each edit parses the whole text. */
 const MAX_BYTES = 1024 * 1024;
 
 /** One thing that setting up, or undoing it, does. */
 export interface Step {
-  /** For the user who is asked: what happens to which file. */
+  /** Says which file changes and how; the user confirms it. */
   what: string;
   /**
-   * Does it. The record on disk has it before the file has: whoever is killed in between can be undone.
-   * Throws Failure or the system's error.
+   * Writes the record before the file, so that undoing works after a kill in between. Throws Failure or the system's
+   * error.
    */
   run(record: ProjectRecord): void | Promise<void>;
 }
@@ -33,8 +33,8 @@ export interface Plan {
 }
 
 /**
- * The file's text; undefined if there is none. Throws Failure if it cannot be read, is too big, or is
- * none: a device or a pipe may have no end.
+ * The file's text; undefined if the file does not exist. Throws Failure if it cannot be read, is too big, or is not a
+ * regular file.
  */
 export function readText(path: string): string | undefined {
   try {
@@ -138,7 +138,7 @@ export function targetWithin(root: string, path: string): string {
   );
 }
 
-/** The path for a plan's text: with its target, if it has another one. */
+/** The path for a plan's text, with the target of a symlink. */
 function withTarget(root: string, path: string): string {
   const target = targetWithin(root, path);
   return target === path ? path : `${path} (a symlink to ${target})`;

@@ -2,7 +2,7 @@ import { isAbsolute, relative, resolve } from "node:path";
 import { beginning } from "../lib/visible";
 import type { ToolCall } from "./entries";
 
-/** Longer texts cannot be paths. */
+/** Characters; no path is longer. */
 const MAX_TEXT = 4_096;
 const MOST = 2 ** 31 - 1;
 
@@ -17,7 +17,7 @@ export interface Call {
   /** 1-based lines of it, the last one included. */
   first?: number;
   last?: number;
-  /** How the trail lists it; nothing else is part of it. */
+  /** How the trail lists the call; the trail omits calls without it. */
   act?: "read" | "searched" | "edited";
 }
 
@@ -45,7 +45,7 @@ const TOOLS: Record<string, Describe> = {
 
 const MCP = /^mcp__(.+?)__(.+)$/s;
 
-/** A path that names no file here is only part of the subject. */
+/** Leaves `path` out if it names no file of this machine. */
 export function callOf(tool: ToolCall): Call {
   const call = describedCall(tool);
   if (!tool.toHost || call.path === undefined) return call;
@@ -82,7 +82,7 @@ function search(input: Record<string, unknown>, folder: string): Omit<Call, "nam
   return { subject: pattern + place, path: resolve(folder, path), act: "searched" };
 }
 
-/** As Claude reads it: from its folder, where it lies below. */
+/** Relative to Claude's folder if it lies below it. */
 function shortPath(path: string, folder: string): string {
   const short = isAbsolute(path) ? relative(folder, path) : path;
   return short === "" || short.startsWith("..") ? path : short;

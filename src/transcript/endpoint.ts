@@ -15,7 +15,7 @@ import { type Block, markdown, type Result, resultOf } from "./markdown";
 import { trailOf } from "./trail";
 import { WatchedTranscript } from "./watched";
 
-/** Writes of the CLI within so many ms are one update. */
+/** Groups writes of the CLI within this many ms into one update. */
 const DEBOUNCE_MS = 15;
 
 const optional = v.optional(v.string());
@@ -38,8 +38,8 @@ interface Conversation {
 }
 
 /**
- * Answers a Neovim's requests `transcript/…`, and reports to it what comes in the conversations that it shows.
- * It reads the CLI's own files; nothing is kept of them.
+ * Answers a Neovim's requests `transcript/…`, and reports what is added to the conversations that it shows. It reads
+ * the CLI's own files and stores nothing of them.
  */
 export class TranscriptEndpoint {
   readonly #views = new Map<number, View>();
@@ -83,7 +83,7 @@ export class TranscriptEndpoint {
     const id = ++this.#last;
     const view = new View(path, toHost);
     const update = readable(path, () => view.update());
-    // Neovim shows one of each.
+    // Neovim shows each conversation once.
     for (const [other, known] of this.#views) if (known.path === path) this.#views.delete(other);
     this.#views.set(id, view);
     this.#follow();
@@ -100,7 +100,7 @@ export class TranscriptEndpoint {
     throw new Failure(text);
   }
 
-  /** From now on Neovim learns of these sessions, and of no others. */
+  /** Replaces the sessions about which Neovim gets news. */
   #watchAll(sessions: v.InferOutput<typeof Watched>["sessions"]): void {
     for (const id of this.#watched.keys()) {
       if (!sessions.some((session) => session.id === id)) this.#watched.delete(id);
@@ -154,7 +154,7 @@ export class TranscriptEndpoint {
       this.#unreadable.delete(view);
       return update;
     } catch (error) {
-      // Said once, until it can be read again.
+      // Reports it once, until the file can be read again.
       if (this.#unreadable.has(view)) return undefined;
       this.#unreadable.add(view);
       return { problem: `${view.path} cannot be read: ${message(error)}` };
@@ -197,7 +197,7 @@ function expectedPath(session: string, cwd: string): string {
   return join(conversationsFolder(), conversationsOf(cwd), `${session.replaceAll("/", "-")}.jsonl`);
 }
 
-/** A file may have many MB: so much of it is shown first, and then at a time. */
+/** A conversation may have many MB; it is shown in parts of this size, the last one first. */
 const PART_BYTES = 64 * 1024;
 
 /** The changes of a conversation since the last look. */
@@ -210,7 +210,7 @@ interface Update {
   results: { call: string; block: Block; about: Result["about"] }[];
 }
 
-/** A conversation on screen: its end first, then what comes, and what was before. */
+/** A conversation on screen: its last part first, then new lines, and earlier parts on request. */
 export class View {
   readonly #file: TranscriptFile;
   /** Results of calls that are further up. */
@@ -234,7 +234,6 @@ export class View {
     if (lines.length === 0) return undefined;
     const items = lines.flatMap(this.#items);
     const results = items.flatMap((item) => (item.kind === "result" ? this.#late(item) : []));
-    // A result that is shown is kept for no call any more.
     const taken = new Set(results.map(({ call }) => call));
     const left = items.filter((item) => item.kind !== "result" || !taken.has(item.id));
     return { block: this.#shown(left), results };
@@ -252,7 +251,7 @@ export class View {
     return call ? [{ call: call.id, ...resultOf(call, result) }] : [];
   }
 
-  /** The part before all that was shown; undefined if there is none. */
+  /** The part before the first one shown; undefined at the start of the conversation. */
   earlier(): Block | undefined {
     while (!this.#file.isWhole) {
       const block = this.#shown(this.#file.earlier(PART_BYTES).flatMap(this.#items));
@@ -261,7 +260,7 @@ export class View {
     return undefined;
   }
 
-  /** A result of a call that was not read yet is kept for it. */
+  /** Keeps results whose calls lie further up until `earlier` reads those. */
   #shown(items: readonly Item[]): Block {
     for (const item of items) if (item.kind === "result") this.#results.set(item.id, item);
     const block = markdown(items, this.#results);

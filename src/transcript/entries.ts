@@ -10,8 +10,8 @@ export type ToHost = (path: string, folder?: string) => string | undefined;
 const MAX_RAW = 8 * 1024;
 
 /**
- * The entries of a conversation's file, which the CLI writes, one a line (measured with 2.1.330, and promised by
- * no one): whatever is not as expected is shown as it is.
+ * The entries of a conversation's file, one per line (measured with 2.1.330; the CLI documents no format). Anything
+ * unexpected is shown as it is.
  */
 export type Item =
   | { kind: "prompt"; text: string; at: number | undefined }

@@ -1,21 +1,21 @@
 import { fstatSync } from "node:fs";
 import { readRange, withRegular } from "../lib/read-regular";
 
-/** A line as it is in the file, or how many bytes one has that is too long to be read. */
+/** A line of the file, or the number of bytes of a line that is too long to read. */
 export type Line = string | { skipped: number };
 
-/** Longer lines are not read: an image, or a file that someone has put there. */
+/** Bytes. Longer lines hold an image or a pasted file. */
 const MAX_LINE = 8 * 1024 * 1024;
 
 const BLOCK = 256 * 1024;
 const LINE_END = 10;
 
 /**
- * The lines of a file that another program appends to: those that were added, and from there backwards
- * those before, a part at a time. A last line without its end waits for it.
+ * Reads the lines of a file that another program appends to: new lines as they arrive, and older ones backwards, a
+ * part at a time. It holds a last line back until its line end arrives.
  */
 export class TranscriptFile {
-  /** Bytes before this were not read, bytes behind `#end` did not exist yet. Both begin a line. */
+  /** The bytes read so far are those between `#begin` and `#end`; each is the start of a line. */
   #begin = 0;
   #end = 0;
   #inode: number | undefined;
@@ -23,7 +23,7 @@ export class TranscriptFile {
 
   constructor(readonly path: string) {}
 
-  /** Whether all that lies before what was read is read, too. */
+  /** Whether `earlier` has reached the start of the file. */
   get isWhole(): boolean {
     return this.#begin === 0;
   }
@@ -56,7 +56,7 @@ export class TranscriptFile {
     this.#begin = this.#end;
   }
 
-  /** The lines before those that were read, of about so many bytes; at least one, unless there is none. */
+  /** Reads backwards: the lines in about `bytes` bytes before those already read, and at least one if there is any. */
   earlier(bytes: number): Line[] {
     return withRegular(this.path, (file) => {
       const end = this.#begin;

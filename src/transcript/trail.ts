@@ -19,7 +19,7 @@ export interface Step {
 /** The trail of a conversation, from its end. */
 interface Trail {
   steps: Step[];
-  /** How many are about private files, which no one sees. */
+  /** The number of calls about private files, which are not listed. */
   hidden: number;
   /** The number of earlier steps. */
   left_out: number;

@@ -25,7 +25,7 @@ const Params = v.object({
 });
 type Options = Pick<v.InferOutput<typeof Params>, "with_conflicts" | "unsaved">;
 
-/** A message holds so many names. */
+/** The most file names in one message. */
 const MAX_NAMES = 20;
 
 /** Answers what a Neovim's user wants of a linked worktree. */

@@ -61,8 +61,8 @@ export class HomeJournal {
   }
 
   /**
-   * The file there without Claude's changes that wait for a review; undefined if no one knows that: then all of it
-   * waits. `began`: as it was at the branch point.
+   * The file there without Claude's pending changes; undefined if unknown, in which case all of it is pending. `began`
+   * is the file at the branch point.
    */
   settled(
     path: string,

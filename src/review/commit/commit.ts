@@ -32,7 +32,7 @@ const IN_PROGRESS = {
   REVERT_HEAD: "a revert is",
 };
 
-/** How long the index is left to hooks that amend the commit. */
+/** A post-commit hook that amends the commit does so right away and needs the index: we wait this long for it. */
 const QUIET_MS = 1_000;
 
 interface CommitRequest {
@@ -202,9 +202,8 @@ export interface OpenCommit {
 }
 
 /**
- * Asks Claude for the message of a commit. It receives what is committed, but for private files, and nothing else. It
- * runs outside of the project, whose settings no one may have looked at. `env`: variables of the user's. Throws
- * Failure.
+ * Asks Claude for a commit message. Claude sees what is committed, without private files, and nothing else. It runs
+ * outside the project, whose settings may be untrusted. `env` holds variables of the user's. Throws Failure.
  */
 export async function messageFor(
   commit: OpenCommit,

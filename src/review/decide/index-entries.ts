@@ -15,7 +15,7 @@ const CLOCKS_MS = 5_000;
 /** As long as the names of blobs are here. */
 const noEntry = (other: string) => `0 ${"0".repeat(other.length - other.indexOf(" ") - 1)}`;
 
-/** An entry of git's index before and after a decision: `MODE BLOB`; mode 0 where there is none. */
+/** An entry of git's index before and after a decision: `MODE BLOB`, with mode 0 for no entry. */
 export type IndexChange = readonly [before: string, after: string];
 
 /** The part of an undo in one file. */
@@ -28,7 +28,7 @@ interface Undoing {
 
 /** The changes of git's index by an undo, by path. */
 export interface IndexPlan {
-  /** Claude staged what is in these files, and no one has staged anything since. */
+  /** The index holds these files as Claude staged them, and nothing staged since. */
   changes: ReadonlyMap<string, IndexChange>;
   /** These it leaves alone, with something of Claude's. */
   left: ReadonlySet<string>;

@@ -28,8 +28,8 @@ export interface Outcome {
 type KeptFile = RecordOf<"keep">["files"][number];
 
 /**
- * Keeps what was chosen, as one decision; there is none if that is nothing. Throws the system's error where it cannot
- * be recorded.
+ * Keeps the targets as one decision; records none if nothing is left to keep. Throws the system's error if it cannot
+ * record the decision.
  */
 export function keep(
   project: ReviewedProject,
@@ -54,8 +54,8 @@ export function keep(
 }
 
 /**
- * Records a decision. A file that a hook has recorded a change of between the look at it and this is
- * left out: no one has seen that change. Returns the paths of those.
+ * Records a decision. Leaves out files for which a hook has since recorded another change, which the user has not
+ * seen, and returns their paths as `stale`.
  */
 function decided(
   project: ReviewedProject,
@@ -97,7 +97,7 @@ function seenOf(
   return { ...rowsOf(hunks), file: true };
 }
 
-/** Everything of a request's file that is to be decided; a renamed one is two files. */
+/** Everything to decide in a request's file; a renamed file is two. */
 export interface Found {
   entry: Entry;
   files: Entry[];

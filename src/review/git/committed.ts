@@ -2,8 +2,7 @@ import { headCommit } from "../../lib/git-folder";
 import { type GitWork, outputOf } from "./run";
 
 /**
- * The commit that HEAD names; null before the first one. Undefined if git fails: what no one knows
- * must not count as absent.
+ * The commit that HEAD names; null before the first one. Undefined if git fails, which must not count as having none.
  */
 export function* headOf(root: string): GitWork<string | null | undefined> {
   const head = headCommit(root);
@@ -26,8 +25,8 @@ export interface CommittedFile {
   blob?: string;
   symlink: boolean;
   /**
-   * As a checkout would write it, or as it stood in the work tree; of a symlink its target. Undefined if
-   * a filter driver (LFS) would make it, where no one knows how it stood there, and where it is missing.
+   * The content as a checkout would write it, or as it was in the work tree; for a symlink, its target. Undefined if
+   * git does not have it, or a filter driver (LFS) would produce it and its content in the work tree is unknown.
    */
   bytes: Uint8Array | undefined;
 }

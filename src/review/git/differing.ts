@@ -143,7 +143,7 @@ export function* differingPaths(root: string, copy?: string): GitWork<DifferingP
   };
 }
 
-/** Undefined if there is none that can be copied: git then says what is wrong with it. */
+/** Undefined if the index cannot be copied: git then says what is wrong with it. */
 function copyIndex(root: string, copy: string): string | undefined {
   return attempt(() => {
     const index = join(gitFolder(root) ?? root, "index");

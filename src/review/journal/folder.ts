@@ -21,7 +21,7 @@ export function reviewFolder(root: string): string {
   return join(stateFolder(), "review", id);
 }
 
-/** Makes a root's folder, which no one but its owner may enter. Throws the system's error. */
+/** Makes a root's folder, which only its owner may enter. Throws the system's error. */
 export function ensureReviewFolder(root: string): string {
   const folder = reviewFolder(root);
   makePrivateFolder(join(folder, "blobs"));

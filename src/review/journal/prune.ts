@@ -26,7 +26,7 @@ const IN_REVIEW = /\.lock(\.[0-9a-f]{8})+$/;
 const MAX_FOLDERS = 200;
 const WITH_TYPES = { withFileTypes: true } as const;
 
-/** Does a file wait for a decision? Of those nothing is ever forgotten. */
+/** Whether a file waits for a decision: pruning forgets nothing of such a file. */
 export type Waits = (path: string) => boolean;
 
 /** Prunes at most once an hour, even if the clock was set back. Throws the system's error. */
@@ -41,10 +41,9 @@ export async function pruneSometimes(folder: string, waits: () => Promise<Waits>
 }
 
 /**
- * Forgets what was decided a week ago, files that no one touched for 30 days, then, while there is too
- * much, whole files: the ones that were touched longest ago.
- * Keeps pending changes, however old and large they are, and records after `now`, in ms
- * since the epoch, when it was looked at what waits. Throws the system's error.
+ * Forgets decisions older than a week and files untouched for 30 days, then, while the journal is too large, whole
+ * files, least recently touched first. Keeps pending changes, however old and large, and records newer than `now` (ms
+ * since the epoch), the time for which `waits` answers. Throws the system's error.
  */
 export function prune(
   reviewFolder: string,

@@ -130,7 +130,7 @@ export function journalLines(reviewFolder: string): string[] {
   return readText(journalPath(reviewFolder), JOURNAL_BYTES)?.split("\n") ?? [];
 }
 
-/** Those of one type, without a look at all the others: a hook reads the journal at each prompt. */
+/** The records of one type, without parsing the others: a hook reads the journal at each prompt. */
 export function recordsOf<T extends JournalRecord["type"]>(
   reviewFolder: string,
   type: T,

@@ -9,7 +9,7 @@ import * as v from "valibot";
 const Hash = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/));
 const Text = v.string();
 const Entry = v.pipe(v.string(), v.regex(/^[0-7]{1,6} [0-9a-f]{40,64}$/));
-/** Refuses paths that no file system accepts: every later look at the file would fail. */
+/** Refuses paths that no file system accepts: every later read of the file would fail. */
 const Path = v.pipe(v.string(), v.nonEmpty(), v.maxBytes(4096), v.excludes("\0"));
 /** A comparison of the work tree finds 20,000 files at most. */
 const MAX_FILES = 50_000;

@@ -12,8 +12,8 @@ import type { RecordedScope } from "./record";
 const PREVIOUS = /^journal\.previous\.(\d+)$/;
 
 /**
- * A record as far as who rewrites looks at it; no one has checked it. `decision`: what a `back` takes back;
- * `comment` and `state` are a comment's.
+ * The fields of a record that rewriting reads, not validated. `decision` names the decision that a `back` takes back;
+ * `comment` and `state` belong to a comment.
  */
 export type Line = Partial<
   Record<

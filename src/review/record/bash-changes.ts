@@ -14,11 +14,10 @@ const SHARED = "Other commands ran at the same time: some of these changes may b
 const CLOCKS_MS = 1_000;
 
 /**
- * The changes of a Bash command below the root, by the CLI's own account; what it leaves out the comparison
- * of the work tree finds (./compare.ts). Both are needed: this one separates commands that ran at the
- * same time, and knows texts that were never committed nor seen before; but it is cut at some files,
- * behind a setting whose form no one promised, and says nothing of commands that failed or went on in
- * the background. Throws the system's error.
+ * The changes of a Bash command below the root, as the CLI reports them. The comparison of the work tree (./compare.ts)
+ * finds the rest. We need both: the CLI separates commands that ran at the same time, and knows texts that were never
+ * committed or seen before; but it limits the number of files, depends on an undocumented setting, and omits commands
+ * that failed or went on in the background. Throws the system's error.
  */
 export function bashChanges(
   project: RecordedProject,

@@ -11,8 +11,8 @@ const REQUEST = "compare.request";
 const MAX_ROUNDS = 5;
 
 /**
- * Compares a project's work tree in a process that no one waits for, since it reads all of it; or in
- * the one that compares already. `onError` gets the system's sentence.
+ * Compares a project's work tree in a detached process, since that reads the whole tree, or leaves it to the process
+ * that compares already. `onError` gets the system's message.
  */
 export function startComparison(
   { root, folder }: Pick<RecordedProject, "root" | "folder">,
@@ -24,7 +24,7 @@ export function startComparison(
     cwd: "/",
     detached: true,
     stdio: "ignore",
-    // It is nothing that a command of Claude's has left behind.
+    // Otherwise `leftBehind` would take it for a process that a command of Claude's left running.
     env: { ...process.env, CLAUDE_PID: undefined },
   });
   child.on("error", (error) => onError(error.message));
@@ -37,9 +37,8 @@ export function requestComparison(folder: string): void {
 }
 
 /**
- * Compares the work tree of `root` as often as it was asked for. Undefined if no one has asked, or another
- * process compares; otherwise to be called again, for it does not go on for good. Throws the system's
- * error.
+ * Compares the work tree of `root` as often as requested. Returns undefined if there is no request or another process
+ * compares; otherwise call it again, since one call makes at most MAX_ROUNDS comparisons. Throws the system's error.
  */
 export function compareInTurns(root: string): Found[] | undefined {
   const folder = reviewFolder(root);

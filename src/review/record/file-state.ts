@@ -7,7 +7,7 @@ import type { Content } from "../journal/record";
 import { stampOf } from "../state/contents";
 import type { RecordedProject } from "./recorded-project";
 
-/** Above this even the hash costs too much time. */
+/** Hashing a larger file takes too long. */
 const MAX_HASHED_BYTES = 64 * 1024 * 1024;
 
 export interface FileState {
@@ -15,7 +15,7 @@ export interface FileState {
   symlink: boolean;
   /** Undefined for a file that is absent. */
   stats: Stats | undefined;
-  /** A file's, or a symlink's target; undefined if it is not kept. */
+  /** The file's content or the symlink's target; undefined if the review does not keep it. */
   bytes: Uint8Array | undefined;
 }
 
@@ -58,7 +58,7 @@ function readBelow(root: string, path: string): FileBelow | undefined {
   }
 }
 
-/** When a file came to where it is: a folder that is moved takes it along. In ms since the epoch. */
+/** The time (ms since the epoch) at which the file, or a folder above it, was last created, moved or changed. */
 export function cameAt(root: string, relativePath: string): number {
   let time = 0;
   for (let path = relativePath; path !== "."; path = dirname(path)) {

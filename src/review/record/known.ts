@@ -167,9 +167,8 @@ interface Found {
 }
 
 /**
- * Records what a command of Claude's that still runs has changed so far: the call `use`, or the user,
- * found texts in files that no one knows, and has changed them. By the rule of ./compare.ts they are
- * the command's. Throws the system's error.
+ * Records what a running command of Claude's has changed so far: the call `use`, or the user, is changing files whose
+ * present text is not on record. By the rule of ./compare.ts those texts are the command's. Throws the system's error.
  */
 export function recordRunning(
   project: RecordedProject,

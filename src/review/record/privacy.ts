@@ -94,7 +94,7 @@ export class Privacy {
 
 /**
  * On many systems `.ENV` and `.env` are one file, and so are the composed and the decomposed `ü`:
- * letters lose their case and their accents. U+200B to U+200F are seen by no one.
+ * letters lose their case and their accents. U+200B to U+200F are invisible.
  */
 function folded(text: string): string {
   return text

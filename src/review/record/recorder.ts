@@ -20,7 +20,7 @@ export type Comparison = "compare" | "enough";
 const WITHOUT_GIT =
   "Outside of a git repository, changes by commands are known only of files that Claude edited before, or that are open in Neovim.";
 
-/** A command whose entries of the index are known to be Claude's only as long as no one else writes that. */
+/** Commands that stage: what they put into the index counts as Claude's until something else writes the index. */
 const STAGING = /\bgit\b.*\b(add|mv|rm|stage|apply|restore|reset)\b/s;
 
 /**

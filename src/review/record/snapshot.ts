@@ -140,7 +140,7 @@ export function snapshotFile(
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOSPC") throw error;
-    // Removed between the look at it and the reading, or a file is there where its folder was.
+    // The file was removed after it was listed, or a file has replaced its folder.
     const isGone = code === "ENOENT" || code === "ENOTDIR";
     return isGone ? { content: { absent: true }, stamp: "", mode: 0 } : undefined;
   }

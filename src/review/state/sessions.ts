@@ -136,7 +136,7 @@ export class Sessions {
     return this.#calls.spans.some(({ to }) => to === Number.POSITIVE_INFINITY);
   }
 
-  /** One ran between two times, in ms since the epoch, or no one knows: the clock may have been set back. */
+  /** Whether a call ran between two times (ms since the epoch), or may have: the clock may have been set back. */
   wasInCall(from: number, until = Number.POSITIVE_INFINITY): boolean {
     if (from < this.#knownSince || from > Date.now()) return true;
     return this.#calls.spans.some((span) => span.from <= until && span.to > from + CUT_OFF_MS);

@@ -19,7 +19,7 @@ interface KeptText {
 /**
  * A file's text at HEAD (no lines: it is not there) with exactly what the user has kept of Claude's. Neither what
  * waits for a decision nor the user's own lines are in it, but those that were kept in place of Claude's.
- * A string says why there is none: a sentence's end.
+ * Returns the end of a sentence, a string, that says why there is no such text.
  */
 export function keptText(
   weave: Weave,

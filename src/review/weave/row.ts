@@ -9,7 +9,7 @@ export interface Change {
   command?: string | undefined;
   /** ms since the epoch. */
   at: number;
-  /** When the call began, or its turn. Undefined if no one knows. */
+  /** When the call or its turn began, if known. */
   since?: number | undefined;
 }
 
@@ -25,9 +25,9 @@ export interface Mark {
   readonly keep?: string | undefined;
   /** The decision by which the user has undone it. */
   readonly undo?: string | undefined;
-  /** The file has the text without it: what the user then does to the line is the user's own. */
+  /** The file on disk has had the undo applied; what the user then does to the line is the user's own. */
   readonly settled?: boolean | undefined;
-  /** The step by which the user deleted the file that Claude had deleted this in: it no longer belongs to a file. */
+  /** The step in which the user deleted the whole file; Claude's deletion of this row no longer counts as pending. */
   readonly gone?: number | undefined;
 }
 
@@ -55,7 +55,7 @@ export function isClaude(by: Author): by is Change {
   return typeof by === "object";
 }
 
-/** Neither kept nor the user's own, and of the scope. */
+/** Whether a change of Claude's within the scope still waits for a decision. */
 export function isPending(mark: Mark | undefined, scope: Scope): boolean {
   if (!mark || mark.gone || !isClaude(mark.by) || !scope.includes(mark.by)) return false;
   return mark.keep === undefined || scope.withKept === true;
@@ -68,8 +68,8 @@ export function isUnsettled({ inserted, deleted, present }: Row): boolean {
 }
 
 /**
- * Whether the row is in the base text: the file as it would be without the scope's changes? A row that
- * was undone and is gone stays out of it, also when another session's deletion is what is undone now.
+ * Whether the row is in the base text: the file without the scope's changes. A row that was undone and is absent
+ * stays out, even when the deletion being undone now is another session's.
  */
 export function inBase(row: Row, scope: Scope): boolean {
   const { inserted, deleted, present } = row;

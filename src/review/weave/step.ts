@@ -116,9 +116,8 @@ function isPendingDeletion({ deleted }: Row): boolean {
 }
 
 /**
- * May the row come back as what it was? The user brings back anything but what was undone for good. Claude only what the same
- * session had deleted and no one kept: what Claude writes again after another deleted it is a new
- * change.
+ * Whether the row may come back as it was. The user brings back anything but what was undone for good; Claude only
+ * what the same session deleted and the user has not kept. Anything else that Claude writes again is a new change.
  */
 function canRevive(row: Row, mark: Mark): boolean {
   if (row.present) return false;

@@ -3,8 +3,8 @@ import { ALL, type Author, inBase, type Row, type Scope } from "./row";
 import { stepped } from "./step";
 
 /**
- * A file that is written again and again does not grow for ever: beyond so many rows, and so many for
- * each line of its text, rows go that are of no use any more.
+ * Limits the rows of a file that is written again and again: beyond both numbers, the second per line of its text, the
+ * weave drops rows without further use.
  */
 const MAX_ROWS = 500;
 const MAX_ROWS_PER_LINE = 10;
