@@ -99,9 +99,9 @@ class Workspace implements AsyncDisposable {
   /** Runs Lua when everything is checked, just before the first file is written. */
   beforeWrite(lua: string): Promise<unknown> {
     return this.neovim.lua(`
-      local disk = require("claude-code.editor.edits.disk")
-      local write = disk.write
-      disk.write = function(files)
+      local apply = require("claude-code.editor.edits.apply")
+      local write = apply.write
+      apply.write = function(files)
         ${lua}
         return write(files)
       end`);
@@ -205,7 +205,7 @@ describe.each(NEOVIMS)("edits of files with $name", (version) => {
   });
 
   const opened = () => workspace.neovim.command(`edit ${workspace.path("b.txt")}`);
-  const beforeWrite = (lua: string) => workspace.beforeWrite(`${lua}; disk.write = write`);
+  const beforeWrite = (lua: string) => workspace.beforeWrite(`${lua}; apply.write = write`);
   const typed = "vim.api.nvim_buf_set_lines(0, 0, 0, false, { 'typed' })";
   const MEANTIME = "b.txt was changed in the meantime";
   const obstacles: [name: string, problem: string, make: (path: string) => unknown][] = [

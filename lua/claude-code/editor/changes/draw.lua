@@ -1,31 +1,30 @@
---- Draws hunks in a buffer that holds the new text: colours, signs, and the old lines as virtual lines. Neovim cuts
---- virtual lines at the window's edge: where 'wrap' breaks the lines of the buffer, they are broken here.
+--- Draws hunks in a buffer with the new text: colours, signs, and the old lines as virtual lines. Neovim cuts virtual
+--- lines at the window's edge, so we break them if 'wrap' breaks the lines of the buffer.
 local api, fn = vim.api, vim.fn
 local hunks = require("claude-code.editor.changes.hunks")
 local pairs_of_lines = require("claude-code.editor.changes.pairs")
 local parsing = require("claude-code.editor.documents.parsing")
 require("claude-code.lib.highlights")
 
----Below tree-sitter's (100): its foreground goes on our background.
+---Below tree-sitter's 100: its foreground stays visible on our background.
 local LINE_PRIORITY, TEXT_PRIORITY = 50, 60
 
----Above those of other plugins, which know nothing of the change.
+---Above the signs of other plugins.
 local SIGN_PRIORITY = 100
 
----Nobody scrolls through more virtual lines than this; Neovim draws them all each time.
+---Neovim draws all virtual lines each time.
 local MAX_OLD_LINES = 500
 
----Bytes of a line that are shown; and fewer once the lines above it have LONG_LINES bytes, all together. Nobody sees
----more, and Neovim takes some 10 ms for 100 KB.
+---Bytes that are shown of a line, and of one below LONG_LINES bytes: Neovim takes some 10 ms for 100 KB.
 local MAX_LINE, SHORTER_LINE, LONG_LINES = 2000, 100, 20000
 
----Bytes of a hunk's old lines that have the colours of their syntax.
+---Bytes of old lines up to which a hunk gets the colours of their syntax.
 local MAX_PARSED = 20000
 
----Captures of tree-sitter's that say something else.
+---Captures of tree-sitter that are not colours.
 local NO_COLOURS = { conceal = true, none = true, nospell = true, spell = true }
 
----Rows that one line may take where lines are wrapped.
+---Rows of one wrapped line.
 local MAX_ROWS = 30
 
 local CAN_SCROLL = fn.has("nvim-0.11") == 1
@@ -34,22 +33,22 @@ local M = {}
 
 ---@alias claude-code.Chunk { [1]: string, [2]: string|string[] } text and highlight groups
 
----@alias claude-code.Pen fun(row: integer, column: integer, options: vim.api.keyset.set_extmark) sets an
---- extmark; both 0-based
+---Sets an extmark; row and column are 0-based.
+---@alias claude-code.Pen fun(row: integer, column: integer, options: vim.api.keyset.set_extmark)
 
 ---@class claude-code.DrawnHunk
----@field new integer first line, from 1; of no lines the one before
+---@field new integer first line, 1-based, or the line before if there are no new lines
 ---@field new_count integer
 ---@field old_lines string[]
 
----@class claude-code.LineStyle what old lines look like in a window
+---@class claude-code.LineStyle of old lines in a window
 ---@field margin claude-code.Chunk in front of old lines
----@field wrap_width integer cells in which the window wraps lines; 0 if it does not
+---@field wrap_width integer cells; 0 if the window does not wrap lines
 ---@field language? string by which tree-sitter colours the buffer
 
----@param column integer where it begins, in cells
----@return string text that shows as the same text does in a buffer
----@return integer column where it ends
+---@param column integer at which the text begins, in cells
+---@return string text that looks as it would in a buffer
+---@return integer column at which it ends
 local function visible(text, tabstop, column)
   if not text:find("%c") then
     return text, column + fn.strdisplaywidth(text, column)
@@ -57,7 +56,7 @@ local function visible(text, tabstop, column)
   local shown = {}
   for i, piece in ipairs(vim.split(text, "\t", { plain = true })) do
     local gap = i > 1 and tabstop - column % tabstop or 0
-    -- For a line of tabs alone Neovim's functions would be called thousands of times.
+    -- A line of tabs would call Neovim's functions thousands of times.
     if piece ~= "" then
       piece = fn.strtrans((piece:gsub("%z", "^@")))
     end
@@ -68,7 +67,7 @@ local function visible(text, tabstop, column)
 end
 
 ---@return string
----@return string? note for what was cut
+---@return string? note about the rest
 local function cut(line, most)
   if #line <= most then
     return line
@@ -79,7 +78,7 @@ end
 
 ---@param lines string[]
 ---@param language? string
----@return table<integer, string>[] groups of each line, by bytes from 1
+---@return table<integer, string>[] groups of each line, by 1-based bytes
 local function colours_of(lines, language)
   local found = vim.tbl_map(function()
     return {}
@@ -107,7 +106,7 @@ local function colours_of(lines, language)
 end
 
 ---@param most integer bytes that are shown
----@param ranges claude-code.ByteRange[] what changed
+---@param ranges claude-code.ByteRange[] changed parts
 ---@param colours table<integer, string>
 ---@return claude-code.Chunk[]
 local function chunks(whole, most, ranges, colours, tabstop)
@@ -131,18 +130,18 @@ local function chunks(whole, most, ranges, colours, tabstop)
   if note then
     found[#found + 1] = { note, "ClaudeCodeNote" }
   end
-  -- To the window's edge, as with lines of the buffer.
+  -- Colour up to the window's edge, as in lines of the buffer.
   found[#found + 1] = { (" "):rep(math.max(1, vim.o.columns - column)), "ClaudeCodeDelete" }
   return found
 end
 
----@return string head that fits, at least one character
+---@return string head at least one character
 local function fitting(text, cells)
   local head = fn.printf(("%%.%dS"):format(cells), text)
   return head ~= "" and head or fn.strcharpart(text, 0, 1)
 end
 
----@param line claude-code.Chunk[] the margin first, what fills the row last
+---@param line claude-code.Chunk[] the first one is the margin, the last one fills the row
 local function rows_of(line, width)
   local margin = fn.strdisplaywidth(line[1][1])
   local rows, left = { { line[1] } }, width - margin
@@ -155,7 +154,7 @@ local function rows_of(line, width)
       end
       local head = fitting(text, left)
       table.insert(rows[#rows], { head, group })
-      -- A character of two cells in the last one goes to the next row.
+      -- A wide character that does not fit the last cell begins the next row.
       local cells = fn.strdisplaywidth(head)
       text, left = text:sub(#head + 1), #head < #text and 0 or left - cells
     end
@@ -174,8 +173,7 @@ local function wrapped(lines, width)
   end)
 end
 
----@param changes table<integer, claude-code.ByteRange[]>
----@param style claude-code.LineStyle
+---@param changes table<integer, claude-code.ByteRange[]> by the index of a line
 ---@return claude-code.Chunk[][]
 local function virtual_lines(buf, old_lines, changes, style)
   local shown, lines, above = vim.list_slice(old_lines, 1, MAX_OLD_LINES), {}, 0
@@ -194,9 +192,9 @@ local function virtual_lines(buf, old_lines, changes, style)
   return style.wrap_width > 0 and wrapped(lines, style.wrap_width) or lines
 end
 
----Colours lines, and more strongly what changed within them.
+---Colours lines, and the changed parts of them more strongly.
 ---@param pen claude-code.Pen
----@param first integer 0-based row of the first line
+---@param first integer 0-based row
 ---@param count integer
 ---@param changes table<integer, claude-code.ByteRange[]> by the index of a line
 ---@param group "ClaudeCodeAdd"|"ClaudeCodeDelete"
@@ -216,7 +214,7 @@ function M.lines(pen, first, count, changes, group, text_group)
   end
 end
 
----The new lines with signs, and the old ones above them.
+---Draws the new lines with signs, and the old ones above them.
 ---@param buf integer
 ---@param pen claude-code.Pen
 ---@param hunk claude-code.DrawnHunk
@@ -240,7 +238,6 @@ function M.inline(buf, pen, hunk, style)
   end
 end
 
----One sign for each of some lines.
 ---@param pen claude-code.Pen
 ---@param first integer 0-based row
 ---@param count integer
@@ -255,13 +252,13 @@ function M.sign(pen, first, count, text, group, priority)
   })
 end
 
----@class claude-code.Drawing hunks of a buffer, drawn once a window comes near them
+---@class claude-code.Drawing draws hunks of a buffer once a window comes near them
 ---@field buf integer
 ---@field private namespace integer
 ---@field private list { new: integer, new_count: integer }[]
 ---@field private paint fun(pen: claude-code.Pen, hunk: table, style: claude-code.LineStyle)
----@field private side "old"|"new" which lines of the hunks the buffer has
----@field private tick integer changedtick of the text that the hunks are of
+---@field private side "old"|"new" of the hunks that the buffer has
+---@field private tick integer changedtick that the hunks belong to
 ---@field private style? claude-code.LineStyle
 ---@field private painted? table<integer, true> by index
 local Drawing = {}
@@ -269,10 +266,10 @@ Drawing.__index = Drawing
 
 local drawings = setmetatable({}, { __mode = "k" }) ---@type table<claude-code.Drawing, true>
 
----Draws hunks in place of those that were drawn in that namespace before.
+---Replaces an earlier drawing in the namespace.
 ---@param buf integer
 ---@param namespace integer
----@param list { new: integer, new_count: integer }[] of the text that the buffer has now
+---@param list { new: integer, new_count: integer }[] of the present text
 ---@param paint fun(pen: claude-code.Pen, hunk: table, style: claude-code.LineStyle)
 ---@param side? "old"|"new"
 ---@return claude-code.Drawing
@@ -299,7 +296,7 @@ end
 ---@return claude-code.LineStyle
 local function style_in(buf, win)
   local active = vim.treesitter.highlighter.active[buf]
-  -- A sign, and room up to where the lines of the buffer begin.
+  -- The sign, and blanks up to the text of the buffer.
   local cells = win and math.max(2, fn.getwininfo(win)[1].textoff) or 2
   return {
     margin = { "-" .. (" "):rep(cells - 1), "ClaudeCodeDeleteSign" },
@@ -308,7 +305,7 @@ local function style_in(buf, win)
   }
 end
 
----Rows on screen, and a screen above and below it.
+---@return [integer, integer] rows on screen, and a screen more above and below
 local function range_in(win)
   local rows = api.nvim_win_get_height(win)
   return { fn.line("w0", win) - rows, fn.line("w$", win) + rows }
@@ -330,16 +327,16 @@ function Drawing:paint_range(first, last)
   end
 end
 
----Draws what windows show or are near to: all of 10,000 hunks would take half a second. Hunks that were drawn before
----stay, unless the columns in front of the lines have changed.
+---Draws the hunks in and near windows: all of 10,000 would take half a second. Keeps drawn ones unless the
+---style has changed.
 function Drawing:show()
   if not api.nvim_buf_is_loaded(self.buf) then
     return self:stop()
   elseif self.tick ~= api.nvim_buf_get_changedtick(self.buf) then
-    return -- its owner will start another one
+    return -- Its owner will start another one.
   end
   local wins = fn.win_findbuf(self.buf)
-  -- Before all is cleared: Neovim scrolls old lines at the top of a window away if it is asked when there are none.
+  -- Ask before clearing: Neovim answers from a screen without the old lines, and scrolls for it.
   local style, ranges = style_in(self.buf, wins[1]), vim.tbl_map(range_in, wins)
   if not vim.deep_equal(style, self.style) then
     self.style, self.painted = style, {}

@@ -1,21 +1,21 @@
---- Characters that change how a text looks, or that nobody sees: control characters, those that turn the direction of
---- the text (CVE-2021-42574), invisible ones, and blanks that push what follows out of the window.
+--- Marks characters that hide or disguise text: control characters, those that change its direction (CVE-2021-42574),
+--- invisible ones, and blanks that push the rest of a line out of the window.
 local api = vim.api
 require("claude-code.lib.highlights")
 
----Code points, the same as those of `src/lib/visible.ts` (a test compares them). Not among them: tab, form feed and
----carriage return, which are common. A NUL is a line feed in a buffer's line.
+---Code points, the same as in `src/lib/visible.ts` (a test compares them), without the common tab, form feed and
+---carriage return. A NUL is a line feed in a buffer's line.
 local RANGES = "1-8 a-b e-1f 7f-9f ad 34f 600-605 61c 6dd 70f 890-891 8e2 115f-1160 17b4-17b5 180b-180f 200b 200e-200f "
   .. "2028-202e 2060-206f 3164 feff ffa0 fff0-fffb 110bd 110cd 13430-1343f 1bca0-1bca3 1d173-1d17a e0000-e0fff"
----They join letters and emojis; behind a letter of ASCII or one another they are hidden, too.
+---These join letters and emojis, but are hidden behind a letter of ASCII or one another.
 local JOINERS = "200c-200d"
 local BLANKS = "9 20 a0 1680 2000-200a 202f 205f 2800 3000"
 
----A text behind so many columns of blanks is outside of many windows; a tab counts as four.
+---Columns of blanks, which push a text out of many windows; a tab counts as four.
 local MANY_BLANKS = 80
 local MIN_BLANKS = MANY_BLANKS / 4
 
----More of them in one proposal are not marked.
+---Marks in one proposal.
 local MAX_MARKS = 1000
 ---In bytes.
 local PIECE_OF_LINE = 4000
@@ -25,8 +25,8 @@ local NAMESPACE = api.nvim_create_namespace("claude-code.hidden")
 
 local M = {}
 
----@return vim.lpeg.Pattern character one of them
----@return vim.lpeg.Pattern byte that one may begin with
+---@return vim.lpeg.Pattern character
+---@return vim.lpeg.Pattern byte with which one may begin
 local function compile(ranges)
   local lpeg = vim.lpeg
   local character, first_bytes = lpeg.P(false), lpeg.P(false)
@@ -40,8 +40,8 @@ local function compile(ranges)
   return character, first_bytes
 end
 
----By LPeg, as a pattern of Lua or Vim takes seconds for 100,000 lines.
----@return vim.lpeg.Pattern of a line; captures where the next of them begins, and what follows
+---A pattern of Lua or Vim would take seconds for 100,000 lines.
+---@return vim.lpeg.Pattern of a line; captures the beginning and the end of the next hidden character
 local function compile_characters()
   local lpeg = vim.lpeg
   local hidden, first_bytes = compile(RANGES)
@@ -52,7 +52,7 @@ local function compile_characters()
   return others ^ 0 * lpeg.Cp() * hidden * lpeg.Cp()
 end
 
----@return vim.lpeg.Pattern pattern of a line; captures blanks that may be many, with a text behind them
+---@return vim.lpeg.Pattern of a line; captures the beginning and the end of blanks that may be many and precede text
 local function compile_blanks()
   local lpeg = vim.lpeg
   local blank, first_bytes = compile(BLANKS)
@@ -64,7 +64,7 @@ end
 
 local NEXT, NEXT_BLANKS = compile_characters(), compile_blanks()
 
----@return integer? first 1-based, of the next blanks that are many
+---@return integer? first 1-based, of the next MANY_BLANKS
 ---@return integer? next
 local function find_blanks(line, from)
   local first, next = NEXT_BLANKS:match(line, from)
@@ -77,18 +77,18 @@ local function find_blanks(line, from)
   end
 end
 
----@return string? code what shows it, unless Neovim does so itself
+---@return string? code nil if Neovim shows the character
 local function code_of(character)
   local is_shown = vim.fn.strtrans(character) ~= character
   return not is_shown and ("<%04x>"):format(vim.fn.char2nr(character)) or nil
 end
 
----Composing characters share a cell with the one before, and nothing can be shown between them.
----@return integer next after all that belong to the same cell
+---Composing characters share a cell with the one before: marks can only follow all of them.
+---@return integer next behind the cell
 local function after_cell(line, next)
   local cell
   repeat
-    -- A copy of all that follows, for each of many marks, would take seconds.
+    -- Copying the rest of the line for each of many marks would take seconds.
     local piece = line:sub(next, next + PIECE_OF_LINE - 1):gsub("%z", "\n") -- as Vim script has a NUL
     cell = vim.fn.strcharpart("a" .. piece, 0, 1, true)
     next = next + #cell - 1
@@ -98,7 +98,7 @@ end
 
 ---@class claude-code.HiddenMarking
 ---@field pen claude-code.Pen
----@field left integer how many marks may still be set
+---@field left integer marks that may still be set
 ---@field found? integer line 1-based, of the first mark
 
 local function set_mark(marking, row, column, options)
@@ -110,8 +110,8 @@ local function inline(text)
   return { virt_text = { { text, "ClaudeCodeWarning" } }, virt_text_pos = "inline" }
 end
 
----@return string? codes of all such characters in its cell, unless Neovim shows them itself
----@return integer next after that cell
+---@return string? codes of all hidden characters in the cell; nil if Neovim shows the first one
+---@return integer next behind the cell
 local function codes_of(line, first, next)
   local codes = code_of(line:sub(first, next - 1))
   if not codes then
@@ -146,10 +146,7 @@ local function mark_line(marking, row, line)
   end
 end
 
----Marks those in the lines of a hunk.
----@param buf integer
----@param marking claude-code.HiddenMarking
----@param hunk { new: integer, new_count: integer } first line, from 1
+---@param hunk { new: integer, new_count: integer } lines 1-based
 local function mark_hunk(buf, marking, hunk)
   local row = math.max(hunk.new - 1, 0)
   for i, line in ipairs(api.nvim_buf_get_lines(buf, row, row + hunk.new_count, false)) do
@@ -164,10 +161,10 @@ function M.mark(buf, pen, hunk)
   mark_hunk(buf, { pen = pen, left = MAX_MARKS }, hunk)
 end
 
----Shows those in the lines of hunks, in the place of what was shown before.
+---Marks hidden characters in hunks, in place of earlier marks.
 ---@param buf integer
----@param hunks { new: integer, new_count: integer }[] first lines, from 1
----@return integer? line 1-based, of the first one
+---@param hunks { new: integer, new_count: integer }[] lines 1-based
+---@return integer? line 1-based, of the first mark
 function M.show(buf, hunks)
   local function pen(row, column, options)
     api.nvim_buf_set_extmark(buf, NAMESPACE, row, column, options)
@@ -182,7 +179,7 @@ end
 
 ---@param text string
 ---@param from? integer 1-based byte
----@return integer? first byte of the next character that is hidden
+---@return integer? first byte of the next hidden character
 function M.next_in(text, from)
   return (NEXT:match(text, from or 1))
 end

@@ -1,10 +1,9 @@
---- What differs between two texts: on whole lines, by Neovim's own diff with the algorithm of
---- 'diffopt', white space included.
-local diff = vim.text and vim.text.diff or vim.diff
+--- Compares the lines of two texts, white space included, by Neovim's diff with the algorithm of 'diffopt'.
+local diff = require("claude-code.editor.documents.lines").diff
 
 local M = {}
 
----@class claude-code.Hunk lines 1-based; a side without lines has the line before them as its first
+---@class claude-code.Hunk lines 1-based; a side without lines names the line before
 ---@field old integer
 ---@field old_count integer
 ---@field new integer
@@ -16,7 +15,7 @@ local M = {}
 ---@field added integer lines
 ---@field removed integer lines
 
----@return string text a buffer without text has no lines
+---A buffer without text has one empty line.
 local function joined(lines)
   if #lines == 1 and lines[1] == "" then
     return ""
@@ -24,11 +23,11 @@ local function joined(lines)
   return table.concat(lines, "\n") .. "\n"
 end
 
----Lines of both texts together up to which they are compared by the algorithm that 'diffopt' names. Beyond
----that it is the one of the default: "histogram" takes 2.5 s for 20,000 lines of which each second differs.
+---Lines of both texts that are compared by the algorithm of 'diffopt'. Longer ones get the default algorithm:
+---"histogram" takes 2.5 s for 20,000 lines if every second one differs.
 local MAX_FOR_ALGORITHM = 5000
 
----@param count integer of the lines of both texts
+---@param count integer lines of both texts
 local function diff_options(count)
   local wanted = { result_type = "indices" }
   for _, item in ipairs(vim.opt.diffopt:get()) do
@@ -39,7 +38,7 @@ local function diff_options(count)
   return wanted
 end
 
----@param old string lines that end
+---@param old string
 ---@param new string
 ---@return claude-code.Hunk[]
 function M.compare(old, new)
@@ -49,7 +48,7 @@ function M.compare(old, new)
   end, diff(old, new, diff_options(count)) --[[@as integer[][] ]])
 end
 
----By the item of 'diffopt'.
+---Options of vim.diff() by items of 'diffopt'.
 local IGNORING = {
   iblank = "ignore_blank_lines",
   iwhite = "ignore_whitespace_change",
@@ -57,7 +56,7 @@ local IGNORING = {
   iwhiteeol = "ignore_whitespace_change_at_eol",
 }
 
----Does 'diffopt' keep diff mode from showing a change, as only white space differs?
+---Does 'diffopt' keep diff mode from showing a change of white space?
 ---@param old string[] lines
 ---@param new string[]
 ---@return boolean
@@ -97,20 +96,20 @@ end
 
 ---@param hunk claude-code.Hunk
 ---@param side "old"|"new"
----@return integer first 1-based line where a cursor is on the hunk
+---@return integer first 1-based line on which the cursor is on the hunk
 ---@return integer last
 function M.span(hunk, side)
   local first, count = hunk[side], hunk[side .. "_count"]
   if count == 0 then
-    -- Between two lines: the one below shows it, as with ]c.
+    -- The line below shows it, as with ]c.
     return first + 1, first + 1
   end
   return first, first + count - 1
 end
 
 ---@param hunk claude-code.Hunk
----@return integer first 0-based row of its lines in the proposal
----@return integer last not included; the first one again if it only deletes
+---@return integer first 0-based row of the new lines
+---@return integer last exclusive; equals `first` if the hunk only deletes
 function M.rows(hunk)
   local first = hunk.new_count > 0 and hunk.new - 1 or hunk.new
   return first, first + hunk.new_count
@@ -119,7 +118,7 @@ end
 ---@param list claude-code.Hunk[]
 ---@param side "old"|"new"
 ---@param line integer 1-based
----@return integer index of the last hunk that begins at or above the line, 0 if none does
+---@return integer index of the last hunk that begins at or above the line, or 0
 function M.before(list, side, line)
   local index = 0
   while index < #list and M.span(list[index + 1], side) <= line do
@@ -128,7 +127,7 @@ function M.before(list, side, line)
   return index
 end
 
----The hunk under a cursor. Lines missing at the end of the file belong to its last line.
+---Finds the hunk under a cursor. Lines that are missing at the end of the file belong to its last line.
 ---@param list claude-code.Hunk[]
 ---@param side "old"|"new"
 ---@param line integer 1-based
@@ -147,10 +146,10 @@ end
 
 ---Finds a line of one text in the other.
 ---@param list claude-code.Hunk[] between them
----@param from "old"|"new" the text that has the line
+---@param from "old"|"new" text with the line
 ---@param line integer 1-based
 ---@return integer line of the other text, or the nearest one
----@return boolean is_same false where a hunk has it
+---@return boolean is_same false if a hunk has it
 function M.counterpart(list, from, line)
   local to, shift = from == "old" and "new" or "old", 0
   for _, hunk in ipairs(list) do

@@ -1,6 +1,5 @@
---- Keys of a buffer for as long as its hunks wait for a decision. They act at once: longer mappings of the buffer that
---- begin with one (`grr`) are put away for that time. Nothing here remembers which buffers have them: Neovim is asked,
---- since it clears a buffer's mappings on its own (`:bdelete`).
+--- Maps keys of a buffer while its hunks wait for a decision. They act at once: longer mappings of the buffer that
+--- begin with one (`grr`) are removed for that time. Neovim clears a buffer's mappings on `:bdelete`: we ask it which remain.
 local api, fn = vim.api, vim.fn
 
 local M = {}
@@ -9,13 +8,13 @@ local M = {}
 ---@field keys string|string[]|false as the option for it says
 ---@field desc string
 ---@field modes? string[] normal mode if left out
----@field is_repeated? boolean `.` does it again
+---@field is_repeated? boolean `.` repeats it
 ---@field run fun(mode: string, key: string)
 
 ---@alias claude-code.KeyOwner
 ---| "before" the other side of a review's file
 ---| "diff"
----| "original" what language servers answer in a diff
+---| "original" requests to language servers in a diff
 ---| "review"
 
 ---@class claude-code.Mapped
@@ -23,7 +22,7 @@ local M = {}
 ---@field entry claude-code.Key
 ---@field before table[] the buffer's own mappings, as of maparg()
 
----By the functions that our mappings call. It forgets those of mappings that Neovim cleared.
+---By the callbacks of our mappings, weakly: Neovim may clear these.
 local mapped = setmetatable({}, { __mode = "k" }) ---@type table<function, claude-code.Mapped>
 
 ---@param option string|string[]|false
@@ -37,7 +36,7 @@ end
 ---@field modes? string[]
 ---@field is_repeated? boolean
 
----@param section "diff"|"review" whose option `keys` names and describes them
+---@param section "diff"|"review" of the option `keys`, which names and describes them
 ---@param actions table<string, claude-code.KeyAction>
 ---@return claude-code.Key[] in the order of the help
 function M.entries(section, actions)
@@ -54,7 +53,6 @@ function M.entries(section, actions)
   return entries
 end
 
----Shows keys in a floating window.
 ---@param title string
 ---@param entries claude-code.Key[]
 function M.show(title, entries)
@@ -71,13 +69,14 @@ local function guarded(entry, mode, key)
   require("claude-code.messages.notify").guard(entry.run, mode, key)
 end
 
-local repeated ---@type { key: string, cursor?: [integer, integer] } what `.` does again; the cursor at the first time
+---What `.` repeats, and the cursor until the first time.
+local repeated ---@type { key: string, cursor?: [integer, integer] }
 
----Called by `g@`, the only operator that `.` repeats for others: in another buffer that has these keys, too.
+---Runs by `g@`, the only operator of plugins that `.` repeats, also in another buffer with these keys.
 function M.operator()
   local ours = mapped[fn.maparg(repeated.key, "n", false, true).callback]
   if repeated.cursor then
-    -- The operator goes to the beginning of a closed fold.
+    -- The operator has moved it to the beginning of a closed fold.
     api.nvim_win_set_cursor(0, repeated.cursor)
     repeated.cursor = nil
   end
@@ -86,7 +85,6 @@ function M.operator()
   end
 end
 
----@param entry claude-code.Key
 local function run(entry, mode, key)
   if mode ~= "n" or not entry.is_repeated then
     return guarded(entry, mode, key)
@@ -123,7 +121,7 @@ local function map(buf, owner, mode, key, entry)
   end
 end
 
----Removes them, by whatever name the options have for them now. One that the user has set since then stays.
+---Removes our mappings, but none that the user has set since, and restores those of the buffer.
 ---@param buf integer
 ---@param owner claude-code.KeyOwner
 function M.unmap(buf, owner)
@@ -142,8 +140,7 @@ function M.unmap(buf, owner)
   end
 end
 
----Maps what the buffers do not have yet; what another owner has mapped there stays. A mapping of a buffer's own
----comes back with `unmap`.
+---Leaves keys alone that another owner has mapped.
 ---@param buffers integer[]
 ---@param owner claude-code.KeyOwner
 ---@param entries claude-code.Key[]

@@ -1,18 +1,18 @@
---- Pairs of an old line and the new one in its place, and the words that changed between them: as diff mode finds them
---- with `linematch` and `inline:word` in 'diffopt' of Neovim 0.12, and the same in 0.10.
-local diff = vim.text and vim.text.diff or vim.diff
+--- Pairs old lines with new ones, and finds the words that changed between them, as diff mode of Neovim 0.12 does with
+--- `linematch` and `inline:word` in 'diffopt'.
+local hunks = require("claude-code.editor.documents.lines").hunks
 
----Lines of a hunk, old and new ones, that are paired; up to MAX_ALIKE by similarity, which takes 480 ms for 200.
+---Lines of a hunk, old and new, that are paired, and that are paired by similarity, which takes 480 ms for 200.
 local MAX_LINES, MAX_ALIKE = 100, 40
----Bytes of a line in which changed words are looked for.
+---Bytes of a line that is searched for changed words.
 local MAX_LINE = 2000
 
----Changed words with no more than these bytes between them are marked as one, unless those have a word.
+---Bytes between two changed words that are marked as one, if none of them is part of a word.
 local MAX_GAP = 3
 
 local M = {}
 
----@alias claude-code.ByteRange { [1]: integer, [2]: integer } 0-based, the last not included
+---@alias claude-code.ByteRange { [1]: integer, [2]: integer } 0-based, end exclusive
 
 ---@return table<integer, integer> index of the old line by that of the new one
 local function pairs_of(old, new)
@@ -20,20 +20,16 @@ local function pairs_of(old, new)
   if #old == 0 or #new == 0 or #old + #new > MAX_LINES then
     return found
   end
-  local options = { result_type = "indices", linematch = MAX_ALIKE }
-  local before, after = table.concat(old, "\n") .. "\n", table.concat(new, "\n") .. "\n"
-  for _, part in
-    ipairs(diff(before, after, options) --[[@as integer[][] ]])
-  do
-    for i = 0, math.min(part[2], part[4]) - 1 do
-      found[part[3] + i] = part[1] + i
+  for _, hunk in ipairs(hunks(old, new, MAX_ALIKE)) do
+    for i = 1, math.min(hunk.old, hunk.new) do
+      found[hunk.from + i] = hunk.row + i
     end
   end
   return found
 end
 
----@return string words, blanks and other characters, a line each
----@return integer[] bytes before each of them
+---@return string[] words, blanks and other characters
+---@return integer[] starts byte of each, 0-based, and of the end
 local function tokens_of(line)
   local tokens, starts, at = {}, {}, 1
   while at <= #line do
@@ -42,20 +38,20 @@ local function tokens_of(line)
       _, last = line:find("^%s+", at)
     end
     last = last or at
-    tokens[#tokens + 1], starts[#starts + 1] = line:sub(at, last) .. "\n", at - 1
+    tokens[#tokens + 1], starts[#starts + 1] = line:sub(at, last), at - 1
     at = last + 1
   end
   starts[#starts + 1] = #line
-  return table.concat(tokens), starts
+  return tokens, starts
 end
 
----@return integer bytes that are no blanks
+---@return integer bytes without blanks
 local function size(text)
   return #text:gsub("%s", "")
 end
 
----@return claude-code.ByteRange[] those that are not empty
----@return integer bytes in them that are no blanks
+---@return claude-code.ByteRange[] without empty ones
+---@return integer bytes in them without blanks
 local function joined(line, ranges)
   local found, bytes = {}, 0
   for _, range in ipairs(ranges) do
@@ -73,14 +69,7 @@ local function joined(line, ranges)
   return found, bytes
 end
 
----@param starts integer[] of tokens
----@param first integer the one before, if there is none
-local function range_of(starts, first, count)
-  first = count > 0 and first or first + 1
-  return { starts[first], starts[first + count] }
-end
-
----@return claude-code.ByteRange[]? in_old nil for lines of which more than half changed, and for long ones
+---@return claude-code.ByteRange[]? in_old nil if the lines are long, or more than half of them changed
 ---@return claude-code.ByteRange[]? in_new
 local function changed_words(old, new)
   if math.max(#old, #new) > MAX_LINE then
@@ -89,11 +78,9 @@ local function changed_words(old, new)
   local before, old_starts = tokens_of(old)
   local after, new_starts = tokens_of(new)
   local old_ranges, new_ranges = {}, {}
-  for i, part in
-    ipairs(diff(before, after, { result_type = "indices" }) --[[@as integer[][] ]])
-  do
-    old_ranges[i] = range_of(old_starts, part[1], part[2])
-    new_ranges[i] = range_of(new_starts, part[3], part[4])
+  for i, hunk in ipairs(hunks(before, after)) do
+    old_ranges[i] = { old_starts[hunk.row + 1], old_starts[hunk.row + hunk.old + 1] }
+    new_ranges[i] = { new_starts[hunk.from + 1], new_starts[hunk.from + hunk.new + 1] }
   end
   local in_old, old_bytes = joined(old, old_ranges)
   local in_new, new_bytes = joined(new, new_ranges)
@@ -102,7 +89,7 @@ local function changed_words(old, new)
   end
 end
 
----What changed within the lines of a hunk.
+---Finds the parts of a hunk's lines that changed.
 ---@param old string[]
 ---@param new string[]
 ---@return table<integer, claude-code.ByteRange[]> in_old by the index of a line

@@ -1,21 +1,19 @@
---- Scrolls a window to a hunk: to all of its lines, to what changed far to the right in them, and to the old
---- lines above them.
+--- Scrolls a window to a hunk: to its lines, to a change far to the right in them, and to the old lines above them.
 local api, fn = vim.api, vim.fn
 local file_lines = require("claude-code.editor.documents.lines")
 
----Lines that are shown below a hunk.
+---Lines below a hunk.
 local CONTEXT = 3
 
----So much of what follows the change's beginning must be visible, in cells.
+---Cells that must be visible from the beginning of a change.
 local MIN_VISIBLE = 10
 
----So far to the right, in bytes, it is not looked for: Neovim draws such lines slowly.
+---Bytes from which on a change is not revealed: Neovim draws such lines slowly.
 local FARTHEST = 20000
 
 local M = {}
 
----Brings the lines from the cursor's on into sight, with what follows them; of too many, the first ones.
----Neovim by itself would show as much as the cursor needs.
+---Shows the lines from the cursor on and CONTEXT more, or as many as fit. Neovim would show only the cursor's.
 ---@param last integer 1-based
 local function show_lines(win, last)
   local cursor = api.nvim_win_get_cursor(win)
@@ -24,26 +22,26 @@ local function show_lines(win, last)
     cursor[1] + api.nvim_win_get_height(win) - 2,
     api.nvim_buf_line_count(api.nvim_win_get_buf(win))
   )
-  -- Virtual lines stand above a line, and Neovim draws none above its topmost one.
+  -- Neovim draws no virtual lines above the topmost line.
   for _, line in ipairs({ lowest, cursor[1] - 1 }) do
     api.nvim_win_set_cursor(win, { math.max(line, 1), 0 })
   end
   api.nvim_win_set_cursor(win, cursor)
 end
 
----Scrolls sideways to a change that 'nowrap' hides. Moves the cursor as well: Neovim keeps it in sight.
+---Scrolls sideways to a change that 'nowrap' hides, with the cursor, which Neovim keeps in sight.
 ---@param win integer
 ---@param row integer 1-based
----@param other string the line that it replaces, or that replaces it
+---@param other string its counterpart, old or new
 function M.changed_part(win, row, other)
-  local line = api.nvim_buf_get_lines(api.nvim_win_get_buf(win), row - 1, row, false)[1] or ""
+  local line = file_lines.at(api.nvim_win_get_buf(win), row - 1)
   local column = file_lines.common(line, other)
   if column >= FARTHEST then
     return
   end
   local width = api.nvim_win_get_width(win) - fn.getwininfo(win)[1].textoff
   api.nvim_win_call(win, function()
-    -- Vim script has a line feed for a NUL, and shows both alike.
+    -- Vim script has a line feed for a NUL.
     local cells = fn.strdisplaywidth((line:sub(1, column):gsub("%z", "\n")))
     if not vim.wo.wrap and cells + MIN_VISIBLE > width then
       api.nvim_win_set_cursor(win, { row, column })
@@ -61,8 +59,7 @@ function M.hunk(win, hunk)
   end
 end
 
----Of old lines above the first row of a window Neovim shows none, unless it is asked to. Scrolls to them if
----that row has the cursor.
+---Scrolls to the old lines above the first row of a window if that row has the cursor. Neovim does not.
 ---@param win integer
 ---@param namespace integer of the old lines
 function M.old_lines_on_top(win, namespace)

@@ -1,6 +1,5 @@
---- Two windows in diff mode, one with the old text and one with the new text. Diff mode's colours would cover those of
---- the text, and it marks what changed within lines by other rules in each version of Neovim. We draw both; it fills,
---- folds and scrolls.
+--- Two windows in diff mode, one with the old text and one with the new text. Diff mode fills, folds and scrolls; we
+--- draw the colours: its own would cover those of the text, and its rules for changes within lines differ by version.
 local api = vim.api
 local draw = require("claude-code.editor.changes.draw")
 local hunks = require("claude-code.editor.changes.hunks")
@@ -12,19 +11,19 @@ local DIFF_GROUPS = "DiffAdd:ClaudeCodePlain,DiffChange:ClaudeCodePlain,DiffText
 local LINEMATCH = "linematch:40"
 local NAMESPACE = api.nvim_create_namespace("claude-code.changes.sides")
 
----Columns of two sides beside each other, 45 each: with less a side shows too little of a change.
+---Columns of two sides beside each other, 45 each and a separator.
 local MIN_WIDTH = 91
----Lines of two sides below each other: four, a status line and a bar each.
+---Lines of two sides below each other: four of text, a status line and a bar each.
 local MIN_HEIGHT = 12
 
----Above these, diff mode keeps Neovim from answering: Neovim 0.12 needs 1.5 s to find the changed parts of 20,000
----unlike lines, and 0.4 s for 2,000 hunks. Changed lines and bytes are those of both sides.
+---Beyond these, which count both sides, diff mode blocks Neovim: 0.12 needs 1.5 s for the changed parts of 20,000
+---unlike lines, and 0.4 s for 2,000 hunks.
 local MAX_CHANGED_LINES = 4000
 local MAX_CHANGED_BYTES = 150 * 1000
 local MAX_HUNKS = 400
 
 local M = {
-  ---What diff mode and we change in a window.
+  ---Options of a window that diff mode or we change.
   OPTIONS = {
     "conceallevel",
     "cursorbind",
@@ -45,7 +44,7 @@ local M = {
 ---@field new_win integer
 ---@field private drawings claude-code.Drawing[]
 ---@field private adds_linematch boolean
----@field private scrollopt string as :diffthis, which changes it for all windows, found it
+---@field private scrollopt string before :diffthis, which changes it for all windows
 local Sides = {}
 Sides.__index = Sides
 
@@ -54,7 +53,6 @@ function M.is_below()
   return vim.list_contains(vim.opt.diffopt:get(), "horizontal")
 end
 
----@return boolean is so much room enough?
 function M.fits(width, height)
   if M.is_below() then
     return height >= MIN_HEIGHT
@@ -76,7 +74,7 @@ end
 ---@param old string[]
 ---@param new string[]
 ---@param list claude-code.Hunk[] between them
----@return string? reason that only an inline drawing shows all of it
+---@return string? reason to draw the change inline
 function M.why_inline(old, new, list)
   if is_too_big(old, new, list) then
     return "the change is too big for diff mode"
@@ -87,7 +85,7 @@ end
 
 ---@param win integer
 ---@param split "above"|"below"|"left"|"right"
----@return vim.api.keyset.win_config of the other side: a size of its own keeps 'equalalways' from resizing all windows
+---@return vim.api.keyset.win_config of the other side, with a size, which keeps 'equalalways' from resizing all windows
 function M.half(win, split)
   local dimension = (split == "left" or split == "right") and "width" or "height"
   local room = api["nvim_win_get_" .. dimension](win)
@@ -96,12 +94,12 @@ end
 
 ---@param old_win integer
 ---@param new_win integer
----@param folds boolean what is the same
+---@param folds boolean equal lines are folded
 ---@return claude-code.Sides
 function M.start(old_win, new_win, folds)
   local self = setmetatable({ old_win = old_win, new_win = new_win, drawings = {} }, Sides)
   self.scrollopt = vim.go.scrollopt
-  -- TODO(0.10): without it, it pairs lines by their place.
+  -- TODO(0.10): without linematch, diff mode pairs lines by their place.
   self.adds_linematch = not vim.go.diffopt:find("linematch", 1, true)
   if self.adds_linematch then
     vim.opt.diffopt:append(LINEMATCH)
@@ -109,12 +107,12 @@ function M.start(old_win, new_win, folds)
   vim.opt.scrollopt:append("hor")
   for _, win in ipairs({ old_win, new_win }) do
     local options = vim.wo[win][0]
-    -- A link's address, for one, is part of what is written.
+    -- The change may be in concealed text, such as the address of a link.
     options.conceallevel = 0
     if folds then
       api.nvim_win_call(win, vim.cmd.diffthis)
     else
-      -- Unlike :diffthis this leaves the folds that the user has made.
+      -- Unlike :diffthis, this keeps the user's folds.
       options.foldenable, options.wrap = false, false
       options.scrollbind, options.cursorbind, options.diff = true, true, true
     end
@@ -124,14 +122,13 @@ function M.start(old_win, new_win, folds)
   return self
 end
 
----Does a window have these colours, also as a copy from the window that it was split off?
+---A window that was split off a side has copied its colours.
 ---@param win integer
 ---@return boolean
 function M.is_side(win)
   return vim.wo[win].diff and vim.wo[win].winhighlight:find(DIFF_GROUPS, 1, true) ~= nil
 end
 
----@param first integer 1-based
 local function lines_of(buf, first, count)
   return count == 0 and {} or api.nvim_buf_get_lines(buf, first - 1, first - 1 + count, false)
 end
@@ -143,7 +140,7 @@ function Sides:buffers()
   return api.nvim_win_get_buf(self.old_win), api.nvim_win_get_buf(self.new_win)
 end
 
----@param list claude-code.Hunk[] of the texts that the windows show now
+---@param list claude-code.Hunk[] of the present texts
 function Sides:draw(list)
   local old_buf, new_buf = self:buffers()
   local function changes(hunk)
@@ -162,7 +159,7 @@ function Sides:draw(list)
   }
 end
 
----Scrolls both sides to what changed far to the right.
+---Scrolls both sides to a change far to the right.
 ---@param hunk? claude-code.Hunk
 function Sides:reveal(hunk)
   if not hunk or hunk.old_count == 0 or hunk.new_count == 0 then
@@ -174,12 +171,12 @@ function Sides:reveal(hunk)
   reveal.changed_part(self.new_win, hunk.new, old)
 end
 
----Both sides the same size again, of the room that they have together.
+---Makes both sides the same size.
 ---@param is_below boolean
 function Sides:even_out(is_below)
   local dimension = is_below and "height" or "width"
   local get, set = api["nvim_win_get_" .. dimension], api["nvim_win_set_" .. dimension]
-  -- What one side gives or takes is the other one's, which is next to it.
+  -- The sides are neighbours: one gets what the other one loses.
   set(self.old_win, math.floor((get(self.old_win) + get(self.new_win)) / 2))
 end
 

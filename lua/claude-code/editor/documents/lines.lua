@@ -5,10 +5,10 @@ local api = vim.api
 local BOM = "\239\187\191"
 local LINE_ENDS = { dos = "\r\n", mac = "\r", unix = "\n" }
 
--- TODO(0.11): vim.diff has this name from 0.12 on.
-local diff = vim.text and vim.text.diff or vim.diff
-
-local M = {}
+local M = {
+  -- TODO(0.11): vim.diff has this name from 0.12 on.
+  diff = vim.text and vim.text.diff or vim.diff,
+}
 
 ---@class claude-code.Text
 ---@field lines string[] at least one; a NUL stays one
@@ -89,7 +89,7 @@ function M.hunks(old, new, linematch)
     -- A hunk without lines names the line before it.
     row, from = count > 0 and row - 1 or row, added > 0 and from - 1 or from
     return { row = row, old = count, from = from, new = added }
-  end, diff(joined(old), joined(new), options) --[[@as integer[][] ]])
+  end, M.diff(joined(old), joined(new), options) --[[@as integer[][] ]])
 end
 
 ---@param old string

@@ -1,30 +1,30 @@
---- Edits of many files by language servers: computed and checked as a whole, then each file is written atomically, and
---- the buffers follow. All in a task.
+--- Applies edits of language servers to many files, in a task: computes and checks all of them first, then writes each
+--- file atomically and reloads its buffer.
 local api, uv = vim.api, vim.uv
 local columns = require("claude-code.editor.columns")
-local disk = require("claude-code.editor.edits.disk")
 local file_change = require("claude-code.editor.documents.file_change")
 local files = require("claude-code.editor.language.files")
 local lines = require("claude-code.editor.documents.lines")
 local path = require("claude-code.editor.documents.path")
 local privacy = require("claude-code.editor.privacy")
 local regular_file = require("claude-code.lib.regular_file")
+local reload = require("claude-code.editor.documents.reload")
 local sort = require("claude-code.lib.sort")
 local task = require("claude-code.lib.task")
 
----Larger files, and more of them, are not the work of a language server.
+---No language server edits larger files, or more of them.
 local MAX_BYTES, MAX_FILES, MAX_TOTAL = 10 * 1024 * 1024, 2000, 50 * 1024 * 1024
 
----Edits of all files: those of one are sorted in one go.
+---Edits of all files: sorting those of one file does not yield.
 local MAX_EDITS = 50000
 
 local M = {}
 
----@class claude-code.FileEdit the executable has checked its form
+---@class claude-code.FileEdit in a form that the executable has checked
 ---@field path string real path
 ---@field edits lsp.TextEdit[]
----@field encoding string in which the edits count columns
----@field version? integer of the text for which the server made them, as Neovim sent it
+---@field encoding string by which the edits count columns
+---@field version? integer of the text that the server had from Neovim
 
 ---@class claude-code.AppliedFile
 ---@field path string
@@ -35,8 +35,7 @@ local M = {}
 ---@field buf? integer loaded
 ---@field tick? integer
 
----Ticks of all loaded buffers of files: what a server is asked about.
----@return table<string, integer> by path
+---@return table<string, integer> ticks of all loaded buffers of files, by path
 function M.ticks()
   local ticks = {}
   for _, buf in ipairs(api.nvim_list_bufs()) do
@@ -52,7 +51,7 @@ local function refuse(text, ...)
   error({ code = "refused", message = text:format(...) }, 0)
 end
 
----Does a server know an older text? The new name may take only the place of a text with the old one.
+---A server that knows an older text puts the new name in the place of something other than the old one.
 ---@param renamed? { from: string, to: string }
 local function is_misplaced(replaced, new, renamed)
   return renamed ~= nil
@@ -61,15 +60,14 @@ local function is_misplaced(replaced, new, renamed)
     and not replaced:lower():find(renamed.from:lower(), 1, true)
 end
 
----@param all string[] lines; as servers count, there is one more behind the last line end
+---@param all string[] lines, including the one that servers count behind the last line end
 ---@param edits lsp.TextEdit[]
----@return string? text nil if they were made for another one
+---@return string? text nil if the edits were made for another text
 local function edited(all, edits, encoding, renamed)
   local text, begins, size = table.concat(all, "\n"), {}, 0
   for i, line in ipairs(all) do
     begins[i], size = size, size + #line + 1
   end
-  ---@param place lsp.Position
   local function offset(place)
     local line, begin = all[place.line + 1], begins[place.line + 1]
     return line and begin + columns.to_byte(line, place.character, encoding) or #text
@@ -81,7 +79,7 @@ local function edited(all, edits, encoding, renamed)
     if start.line > #all then
       return nil
     end
-    -- These two as Neovim does: a server may count a carriage return, and mean its newline to be that of the line.
+    -- As in Neovim: a server may count a carriage return, and its newline is then that of the line.
     if last_line and stop.character > #last_line then
       new = new:gsub("\n$", "")
     elseif start.line == #all then
@@ -107,7 +105,7 @@ local function is_text(text)
   return not text:find("\0", 1, true) and not text:find("\r[^\n]") and not vim.endswith(text, "\r")
 end
 
----BOM, line ends and a missing last line end stay.
+---Keeps the BOM, the line ends, and a missing last line end.
 local function edit_text(file, edit, renamed)
   local name, text = path.title(file.path), lines.parse(file.after)
   if not file_change.is_utf8(file.after) or not is_text(file.after) then
@@ -126,10 +124,11 @@ local function edit_text(file, edit, renamed)
   task.breathe()
 end
 
+---Throws a reason not to edit the file.
 ---@param folders string[] of the workspace
 ---@param tick integer? of the file's buffer, when the server was asked
 ---@param version integer? of the text that the server knows
----@return claude-code.AppliedFile throws why it is not edited
+---@return claude-code.AppliedFile
 local function opened(name, folders, tick, version)
   local buf, title = path.loaded_buffer(name), path.title(name)
   if privacy.is_private(name) or (buf and privacy.hides(buf)) then
@@ -156,28 +155,22 @@ local function opened(name, folders, tick, version)
   if not (regular_file.is_writable(name) and uv.fs_access(vim.fs.dirname(name), "W")) then
     refuse("%s is read-only.", title)
   end
-  return {
-    path = name,
-    before = before,
-    after = before,
-    edits = 0,
-    stat = stat,
-    buf = buf,
-    tick = now,
-  }
+  local file = { path = name, before = before, after = before, edits = 0, stat = stat }
+  file.buf, file.tick = buf, now
+  return file
 end
 
 ---@class claude-code.ApplyParams
 ---@field operations claude-code.FileEdit[]
----@field ticks table<string, integer> when the server was asked
----@field renamed? { from: string, to: string } the names of a symbol
+---@field ticks table<string, integer> by path, when the server was asked
+---@field renamed? { from: string, to: string } names of a symbol
 ---@field preview? boolean
 
----@return claude-code.AppliedFile[] changes sorted by path
+---@return claude-code.AppliedFile[] sorted by path
 local function changes_of(params)
   local by_path, bytes, edits = {}, 0, 0 ---@type table<string, claude-code.AppliedFile>, integer, integer
   local folders = require("claude-code.lib.workspace").folders()
-  -- First, so that no other failure shows anything of a file.
+  -- A failure below quotes a file, which must not be private.
   for i, edit in ipairs(params.operations) do
     local name = path.normal(edit.path)
     if not by_path[name] then
@@ -199,8 +192,91 @@ local function changes_of(params)
   return sort(changes, "path")
 end
 
+local function is_unchanged(file)
+  local buf, name = path.loaded_buffer(file.path), file.path
+  -- A write in the same moment leaves the time of the file as it was.
+  return regular_file.read(name, math.huge) == file.before
+    and (buf and api.nvim_buf_get_changedtick(buf)) == file.tick
+    and not (buf and vim.bo[buf].modified)
+    -- A folder on the way may have become a link.
+    and path.real(name) == name
+end
+
+---Writes the new text beside the file, with its mode and owner, under a name that src/lib/atomic-write.ts knows.
+local function write_draft(file)
+  local id = require("claude-code.lib.uuid")():sub(1, 8)
+  local draft = ("%s/.claude-code-nvim.%s.tmp"):format(vim.fs.dirname(file.path), id)
+  local mode = bit.band(file.stat.mode, 511) -- 0777
+  local handle, problem = uv.fs_open(draft, "wx", mode)
+  if not handle then
+    return nil, problem
+  end
+  local written, failure = uv.fs_write(handle, file.after, 0)
+  uv.fs_fchmod(handle, mode)
+  uv.fs_fchown(handle, file.stat.uid, file.stat.gid)
+  uv.fs_close(handle)
+  if written ~= #file.after then
+    uv.fs_unlink(draft)
+    return nil, failure or "it is cut off"
+  end
+  return draft
+end
+
+---@return string? failure
+local function put_into_place(file, draft)
+  local stat = uv.fs_lstat(file.path)
+  if stat and (stat.nlink > 1 or stat.uid ~= uv.fs_lstat(draft).uid) then
+    -- A copy keeps its hard links and its owner.
+    return select(2, uv.fs_copyfile(draft, file.path))
+  end
+  return select(2, uv.fs_rename(draft, file.path))
+end
+
+---Writes files while the user cannot type, if all are as they were read.
+---@param changes claude-code.AppliedFile[]
+---@return claude-code.AppliedFile[] done
+---@return string? problem that kept it from writing all
+function M.write(changes)
+  for _, file in ipairs(changes) do
+    if not is_unchanged(file) then
+      return {}, path.title(file.path) .. " was changed in the meantime. Try again."
+    end
+  end
+  local drafts, done, problem = {}, {}, nil ---@type table<string, string>, claude-code.AppliedFile[], string?
+  ---@param step fun(file: claude-code.AppliedFile): string? failure
+  local function each(step)
+    for _, file in ipairs(problem and {} or changes) do
+      local failure = step(file)
+      if failure then
+        problem = ("%s cannot be written: %s."):format(path.title(file.path), failure)
+        return
+      end
+    end
+  end
+  -- A full disk fails here, before the first file changes.
+  each(function(file)
+    local failure
+    drafts[file.path], failure = write_draft(file)
+    return failure
+  end)
+  each(function(file)
+    local failure = put_into_place(file, drafts[file.path])
+    done[#done + 1] = not failure and file or nil
+    return failure
+  end)
+  for _, draft in pairs(drafts) do
+    uv.fs_unlink(draft)
+  end
+  for _, file in ipairs(done) do
+    if file.buf then
+      reload.check(file.buf)
+    end
+  end
+  return done, problem
+end
+
 ---@param params claude-code.ApplyParams
----@return { changes: table[], problem?: string }? changes those that are made; `problem`: why others are not
+---@return { changes: table[], problem?: string }? answer `changes` were made; `problem` kept others from being made
 ---@return claude-code.Failure?
 function M.run(params)
   local ok, changes = pcall(changes_of, params)
@@ -212,7 +288,7 @@ function M.run(params)
   end
   local problem ---@type string?
   if not params.preview and #changes > 0 then
-    local done, failure = disk.write(changes)
+    local done, failure = M.write(changes)
     if #done == 0 then
       return nil, { code = "not_written", message = failure }
     end
@@ -223,7 +299,7 @@ function M.run(params)
   end
   return {
     problem = problem,
-    -- The channel's strings need not be exact.
+    -- The channel does not keep every byte of a string.
     changes = vim.tbl_map(function(file)
       return {
         path = file.path,

@@ -1,4 +1,4 @@
---- Code actions of language servers: lists them, and gets the edits of one. They run in a task.
+--- Lists code actions of language servers, and gets the edits of one, in a task.
 local api = vim.api
 local apply = require("claude-code.editor.edits.apply")
 local columns = require("claude-code.editor.columns")
@@ -9,7 +9,7 @@ local task = require("claude-code.lib.task")
 
 local CODE_ACTION, RESOLVE = "textDocument/codeAction", "codeAction/resolve"
 
----What Claude may name instead of a title: the kind that servers are asked for.
+---Kinds to ask servers for, by the names that Claude may use instead of a title.
 local KINDS = { organize_imports = "source.organizeImports", fix_all = "source.fixAll" }
 
 local DISABLED =
@@ -28,9 +28,9 @@ local M = {}
 ---@field action? string a title or one of KINDS; nil: list them
 ---@field changes? claude-code.ChangedFile[]
 
----CodeActionParams (LSP 3.17).
 ---@param row integer? nil: the whole file
 ---@param client vim.lsp.Client
+---@return table CodeActionParams (LSP 3.17)
 local function params_of(buf, row, only, client)
   local first, last = row or 0, row or api.nvim_buf_line_count(buf) - 1
   local line = lines.at(buf, last)
@@ -49,7 +49,7 @@ local function params_of(buf, row, only, client)
   }
 end
 
---- Does a title quote a private file's path, from the folder of the buffer's file, as an import has it?
+---An import's title quotes a path from the folder of the buffer's file.
 local function names_private(title, buf)
   local privacy = require("claude-code.editor.privacy")
   local folder = vim.fs.dirname(api.nvim_buf_get_name(buf))
@@ -61,8 +61,8 @@ local function names_private(title, buf)
   return false
 end
 
----No command runs: neither those of servers nor those of editors.
----@return claude-code.OfferedAction[] without those that are a command alone
+---No command of a server or an editor runs.
+---@return claude-code.OfferedAction[] without mere commands
 ---@return string? failure of a server
 local function offered(buf, row, only)
   local list, failure = {}, nil
@@ -87,7 +87,7 @@ local function offered(buf, row, only)
   return list, failure
 end
 
----The edit of an action, from its server if it was offered without one.
+---Asks the server for the edit of an action that came without one.
 local function edits_of(entry, buf)
   local client, action = entry.client, entry.action
   local provider = client.server_capabilities.codeActionProvider
@@ -104,8 +104,8 @@ local function edits_of(entry, buf)
 end
 
 ---@class claude-code.CodeActionAnswer : claude-code.EditAnswer
----@field left? string the command behind an edit, which is not run
----@field actions? { title: string, kind?: string, server: string }[] without `action`
+---@field left? string the command that comes with an edit and is not run
+---@field actions? { title: string, kind?: string, server: string }[] if `action` was left out
 
 ---@param params claude-code.CodeActionParams
 ---@return claude-code.CodeActionAnswer?
@@ -124,7 +124,7 @@ function M.run(params)
   local kind = KINDS[action]
   local list, problem = offered(buf, row, kind and { kind } or nil)
   for _, entry in ipairs(list) do
-    -- Some servers offer more than what they are asked for.
+    -- Some servers also offer other kinds than the one asked for.
     local is_kind = kind and vim.startswith(tostring(entry.action.kind), kind)
     if is_kind or not kind and entry.action.title == action then
       local answer, refusal = edits_of(entry, buf)
