@@ -1,5 +1,5 @@
 --- Maps keys of a buffer while its hunks wait for a decision. They act at once: longer mappings of the buffer that
---- begin with one (`grr`) are removed for that time. Neovim clears a buffer's mappings on `:bdelete`: we ask it which remain.
+--- begin with one (`grr`) are removed for that time. `:bdelete` clears a buffer's mappings: we ask Neovim which remain.
 local api, fn = vim.api, vim.fn
 
 local M = {}

@@ -1,10 +1,10 @@
---- A buffer's diagnostics in the protocol's terms.
+--- Translates a buffer's diagnostics to the terms of LSP.
 local api = vim.api
 local columns = require("claude-code.editor.columns")
 local lines = require("claude-code.editor.documents.lines")
 local regular_file = require("claude-code.lib.regular_file")
 
----Text of a file that no buffer holds is read for its columns up to this size, in bytes.
+---Bytes of an unloaded file that is read to convert columns.
 local READ_LIMIT = 4 * 1024 * 1024
 
 ---@class claude-code.Diagnostic 0-based lines, UTF-16 columns, end exclusive
@@ -21,7 +21,7 @@ local M = {}
 
 ---@class claude-code.Lines
 ---@field count integer? unknown for a file that cannot be read
----@field at fun(lnum: integer): { text?: string, is_ascii?: boolean } a 0-based line, fetched once; nil: not known
+---@field at fun(lnum: integer): { text?: string, is_ascii?: boolean } caches; 0-based; text nil: unknown
 
 local function lines_of(buf)
   local is_loaded = api.nvim_buf_is_loaded(buf)
@@ -40,8 +40,8 @@ local function lines_of(buf)
   }
 end
 
----@param col integer byte column
----@return integer lnum, integer col clamped to the text; UTF-16 column
+---@param col integer in bytes
+---@return integer lnum, integer col in UTF-16, both clamped to the text
 local function convert(list, lnum, col)
   if lnum < 0 then
     return 0, 0
@@ -56,7 +56,6 @@ local function convert(list, lnum, col)
     line.is_ascii and math.min(col, #line.text) or columns.of_byte(line.text, col, "utf-16")
 end
 
----@param item vim.Diagnostic
 local function translate(item, list)
   local lnum, col = convert(list, item.lnum, item.col)
   local end_lnum, end_col = convert(list, item.end_lnum, item.end_col)
@@ -73,9 +72,8 @@ local function translate(item, list)
   }
 end
 
----All diagnostics of a buffer, in Neovim's order.
 ---@param buf integer
----@return claude-code.Diagnostic[]
+---@return claude-code.Diagnostic[] in Neovim's order
 function M.items(buf)
   local items = vim.diagnostic.get(buf)
   local list = #items > 0 and lines_of(buf)

@@ -1,32 +1,31 @@
---- Reports that are expected of language servers: one of each server for each file that was written or
---- reloaded. Until they are in, or time is over, diagnostics may be about the text before.
+--- Tracks the reports that language servers owe: one from each server for each file that was written or reloaded. Until
+--- it comes or times out, diagnostics may be about the old text.
 local api = vim.api
 local servers = require("claude-code.editor.diagnostics.servers")
 local timer = require("claude-code.lib.timer")
 
----How often a server that starts or indexes is looked at again, and how long it gets on top, counted from the write.
+---How often a server that starts or indexes is checked, and how long after the write it may be busy.
 local BUSY_STEP_MS, BUSY_LIMIT_MS = 200, 5 * 60 * 1000
 
----How servers learn of the new text: the buffer is new to them, was closed and opened again, or was
----only saved, and they know its text already.
+---How servers learn of the text: the buffer is new to them, was closed and opened again, or was only saved.
 ---@alias claude-code.WriteKind "opened"|"reloaded"|"saved"
 
----@class claude-code.PendingReport one server's on one buffer
----@field name string the server's
+---@class claude-code.PendingReport of one server on one buffer
+---@field name string of the server
 ---@field since number ms, when the text was replaced
----@field ready number ms, since when the server could have reported: it was not busy
----@field timeout_ms integer from then on
+---@field ready number ms, when the server was busy last
+---@field timeout_ms integer from `ready` on
 ---@field version integer of the text
 ---@field kind claude-code.WriteKind
----@field due number ms, when what was reported counts, if nothing else comes; math.huge before that
----@field overlaps boolean a report on the text before was pending still
+---@field due number ms, when a report that has come counts unless another follows; math.huge before
+---@field overlaps boolean a report on the old text was still pending
 
 local M = {}
 
 ---@class claude-code.PendingState
 ---@field reports table<integer, table<integer, claude-code.PendingReport>> by buffer and client
----@field ended table<integer, table<string, true>> by buffer, names of servers that ended before they reported on it
----@field changes integer how many there were
+---@field ended table<integer, table<string, true>> names of servers that ended before they reported, by buffer
+---@field changes integer count of calls of `on_changed`
 ---@field listeners table<fun(), true>
 ---@field cancel_review fun()
 local state =
@@ -43,8 +42,6 @@ local function on_changed()
   end
 end
 
----@param buf integer
----@param client vim.lsp.Client
 ---@param kind claude-code.WriteKind
 ---@param timeout_ms integer
 function M.add(buf, client, kind, timeout_ms)
@@ -78,21 +75,14 @@ function M.remove(buf, id)
   end
 end
 
----The server starts or indexes: its time has not begun, and what it reported may not be all. Some never say that
----their work has ended.
----@param id integer client
----@param report claude-code.PendingReport changed
----@param now number ms
+---Puts off a server that starts or indexes: it may report more. Some never say that they have finished.
 local function put_off(id, report, now)
-  local is_meant = report.due == math.huge or servers.is_worth_waiting(id)
-  if servers.busy_with(id) and is_meant and now - report.since < BUSY_LIMIT_MS then
+  local is_awaited = report.due == math.huge or servers.is_worth_waiting(id)
+  if servers.busy_with(id) and is_awaited and now - report.since < BUSY_LIMIT_MS then
     report.ready, report.due = now, math.max(report.due, now + BUSY_STEP_MS)
   end
 end
 
----@param id integer client
----@param now number ms
----@return boolean is it expected no longer?
 local function is_over(buf, id, report, now)
   if not api.nvim_buf_is_valid(buf) then
     return true
@@ -111,15 +101,13 @@ local function is_over(buf, id, report, now)
   return math.min(report.due, end_at) <= now
 end
 
----@param id integer client
----@param now number ms
----@return number ms, when to look at it again
+---@return number ms, when to check it again
 local function next_look(id, report, now)
   local busy_at = servers.busy_with(id) and now + BUSY_STEP_MS or math.huge
   return math.min(report.due, report.ready + report.timeout_ms, busy_at)
 end
 
----Removes what is over, and comes back for the next that will be.
+---Removes reports that have come or timed out, and schedules the next review.
 function M.review()
   local now, first = now_ms(), math.huge
   for buf, by_client in pairs(vim.deepcopy(state.reports)) do
@@ -140,8 +128,7 @@ end
 
 ---@param buf integer
 ---@param id integer client
----@param report? claude-code.Report nil: the server has checked the text, and its problems are those that it reported
---- last
+---@param report? claude-code.Report nil: the server has checked the text, and its last report holds
 function M.on_report(buf, id, report)
   local expected = (state.reports[buf] or {})[id]
   if expected then
@@ -158,23 +145,17 @@ function M.is_expected(buf, id)
   return (state.reports[buf] or {})[id] ~= nil
 end
 
----@param buf integer
----@param client vim.lsp.Client
----@return boolean is its report missing, or that of a server of its name that ended?
+---@return boolean is the report missing of this server, or of one with its name that has ended?
 function M.lacks(buf, client)
   return M.is_expected(buf, client.id) or (state.ended[buf] or {})[client.name] ~= nil
 end
 
----Is a report on this buffer's text still expected?
----@param buf integer
----@return boolean
+---@return boolean is a report on the buffer's text expected?
 function M.is_pending(buf)
   return state.reports[buf] ~= nil
 end
 
----Was one still expected when the buffer's text was replaced last?
----@param buf integer
----@return boolean
+---@return boolean was one still expected when the buffer's text was replaced?
 function M.was_pending(buf)
   return vim.iter(pairs(state.reports[buf] or {})):any(function(_, report)
     return report.overlaps
@@ -183,13 +164,10 @@ end
 
 ---@class claude-code.MissingReport
 ---@field id? integer client; nil: it has ended
----@field name string of the server; of the file type where none has seen the buffer
+---@field name string of the server, or of the file type if no server has seen the buffer
 ---@field state "starting"|"indexing"|"late"|"ended"|"asleep"
 
----The servers that should have reported on the buffer's text. Without those that may have nothing to
----report: they never did, or skip texts for which nothing changes.
----@param buf integer
----@return claude-code.MissingReport[]
+---@return claude-code.MissingReport[] except of servers that never reported or that skip texts without changes
 function M.missing(buf)
   local missing = {}
   for id, report in pairs(state.reports[buf] or {}) do
@@ -205,8 +183,7 @@ function M.missing(buf)
   return missing
 end
 
----Paths of the files on which a report is expected, sorted.
----@return string[]
+---@return string[] sorted paths of the files on which a report is expected
 function M.paths()
   local paths = {}
   for buf in pairs(state.reports) do
@@ -218,12 +195,12 @@ function M.paths()
   return paths
 end
 
----@return integer another one, once `is_pending` and `paths` may answer something else
+---@return integer that differs once `is_pending` and `paths` may have other answers
 function M.changes()
   return state.changes
 end
 
----@param callback fun() called when `is_pending` and `paths` answer something else
+---@param callback fun() called when `is_pending` and `paths` may have other answers
 ---@return fun() cancel
 function M.on_change(callback)
   state.listeners[callback] = true

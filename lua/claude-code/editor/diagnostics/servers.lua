@@ -1,31 +1,31 @@
---- Language servers and their reports: whether they report at all, whether they name the version of the text, how long
---- they take, so when a report counts; and the requests that Neovim does not send them.
+--- Learns how language servers report: whether they do, whether they name the version of the text, and how long they
+--- take. Sends them requests that Neovim does not send.
 local lsp = require("claude-code.lib.lsp")
 
----Silence after a report on the right version: some servers report twice.
+---Silence after which a report on the right version counts: some servers report twice.
 local REPEAT_MS = 150
----… after a report without a version, which may be about the text before: typescript-language-server
----reports twice when a text is closed, and waits up to 0.8 s before it looks at a reopened one.
+---Silence after which a report without a version counts, which may be about the old text: typescript-language-server
+---reports twice when a text is closed, and waits up to 0.8 s before it checks a reopened one.
 local SILENCE_MS = 1000
----A server without versions gets this much longer than its last reports took: in a big project that is
----seconds. The slowest time counts, and fades.
+---A server without versions gets LAG_FACTOR times as long as its slowest report took, which may be seconds in a big
+---project. Each report in time lets that fade.
 local LAG_FACTOR, LAG_FADES = 1.5, 0.9
 
 local COMMAND = "typescript.tsserverRequest"
 local CHECKS = { "syntacticDiagnosticsSync", "semanticDiagnosticsSync" }
 
 local M = {
-  ---How long a report is waited for at most. A server that never sent one by then sends none at all.
+  ---Limit for a report. A server that never sent one by then is taken for silent.
   TIMEOUT_MS = 10000,
 }
 
 ---@class claude-code.ServerKnowledge
 ---@field reports? boolean it has sent a report
----@field silent? boolean it had its time, and never sent one
----@field skips? boolean it had its time, and did not report on a text: nothing had changed for it
----@field waited_for? boolean as long as the options allow, and it is busy still
+---@field silent? boolean it never sent one in time
+---@field skips? boolean it did not report on a text in time: its diagnostics had not changed
+---@field waited_for? boolean a hook has waited for it in vain, and it is still busy
 ---@field versioned? boolean its reports name the version of the text
----@field lag_ms? number how long after a write its last reports came, lately
+---@field lag_ms? number between a write and its report, lately
 
 ---@type table<integer, claude-code.ServerKnowledge> by client
 local known = {}
@@ -35,7 +35,7 @@ local function of(id)
   return known[id]
 end
 
----Looks up which servers have reported already. What else is known stays for the next session.
+---Looks up which servers have reported. Other knowledge is kept from session to session.
 function M.start()
   local used = vim.diagnostic.get_namespaces()
   for _, client in ipairs(lsp.clients()) do
@@ -45,7 +45,7 @@ function M.start()
   end
 end
 
----A server that pushes does not say so beforehand, but it must follow the text.
+---A server does not announce that it pushes diagnostics, but it must follow the text.
 ---@param client vim.lsp.Client
 ---@return boolean
 function M.gives_diagnostics(client)
@@ -65,7 +65,6 @@ function M.is_running(id)
   return client ~= nil and not client:is_stopped()
 end
 
----What keeps a server from reporting.
 ---@param id integer
 ---@return "starting"|"indexing"|nil
 function M.busy_with(id)
@@ -77,8 +76,8 @@ function M.busy_with(id)
   return busy
 end
 
----A hook has waited for a busy server as long as it may: until the server is ready, none waits again.
----@param id? integer nil: it has ended, or was never started
+---Notes that a hook has waited in vain: until the server is ready, no other one waits.
+---@param id? integer nil: the server has ended, or was never started
 function M.on_waited(id)
   if id then
     of(id).waited_for = M.busy_with(id) ~= nil
@@ -86,31 +85,30 @@ function M.on_waited(id)
 end
 
 ---@param id integer
----@return boolean busy, and no hook has waited for it as long as it may
+---@return boolean is it busy, and has no hook waited for it in vain?
 function M.is_worth_waiting(id)
   return M.busy_with(id) ~= nil and not of(id).waited_for
 end
 
 ---@param id integer
----@return boolean does it report on each text, as far as is known?
+---@return boolean is it known to report on each text?
 function M.reports_always(id)
   local client, server = vim.lsp.get_client_by_id(id), of(id)
   local is_pulled = ((client or {}).server_capabilities or {}).diagnosticProvider ~= nil
   return (server.reports or is_pulled) and not server.skips or false
 end
 
----The report came that was expected.
----@param id integer
+---@param id integer of a server whose report came in time
 function M.on_resolved(id)
   local server = of(id)
   server.lag_ms = server.lag_ms and server.lag_ms * LAG_FADES
 end
 
----A server that skips texts for which nothing changes, and reported no problems last: silence for as
----long as its reports take counts as a report.
+---Limits the time of a server that skips texts without changes and reported no problems last: its silence counts as a
+---report.
 ---@param id integer
 ---@param buf integer
----@return number ms from the write; math.huge for another server
+---@return number ms from the write; math.huge for other servers
 function M.silence_ms(id, buf)
   local server = of(id)
   local namespace = vim.lsp.diagnostic.get_namespace(id)
@@ -120,8 +118,7 @@ function M.silence_ms(id, buf)
   return math.huge
 end
 
----No report came in time.
----@param id integer
+---@param id integer of a server whose report did not come in time
 ---@param timeout_ms integer
 function M.on_timeout(id, timeout_ms)
   local server = of(id)
@@ -131,7 +128,7 @@ function M.on_timeout(id, timeout_ms)
 end
 
 ---@param report claude-code.Report
----@param took? number ms since a text was replaced; nil: this one was edited since
+---@param took? number ms since a text was replaced; nil: this one was edited after that
 function M.learn(report, took)
   local server = of(report.client)
   if report.version then
@@ -142,11 +139,10 @@ function M.learn(report, took)
   server.reports, server.silent = true, nil
 end
 
----When a pending report counts as given by this one, if no other comes.
 ---@param pending claude-code.PendingReport
 ---@param report claude-code.Report
 ---@param now number ms
----@return number? due ms; nil: this one is about the text before
+---@return number? due ms, when the report counts unless another follows; nil: it is about the old text
 function M.due(pending, report, now)
   local server = of(report.client)
   if report.version then
@@ -159,9 +155,8 @@ function M.due(pending, report, now)
   return math.max(now + SILENCE_MS, pending.since + (server.lag_ms or 0) * LAG_FACTOR)
 end
 
----A file was written outside of Neovim, and its buffer shows that now. Some servers check a file only
----when it is saved (rust-analyzer runs cargo then), and Neovim reports only its own writes as saves.
----@param buf integer
+---Reports a write from outside as a save, which Neovim does not: rust-analyzer, for one, runs cargo only on a save.
+---@param buf integer reloaded
 function M.did_save(buf)
   for _, client in ipairs(lsp.clients({ bufnr = buf })) do
     local sync = (client.server_capabilities or {}).textDocumentSync
@@ -176,7 +171,7 @@ function M.did_save(buf)
   end
 end
 
----Neovim pulls diagnostics only for buffers that a window shows (0.10 to 0.12).
+---Pulls diagnostics for a buffer without a window, as Neovim 0.10 to 0.12 does not.
 ---@param buf integer
 ---@param client vim.lsp.Client
 function M.pull_if_out_of_sight(buf, client)
@@ -191,12 +186,12 @@ function M.pull_if_out_of_sight(buf, client)
   lsp.call(client, "request", "textDocument/diagnostic", params, nil, buf)
 end
 
----@param line integer from 1
+---@param line integer 1-based
 local function key(line, code, message)
   return ("%d:%s:%s"):format(line, code, message)
 end
 
----@return string[] keys of the errors and warnings that the server reported last, sorted
+---@return string[] sorted keys of the errors and warnings in the last report
 local function reported(buf, client)
   local keys = {}
   local namespace = vim.lsp.diagnostic.get_namespace(client.id)
@@ -234,11 +229,11 @@ local function ask(buf, client, on_unchanged)
   end
 end
 
----Language servers on TypeScript's tsserver report nothing on a text for which their list stays as it is:
----typescript-language-server 5.1 where it was empty, vtsls always. They pass requests on to tsserver, which answers
----when it has checked the text. Calls back if the problems are those that were reported last: then no report may come.
+---Language servers on top of tsserver do not report if their list stays the same: typescript-language-server 5.1 if it
+---was empty, vtsls always. They forward requests to tsserver, which answers once it has checked the text. Calls back if
+---the problems are those of the last report, as then none may come.
 ---@param buf integer
----@param client vim.lsp.Client that is initialized
+---@param client vim.lsp.Client initialized
 ---@param on_unchanged fun()
 function M.check_by_tsserver(buf, client, on_unchanged)
   local provider = (client.server_capabilities or {}).executeCommandProvider or {}

@@ -1,4 +1,4 @@
---- Follows what is written and reloaded: language servers are expected to report on it.
+--- Follows writes and reloads, on which language servers are expected to report.
 local api, uv = vim.api, vim.uv
 local autocommands = require("claude-code.lib.autocommands")
 local documents = require("claude-code.editor.documents")
@@ -7,29 +7,29 @@ local path = require("claude-code.editor.documents.path")
 local pending = require("claude-code.editor.diagnostics.pending")
 local servers = require("claude-code.editor.diagnostics.servers")
 
----For a save of a text that the server has reported on already: only a check on save changes that.
+---Limit for a save of a text that the server has reported on: only a check on save could change the report.
 local SAVE_TIMEOUT_MS = 1000
----A configuration may look for the project's root first, with a program even, and then start its server.
+---A configuration may take this long to find the project's root, with a program even, before it starts its server.
 local ATTACH_MS = 1000
 
 local M = {}
 
 ---@class claude-code.WrittenText of a buffer
----@field at number ms, when it was replaced last: servers that attach soon report on it, too
+---@field at number ms, when it was replaced: servers that attach soon report on it, too
 ---@field tick integer
 ---@field kind claude-code.WriteKind
 
----@class claude-code.WriteFollower while somebody follows
+---@class claude-code.WriteFollower
 ---@field events claude-code.Autocommands
----@field followers table<table, fun(buf: integer, event: claude-code.WriteEvent)> what each does after an event
+---@field followers table<table, fun(buf: integer, event: claude-code.WriteEvent)>
 ---@field texts table<integer, claude-code.WrittenText> by buffer
----@field last number ms, when any was replaced: it may change what is wrong in others
----@field reported table<integer, table<integer, integer>> the buffers' ticks at the last report, by buffer and client
+---@field last number ms, when any text was replaced: that may change diagnostics of others
+---@field reported table<integer, table<integer, integer>> ticks at the last report, by buffer and client
 
 local EVENTS = { "BufReadPre", "BufWipeout", "BufWritePost", "FileChangedShellPost" }
 ---@alias claude-code.WriteEvent "BufReadPre"|"BufWipeout"|"BufWritePost"|"FileChangedShellPost"
 
-local follow ---@type claude-code.WriteFollower?
+local follow ---@type claude-code.WriteFollower? nil: there are no followers
 
 local function now_ms()
   return uv.hrtime() / 1e6
@@ -38,18 +38,18 @@ end
 ---@class claude-code.Report
 ---@field client integer id
 ---@field buf integer
----@field version? integer of the text it is about, if the server names it
+---@field version? integer of the text, if the server names it
 
 ---@alias claude-code.ReportReader fun(result: table, ctx: lsp.HandlerContext): claude-code.Report?
 
----@type table<string, claude-code.ReportReader> by the message that brings a report
+---@type table<string, claude-code.ReportReader> by method
 local readers = {
   ["textDocument/publishDiagnostics"] = function(result, ctx)
-    -- Diagnostics of files that are in no buffer come too; a buffer is not made for them.
+    -- Servers also report on files that no buffer holds.
     local buf = path.loaded_buffer(vim.uri_to_fname(result.uri))
     return buf and { client = ctx.client_id, buf = buf, version = result.version }
   end,
-  -- Its version is that of the text when Neovim asked. "unchanged" is an answer, too.
+  -- The context has the version for which Neovim asked. "unchanged" counts, too.
   ["textDocument/diagnostic"] = function(_, ctx)
     return { client = ctx.client_id, buf = ctx.bufnr, version = ctx.version }
   end,
@@ -65,8 +65,7 @@ local function on_report(now, report)
   pending.on_report(buf, id, report)
 end
 
----Wraps the handlers of the servers that there are. Only they see the version, which vim.diagnostic does not keep.
----While nobody follows they do nothing.
+---Wraps the handlers of the present servers: vim.diagnostic does not keep the version of a report.
 local function wrap_handlers()
   for _, client in ipairs(lsp.clients()) do
     for method, read in pairs(readers) do
@@ -91,14 +90,14 @@ local function expect(buf, client, kind, is_known)
   if not client.initialized then
     return
   elseif kind ~= "saved" then
-    require("claude-code.editor.diagnostics.servers").pull_if_out_of_sight(buf, client)
+    servers.pull_if_out_of_sight(buf, client)
   end
-  require("claude-code.editor.diagnostics.servers").check_by_tsserver(buf, client, function()
+  servers.check_by_tsserver(buf, client, function()
     pending.on_report(buf, client.id)
   end)
 end
 
----A buffer's file has new contents on disk: a report is expected of each of its servers.
+---Expects a report of each server of a buffer whose file has new contents on disk.
 local function on_write(buf, kind)
   if not follow then
     return
@@ -114,7 +113,7 @@ local function on_write(buf, kind)
   pending.review()
 end
 
----Loads a file that nobody has open: a report is expected of each of its servers.
+---Loads a file and expects a report of each of its servers.
 ---@param name string in normal form
 ---@return integer? buf
 ---@return string? failure if it is too big
@@ -126,7 +125,7 @@ function M.load(name)
   return buf, failure
 end
 
----Servers that were started for the buffer after its text was replaced: no event reports them until they are ready.
+---Expects reports of servers that are starting for the buffer: no event announces them before they are ready.
 ---@param buf integer
 function M.expect_starting(buf)
   if not follow or not follow.texts[buf] then
@@ -152,18 +151,16 @@ local function lacks_server(buf)
   return is_configured(vim.bo[buf].filetype) and #lsp.of_buffer(buf) == 0
 end
 
----May a server still be started for the buffer, which has just been loaded?
 ---@param buf integer
----@return boolean
+---@return boolean may a server still be started for it, as it has just been loaded?
 function M.is_attaching(buf)
   local text = follow and follow.texts[buf]
   local is_new = text and text.kind == "opened" and now_ms() - text.at < ATTACH_MS
   return is_new and not documents.is_asleep(buf) and lacks_server(buf) or false
 end
 
----The reports that are missing on a buffer: also where servers would report if they saw it.
 ---@param buf integer
----@return claude-code.MissingReport[]
+---@return claude-code.MissingReport[] including servers that would report if they saw the buffer
 function M.missing(buf)
   local missing = pending.missing(buf)
   if documents.is_asleep(buf) and lacks_server(buf) then
@@ -185,10 +182,10 @@ local function on_attach(now, buf, id)
   end
 end
 
----A reload closes the text for language servers, and opens it with the version it had (measured with
----Neovim 0.12; 0.10 always says 0): a late report on the text before would look like one on the new
----text. Neovim counts versions by the buffer's ticks, of which a reload takes one.
----@param buf integer about to be read; servers have it only if it was read before
+---A reload closes the text for language servers, and opens it with its old version (measured with Neovim 0.12; 0.10
+---always says 0): a late report on the old text would seem to be about the new one. Neovim counts versions by the
+---buffer's ticks, and a reload takes one.
+---@param buf integer about to be read
 local function renumber(buf)
   if next(lsp.clients({ bufnr = buf })) then
     vim.lsp.util.buf_versions[buf] = api.nvim_buf_get_changedtick(buf) + 1
@@ -229,9 +226,7 @@ local function start()
   return now
 end
 
----Begins to follow, if no other caller does.
----@param callback fun(buf: integer, event: claude-code.WriteEvent) after a reload the buffer's servers
----have not seen the new text yet
+---@param callback fun(buf: integer, event: claude-code.WriteEvent) called after a reload before servers see the text
 ---@return fun() cancel
 function M.follow(callback)
   local now, follower = follow or start(), {}

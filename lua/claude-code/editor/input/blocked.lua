@@ -1,18 +1,18 @@
---- May the screen change now? Neovim refuses changes in the command-line window, and while a command line, an
---- operator or an answer is typed; and no insert mode may lose its window.
+--- Tells whether the screen may change now. Neovim refuses changes in the command-line window, and while a command
+--- line, an operator or an answer is typed; and insert mode must not lose its window.
 local api = vim.api
 local autocommands = require("claude-code.lib.autocommands")
 local keyboard = require("claude-code.editor.input.keyboard")
 
----Some blocks, such as a textlock (E565), end without an event: look again after this long, in ms.
+---Some blocks, such as a textlock (E565), end without an event.
 local RETRY_MS = 200
 
 local M = {}
 
----For the user: why nothing can be done while `in_command_window`.
+---Message for the user while `in_command_window`.
 M.COMMAND_WINDOW = require("claude-code.messages.notify").REFUSALS.E11
 
----@return boolean in the window of `q:`, where Neovim refuses most of what concerns other buffers (E11)
+---@return boolean in the window of `q:`, in which Neovim refuses most changes of other buffers (E11)
 function M.in_command_window()
   return vim.fn.getcmdwintype() ~= ""
 end
@@ -39,7 +39,7 @@ end
 ---Calls once, soon after the next of these events.
 ---@param events string[]
 ---@param is_meant? fun(event: string): boolean
----@return fun() run calls now, unless it has called
+---@return fun() run calls now, if it has not called
 function M.on_next(events, callback, is_meant)
   local group, is_over = autocommands.new(("next.%d"):format(vim.uv.hrtime())), false
   local function run()
@@ -57,8 +57,8 @@ function M.on_next(events, callback, is_meant)
   return run
 end
 
----Calls once, soon after `may_change` may have another answer; the callee asks it again.
----@param ms? integer at the latest
+---Calls once, soon after `may_change` may have another answer.
+---@param ms? integer limit
 function M.retry(callback, ms)
   local cancel
   local run = M.on_next({ "ModeChanged", "CmdlineLeave", "CmdwinLeave" }, function()
@@ -69,13 +69,13 @@ function M.retry(callback, ms)
 end
 
 ---@param message any
----@return boolean does Neovim refuse for now (E565, E11), rather than fail?
+---@return boolean does Neovim refuse only for now (E565, E11)?
 function M.is_textlock_error(message)
   message = tostring(message)
   return message:find("E565:", 1, true) ~= nil or message:find("E11:", 1, true) ~= nil
 end
 
----Leaves insert, visual or select mode; takes effect when Neovim gets to it.
+---Leaves insert, visual or select mode once Neovim processes input.
 function M.to_normal_mode()
   if api.nvim_get_mode().mode:find("^[iR]") then
     vim.cmd.stopinsert()

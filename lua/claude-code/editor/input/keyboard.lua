@@ -1,26 +1,26 @@
---- The keys of the user: when, which commands, and whether a key may decide about something that has just appeared. The
---- mouse, and programs that feed keys, do not count.
+--- Follows the keys and commands that the user types, and tells whether a key may decide about something that has just
+--- appeared. The mouse, and programs that feed keys, do not count.
 local api, fn, uv = vim.api, vim.fn, vim.uv
 local notify = require("claude-code.messages.notify")
 
 local NAMESPACE = api.nvim_create_namespace("claude-code.keyboard")
 
----How many pauses in typing a user needs to see what has appeared: two seconds.
+---Pauses that a user needs to see something new: two seconds.
 local SEEN_PAUSES = 5
 
 local CMD = vim.keycode("<Cmd>")
 
----The names of the mouse's "keys" contain these.
+---Names of mouse "keys" contain these.
 local POINTER = { "Mouse", "ScrollWheel", "Drag", "Release" }
 
----Without a key for this long, in ms, the user is not typing.
+---The user is not typing after this long without a key.
 local M = { QUIET_MS = 400 }
 
 local last ---@type number? when, by `now`
-local seen ---@type number? the same, also for keys that were meant for us
+local seen ---@type number? like `last`, but not reset
 
----Keys without a pause between them: when the first was typed, and when the last one before them was. <Esc> does not
----count there, as it is typed out of habit.
+---When the first key after the last pause was typed, and the last one before that pause. <Esc> does not count there, as
+---users type it out of habit.
 local run = { began = 0 } ---@type { began: number, before: number?, last: number? }
 
 ---Tests replace this clock.
@@ -52,7 +52,7 @@ local function unfollow()
   last, run = nil, { began = 0 }
 end
 
----Begins to note when keys are typed, until the executable detaches.
+---Notes when keys are typed, until the executable detaches.
 function M.follow()
   require("claude-code.server.channel").on_detach(unfollow)
   vim.on_key(function(_, typed)
@@ -73,8 +73,8 @@ function M.idle_ms()
   return last and M.now() - last or math.huge
 end
 
----@return number began when the first key after the last pause was typed; now, if none was
----@return number before when the last key before that pause was typed, <Esc> aside
+---@return number began when the first key after the last pause was typed; now, if there was none
+---@return number before when the last key before that pause was typed, except <Esc>
 function M.last_burst()
   if M.idle_ms() >= M.QUIET_MS then
     return M.now(), run.last or -math.huge
@@ -87,12 +87,12 @@ function M.away_ms()
   return seen and M.now() - seen or math.huge
 end
 
----The last key was meant for us: the user is not in the middle of typing something else.
+---Forgets the last key, as it was meant for us.
 function M.reset()
   last = nil
 end
 
----Calls once, after no key was typed for so long, counted from now at the earliest.
+---Calls once, after `ms` without a key from now on.
 ---@return fun() cancel
 function M.after_idle(ms, callback)
   local since = M.now()
@@ -112,11 +112,11 @@ function M.after_idle(ms, callback)
 end
 
 ---@class claude-code.CommandWatch
----@field run fun(command: string, bang: boolean) by its full name; "" is one that Neovim does not know
----@field begin? fun() its first key was typed
----@field key? fun(key: string) any other key was typed, or executed by a mapping
+---@field run fun(command: string, bang: boolean) with the full name, or "" if Neovim does not know it
+---@field begin? fun() on its first key
+---@field key? fun(key: string) on any other key, typed or executed by a mapping
 
----The command of a mapping that is about to be executed. Neovim has no event for that.
+---Finds the command of a mapping about to be executed, for which Neovim has no event.
 local function of_mapping(typed)
   local mode = api.nvim_get_mode().mode:sub(1, 1)
   return fn.maparg(fn.keytrans(typed or ""), mode):match("^<[Cc][Mm][Dd]>(.-)<[Cc][Rr]>")
@@ -125,7 +125,7 @@ end
 ---Reports each command just before Neovim executes it, if the user typed it or a mapping begins with it (`<Cmd>w<CR>`).
 ---@param events claude-code.Autocommands
 ---@param watch claude-code.CommandWatch
----@return fun() unfollow but for the events
+---@return fun() unfollow all but the events
 function M.follow_commands(events, watch)
   local begin, namespace = watch.begin or function() end, api.nvim_create_namespace("")
   local function report(line)
@@ -158,14 +158,14 @@ end
 ---@class claude-code.DecisionGuard
 ---@field private title string such as "the change of main.lua"
 ---@field private since number by `M.now`
----@field private event claude-code.GuardEvent what happened then
+---@field private event claude-code.GuardEvent at that time
 ---@field private is_expected? boolean the user has asked for it
----@field private reported? string the last message, and when the keys that it was about began
+---@field private reported? string the last message, and the beginning of its keys
 local Guard = {}
 Guard.__index = Guard
 
----Ignores keys that the user typed for something else before they could see the diff or plan. A key decides once they
----have had time to see it before they began to type, or have typed something else in it.
+---Ignores keys that the user typed before they could see the diff or plan. A key decides if they had time to see it
+---before they began to type, or have typed something else in it.
 ---@param asked? boolean the user has asked for it
 ---@return claude-code.DecisionGuard
 function M.guard(title, asked)
@@ -180,7 +180,7 @@ function Guard:restart(event, asked)
   self.since, self.event, self.is_expected = M.now(), event, asked
 end
 
----Restarts when the cursor comes into it because the window that had it was closed.
+---Restarts when the cursor comes inside because its window was closed.
 ---@param events claude-code.Autocommands
 ---@param is_inside fun(): boolean
 function Guard:follow(events, is_inside)
@@ -197,7 +197,8 @@ function Guard:follow(events, is_inside)
   end)
 end
 
----@return boolean must keys not decide yet? The guard takes keys without a pause between them as one.
+---Treats keys without a pause between them as one.
+---@return boolean must keys not decide yet?
 function Guard:is_active()
   if self.is_expected then
     return M.now() - self.since < M.QUIET_MS
@@ -207,8 +208,8 @@ function Guard:is_active()
   return began - self.since < pauses * M.QUIET_MS
 end
 
----Says why nothing was decided, once for keys that are typed without a pause.
----@param again string what to do then
+---Tells once, for keys without a pause between them, that they decided nothing.
+---@param again string instruction
 function Guard:report(again)
   local reported = again .. M.last_burst()
   if self.reported ~= reported then

@@ -1,20 +1,19 @@
---- The cursor of the current window and the text around it (spec 05: editor/position, /context).
---- Lines are 1-based, columns 0-based in codepoints.
+--- The cursor of the current window and the text around it (`editor/position`, `editor/context`). Lines are 1-based,
+--- columns 0-based in codepoints.
 local api = vim.api
 local columns = require("claude-code.editor.columns")
 local lines = require("claude-code.editor.documents.lines")
 local path = require("claude-code.editor.documents.path")
 local privacy = require("claude-code.editor.privacy")
 
----They show what programs print, or lines and names of any files, private ones too.
+---These show output of programs, or lines and names of files, even of private ones.
 local SPECIAL = { prompt = true, quickfix = true, terminal = true }
----Lists of other plugins that show such names, by their file types.
+---File types of other plugins whose lists show such names.
 local LISTS = { aerial = true, DiffviewFiles = true, DiffviewFileHistory = true, fugitive = true }
 
 local M = {}
 
----A terminal, a list of places, a file explorer, or a float of a plugin?
----@param buf integer in it
+---@return boolean is it a terminal, a list of places, a file explorer, or a float of a plugin?
 local function is_special(win, buf)
   return SPECIAL[vim.bo[buf].buftype] ~= nil
     or LISTS[vim.bo[buf].filetype] ~= nil
@@ -76,16 +75,15 @@ function M.now()
   return M.at(buf, lnum, byte)
 end
 
----Bigger files are not parsed: the user would notice the pause of a first parse.
+---Bytes of a file that is parsed: the user would notice the first parse of a bigger one.
 local MAX_BYTES = 512 * 1024
 
 local KINDS =
   { "function", "method", "class", "struct", "interface", "module", "namespace", "impl" }
----Types that contain one of the words above and define nothing.
+---Types that contain one of the words above but define nothing.
 local OTHERS =
   { "call", "type", "body", "declarator", "parameter", "argument", "modifier", "specifier" }
 
----@param kind string node type
 local function defines(kind)
   local function has(word)
     return kind:find(word, 1, true) ~= nil
@@ -93,8 +91,8 @@ local function defines(kind)
   return vim.iter(KINDS):any(has) and not vim.iter(OTHERS):any(has)
 end
 
----The node that holds the name: in C it hides in declarators, and a function that is a value takes
----the name of what it is assigned to.
+---Finds the name of a definition: in C it is inside declarators, and a function that is a value takes the name of the
+---variable it is assigned to.
 ---@param node TSNode
 ---@return TSNode?
 local function name_node(node)
@@ -118,12 +116,10 @@ local function name_node(node)
   return name
 end
 
----@param lnum integer 0-based
----@param byte integer 0-based
----@return string? name such as `Greeter.hello`; nil outside of any, or without a parser
+---@return string? name such as `Greeter.hello`; nil outside of a definition, or without a parser
 local function enclosing(buf, lnum, byte)
-  local size = vim.api.nvim_buf_get_offset(buf, vim.api.nvim_buf_line_count(buf))
-  -- Markdown has none, and may end Neovim (documents/parsing.lua).
+  local size = api.nvim_buf_get_offset(buf, api.nvim_buf_line_count(buf))
+  -- Markdown has no definitions, and its parser may crash Neovim (documents/parsing.lua).
   local is_code = size <= MAX_BYTES and vim.bo[buf].filetype ~= "markdown"
   local parser = is_code and vim.F.npcall(vim.treesitter.get_parser, buf)
   local tree = parser and parser:parse()[1]
@@ -159,7 +155,7 @@ function M.context(params)
     before = text(lnum - params.lines_before, lnum),
     after = text(lnum + 1, lnum + 1 + params.lines_after),
     text = line,
-    filetype = api.nvim_get_option_value("filetype", { buf = buf }),
+    filetype = vim.bo[buf].filetype,
     function_name = enclosing(buf, lnum, byte),
   }
 end

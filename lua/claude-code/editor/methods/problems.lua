@@ -1,4 +1,4 @@
---- Diagnostics file by file, for the stdio server and the hooks.
+--- Answers the stdio server and the hooks with diagnostics by file.
 local api, uv = vim.api, vim.uv
 local background = require("claude-code.editor.documents.background")
 local channel = require("claude-code.server.channel")
@@ -10,7 +10,7 @@ local privacy = require("claude-code.editor.privacy")
 local task = require("claude-code.lib.task")
 local writes = require("claude-code.editor.diagnostics.writes")
 
----One call loads files for so long, and at least one; the next call goes on.
+---A call that has loaded files for this long leaves the others to the next call.
 local BATCH_MS = 2
 
 local M = {}
@@ -24,7 +24,7 @@ local function problems(files, settled)
   return { folders = folders, files = files, settled = settled }
 end
 
----@return claude-code.Problems of all files that have any, sorted by path
+---@return claude-code.Problems sorted by path
 local function all()
   local files = {}
   for _, buf in ipairs(api.nvim_list_bufs()) do
@@ -37,7 +37,7 @@ local function all()
 end
 
 ---@param candidates string[] in normal form
----@return integer? buf of the first of these paths that one holds
+---@return integer? buf with the first of these paths that is loaded
 local function first_open(candidates)
   local buf = vim.iter(candidates):map(path.loaded_buffer):next()
   if buf then
@@ -49,7 +49,7 @@ end
 ---Loads the first of these paths that is a file of the workspace.
 ---@param candidates string[] in normal form
 ---@return integer? buf
----@return string? failure why it cannot be loaded
+---@return string? failure
 local function load(candidates)
   for _, name in ipairs(candidates) do
     if background.is_in_workspace(name) then
@@ -61,8 +61,8 @@ local function load(candidates)
   end
 end
 
----May a client read this buffer's text? Others were only loaded for a question about them, and Claude
----Code's own permission rules may keep their files from Claude.
+---A client may not read a buffer that was only loaded for a question about it: Claude Code's permission rules may deny
+---Claude the file.
 local function is_readable(buf)
   local real = path.real(api.nvim_buf_get_name(buf))
   local is_known = vim.bo[buf].buflisted
@@ -72,15 +72,15 @@ local function is_readable(buf)
 end
 
 ---@class claude-code.ProblemsParams
----@field files? string[][] each file by its possible paths, most likely first; all if absent
----@field load? boolean load files of the workspace that are not open, so that servers see them
+---@field files? string[][] possible paths of each file, most likely first; nil: all files with diagnostics
+---@field load? boolean load files of the workspace, so that servers see them
 
 ---@class claude-code.Problems
----@field folders string[] workspace folders, real paths, the current working directory first
+---@field folders string[] real paths of workspace folders, the current directory first
 ---@field files table[] FileProblems of src/editor/model.ts
----@field settled boolean no report of a language server on one of these files is pending
----@field is_busy? boolean more files are to be loaded: the next call does
----@field unknown? string which of the files no language server has seen, and why
+---@field settled boolean no report on these files is pending
+---@field is_busy? boolean the next call loads more files
+---@field unknown? string names files that no language server has seen
 
 ---@param params claude-code.ProblemsParams
 ---@return claude-code.Problems?
@@ -115,10 +115,9 @@ function M.list(params)
   return list
 end
 
----A line of a file with its diagnostics and the lines around it: of a file that is listed, that has
----diagnostics, or that a session has edited.
----@param params { file: string[], named: string, line: integer, count: integer } line 1-based; `count`: lines before
---- and behind it; `named`: the first of the paths, as the executable has it
+---Answers with a line, its diagnostics and `count` lines on each side.
+---@param params { file: string[], named: string, line: integer, count: integer } `line` is 1-based, `named` is the path
+--- as the client wrote it
 ---@return table? context ProblemContext of src/editor/model.ts
 ---@return claude-code.Failure?
 function M.context(params)
@@ -142,30 +141,29 @@ function M.context(params)
   }
 end
 
----A file that was loaded for the request: linters and language servers begin within this time.
+---Linters and language servers begin to check a file within this time after it was loaded.
 local BEGIN_MS = 25
----How often servers that are busy are looked at again; the pause before more files are loaded.
+---Pauses before busy servers are asked again, and before more files are loaded.
 local BUSY_STEP_MS, LOAD_STEP_MS = 250, 2
----Neovim may be busy when time is over; the answer comes all the same.
+---Time for a busy Neovim to answer after the timeout.
 local SPARE_MS = 60000
 
 ---@class claude-code.WaitParams : claude-code.TaskParams
----@field busy_timeout_ms? integer at most, where value.is_busy puts the end of `timeout_ms` off
+---@field busy_timeout_ms? integer limit, as value.is_busy restarts `timeout_ms`
 
 local function is_settled(answer)
   return answer.value == nil or answer.value.settled
 end
 
----@param ask fun(): claude-code.Answer whose value has `settled`
 ---@param limit number by uv.now()
----@return claude-code.Answer? nil if the asker is gone
+---@return claude-code.Answer? nil if the client has gone
 local function wait_for_answer(params, ask, limit)
   local deadline = uv.now() + params.timeout_ms
   local look_at = uv.now() + math.min(BEGIN_MS, params.timeout_ms)
   local changes = pending.changes()
   local answer ---@type claude-code.Answer?
   repeat
-    -- Neovim gets its turn, also where the question itself loads files, which are such changes.
+    -- Let Neovim run, even if `ask` loads files, which counts as a change.
     task.sleep(math.min(LOAD_STEP_MS, look_at - uv.now()))
     task.wait_for(function()
       return pending.changes() ~= changes
@@ -182,10 +180,10 @@ local function wait_for_answer(params, ask, limit)
   return answer
 end
 
----Answers a request of the executable once language servers have reported, or when time is over.
+---Answers a request of the executable once language servers have reported, or after the timeout.
 ---@param params claude-code.WaitParams
----@param ask fun(): claude-code.Answer whose value has `settled`; called again while it is not
----@return { answer?: claude-code.Answer } without one it comes as the notification "settled"
+---@param ask fun(): claude-code.Answer called again until value.settled
+---@return { answer?: claude-code.Answer } nil: the notification "settled" will bring it
 function M.when_settled(params, ask)
   local answer = ask()
   if is_settled(answer) then
