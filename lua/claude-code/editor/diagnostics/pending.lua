@@ -1,5 +1,5 @@
---- Tracks the reports that language servers owe: one from each server for each file that was written or reloaded. Until
---- it comes or times out, diagnostics may be about the old text.
+--- Tracks the pending reports of language servers: one from each server for each file that was written or reloaded.
+--- Until it comes or times out, diagnostics may be about the old text.
 local api = vim.api
 local servers = require("claude-code.editor.diagnostics.servers")
 local timer = require("claude-code.lib.timer")

@@ -1,4 +1,4 @@
---- Tells whether the screen may change now. Neovim refuses changes in the command-line window, and while a command
+--- Checks whether the screen may change now. Neovim refuses changes in the command-line window, and while a command
 --- line, an operator or an answer is typed; and insert mode must not lose its window.
 local api = vim.api
 local autocommands = require("claude-code.lib.autocommands")

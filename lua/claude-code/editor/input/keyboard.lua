@@ -1,4 +1,4 @@
---- Follows the keys and commands that the user types, and tells whether a key may decide about something that has just
+--- Follows the keys and commands that the user types, and checks whether a key may decide about something that has just
 --- appeared. The mouse, and programs that feed keys, do not count.
 local api, fn, uv = vim.api, vim.fn, vim.uv
 local notify = require("claude-code.messages.notify")
@@ -208,7 +208,7 @@ function Guard:is_active()
   return began - self.since < pauses * M.QUIET_MS
 end
 
----Tells once, for keys without a pause between them, that they decided nothing.
+---Shows once, for keys without a pause between them, that they decided nothing.
 ---@param again string instruction
 function Guard:report(again)
   local reported = again .. M.last_burst()

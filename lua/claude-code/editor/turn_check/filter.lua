@@ -1,4 +1,4 @@
---- Which problems of edited files count: the new ones, by the user's options.
+--- Selects the problems of edited files that count by the user's options.
 local globs = require("claude-code.editor.privacy.glob")
 local path = require("claude-code.editor.documents.path")
 
@@ -6,8 +6,8 @@ local M = {}
 
 local LEVELS = { error = 1, warning = 2, information = 3, hint = 4 }
 
----Is the file one to ignore? A glob is matched with the path below each workspace folder, the
----whole path, and, if it has no slash, the file's name.
+---Matches globs with the path below each workspace folder and the whole path; one without a slash also with the file's
+---name.
 local function is_ignored(file, ignored)
   if #ignored == 0 then
     return false
@@ -27,7 +27,7 @@ local function is_ignored(file, ignored)
   end)
 end
 
----How often each problem occurs. Without its place, which any edit above it moves.
+---Occurrences of each problem at any place, as edits above a problem move it.
 ---@alias claude-code.ProblemCounts table<string, integer>
 
 local function key(item)
@@ -47,7 +47,7 @@ end
 
 ---@param items claude-code.Diagnostic[]
 ---@param counts claude-code.ProblemCounts
----@return claude-code.Diagnostic[] those that are not among the counted ones
+---@return claude-code.Diagnostic[] without counted ones
 function M.new_since(items, counts)
   local left = vim.deepcopy(counts)
   return vim.tbl_filter(function(item)
@@ -62,7 +62,7 @@ end
 
 ---@param file string real path
 ---@param items claude-code.Diagnostic[]
----@param before? claude-code.ProblemCounts as the session found the file; nil: not known
+---@param before? claude-code.ProblemCounts when the session found the file; nil: unknown
 ---@return claude-code.Diagnostic[]
 function M.counted(file, items, before)
   local options = require("claude-code.config").get().diagnostics
@@ -79,7 +79,7 @@ function M.counted(file, items, before)
 end
 
 ---@param problems { item: claude-code.Diagnostic }[]
----@return integer[] how many there are of each severity
+---@return integer[] counts by severity
 function M.tally(problems)
   local counts = { 0, 0, 0, 0 }
   for _, problem in ipairs(problems) do
@@ -89,7 +89,7 @@ function M.tally(problems)
 end
 
 ---@generic T: { path: string, item: claude-code.Diagnostic }
----@param problems T[] changed: sorted by severity and place
+---@param problems T[] will be sorted by severity and place
 ---@param count integer
 ---@return T[]
 function M.worst(problems, count)

@@ -1,5 +1,5 @@
---- What the hooks of a Claude CLI ask of Neovim: which problems are in the files that the session has
---- edited since Claude was last allowed to stop.
+--- Reports to the hooks of a Claude CLI the problems of files that the session has edited since Claude was last allowed
+--- to stop.
 local filter = require("claude-code.editor.turn_check.filter")
 local path = require("claude-code.editor.documents.path")
 local pending = require("claude-code.editor.diagnostics.pending")
@@ -8,19 +8,19 @@ local sessions = require("claude-code.editor.turn_check.sessions")
 local sources = require("claude-code.sessions.sources")
 local unchecked = require("claude-code.editor.turn_check.unchecked")
 
----The problems that a summary quotes.
+---Problems that a summary quotes.
 local QUOTED = 5
 
 local M = {
-  ---How long an edit waits for language servers, if its new problems are to be reported.
+  ---How long an edit waits for language servers if it reports new problems.
   AFTER_EDIT_MS = 1500,
   ---How long the end of a turn waits for language servers.
   DEADLINE_MS = 2000,
-  ---How long it waits in all while a server starts or indexes ($/progress), once for each such time.
+  ---How long it waits in all, once, while a server starts or indexes ($/progress).
   BUSY_DEADLINE_MS = 30000,
 }
 
----A session starts, goes on, or was cleared.
+---A session starts, resumes, or was cleared.
 ---@param params claude-code.SessionParams|{ source?: string }
 function M.start(params)
   sources.on_hook(params, "idle")
@@ -36,8 +36,8 @@ function M.finish(params)
   sessions.finish(params)
 end
 
----Does Claude see new diagnostics by itself, since the CLI is connected to Neovim as its IDE?
----@param pid? integer the CLI's
+---Claude sees new diagnostics if the CLI is connected to Neovim as its IDE.
+---@param pid? integer of the CLI
 local function is_connected(pid)
   return pid ~= nil
     and vim.iter(require("claude-code.server").clients):any(function(client)
@@ -51,8 +51,7 @@ end
 
 ---A file was edited: its buffer shows that, and language servers see it.
 ---@param params claude-code.EditParams
----@return { report: boolean, timeout_ms: integer }? `report`: whether Claude is to see new problems now, for which
---- the hook waits so long
+---@return { report: boolean, timeout_ms: integer }? `report`: the hook waits for new problems, which Claude gets now
 function M.edited(params)
   sources.on_hook(params, "working")
   local session = sessions.of(params)
@@ -68,7 +67,7 @@ function M.edited(params)
   return { report = report, timeout_ms = M.AFTER_EDIT_MS }
 end
 
----Language servers changed files for a session: these count as edited by it.
+---Counts files that language servers changed for a session as edited by it.
 ---@param params { session?: string, pid?: integer, edits: { path: string, created: boolean }[] }
 ---@return { session?: string } its id, if its hooks report here
 function M.changed(params)
@@ -79,7 +78,7 @@ function M.changed(params)
   return session and { session = session.id } or vim.empty_dict()
 end
 
----What is wrong in a file since its last edit.
+---Finds the problems that the last edit of a file has caused.
 ---@param params claude-code.EditParams
 ---@return table? result of session_new_problems in src/editor/methods.ts
 function M.new_problems(params)
@@ -97,7 +96,7 @@ function M.new_problems(params)
   return { settled = not pending.is_pending(buf), known = file.edited ~= nil, items = items }
 end
 
----@return boolean will a language server report on it that starts or indexes?
+---@return boolean will a language server report on it once it has started or indexed?
 local function is_busy(edited)
   return edited.is_attaching
     or vim.iter(edited.missing):any(function(missing)
@@ -105,7 +104,7 @@ local function is_busy(edited)
     end)
 end
 
----Claude wants to stop: what is wrong in the files the session has edited. Nil if it has edited none.
+---Claude wants to stop: sums up the problems in files that the session has edited; nil without edits.
 ---@param params claude-code.SessionParams|{ prompt?: string }
 ---@return table? result of session_summary in src/editor/methods.ts
 function M.summary(params)
@@ -150,9 +149,9 @@ function M.blocked(params)
   end
 end
 
----Claude may stop: what it edits from now on counts.
----@param params claude-code.SessionParams|{ waited?: boolean } waited: the hook, for language servers
----@return { unknown?: string } for the user, if it waited in vain
+---Claude may stop: later edits count for its next turn.
+---@param params claude-code.SessionParams|{ waited?: boolean } `waited`: the hook did, for language servers
+---@return { unknown?: string } message if it waited in vain
 function M.allowed(params)
   sources.on_hook(params, "done")
   local session = sessions.of(params)
@@ -160,9 +159,8 @@ function M.allowed(params)
   return unknown and { unknown = unknown } or vim.empty_dict()
 end
 
----The diagnostics of the files that the session has edited.
 ---@param params { session?: string, pid?: integer }
----@return claude-code.Problems|{ unknown?: string } `unknown`: of which files reports are missing, and why
+---@return claude-code.Problems of the files that the session has edited; `unknown` names missing reports
 function M.problems(params)
   local session = sessions.of_server(params.session, params.pid)
   local list, settled = {}, true

@@ -1,5 +1,5 @@
---- The Claude sessions whose hooks report to this Neovim, and the files that each has edited. They are kept here, so
---- that they outlive the executable.
+--- The Claude sessions whose hooks report to this Neovim, and the files that each has edited. Neovim keeps them, as
+--- they must outlive the executable.
 local uv = vim.uv
 local auto_reload = require("claude-code.editor.documents.auto_reload")
 local background = require("claude-code.editor.documents.background")
@@ -11,39 +11,39 @@ local pending = require("claude-code.editor.diagnostics.pending")
 local privacy = require("claude-code.editor.privacy")
 local writes = require("claude-code.editor.diagnostics.writes")
 
----Sessions that ended without a hook (SIGKILL) are forgotten when there are more than these.
+---Limits the sessions that ended without a hook (SIGKILL).
 local MAX_SESSIONS = 50
 
 local M = {}
 
 ---@class claude-code.CheckedSession
 ---@field id string
----@field installation string by which its hooks come; those of another one are ignored
----@field pid? integer the CLI's
----@field active number ms, when its last hook came
+---@field installation string whose hooks count
+---@field pid? integer of the CLI
+---@field active number ms, time of its last hook
 ---@field files table<string, claude-code.SessionFile> by real path
----@field blocks table<string, integer> by prompt, how often it was blocked already
+---@field blocks table<string, integer> how often it was blocked, by prompt
 
 ---@class claude-code.SessionFile
----@field before? claude-code.ProblemCounts as the session found it; nil: not known
----@field edited? claude-code.ProblemCounts as the last edit found it; nil: not known
+---@field before? claude-code.ProblemCounts when the session found it; nil: unknown
+---@field edited? claude-code.ProblemCounts when the last edit found it; nil: unknown
 ---@field unchecked? true a turn ended before language servers had reported on it
----@field late? true what is wrong in it was found after the turn
+---@field late? true its problems were found after the turn
 
 ---@class claude-code.SessionParams : claude-code.HookParams
 ---@field installation string
 
 local sessions = {} ---@type table<string, claude-code.CheckedSession>
----The problems that each file had before it was last written outside, by real path.
+---Problems of each file before its last write outside of Neovim, by real path.
 local before = {} ---@type table<string, claude-code.ProblemCounts>
 ---Not nil while there is a session.
 local cancel_writes ---@type fun()?
 
----@param buf integer after a reload its servers have not seen the new text yet
+---@param buf integer whose servers have not yet seen the text of a reload
 local function on_write(buf, event)
   local name = event == "FileChangedShellPost" and path.of_buffer(buf)
   local real = name and path.real(name)
-  -- If a report was pending, the list is from before the edit before this one, as is what we have.
+  -- If a report was pending, the diagnostics are older than the edit before this one, as are our counts.
   if real and not (before[real] and pending.was_pending(buf)) then
     before[real] = filter.count(diagnostics.items(buf))
   end
@@ -59,7 +59,7 @@ local function forget(session)
   end
 end
 
----@return claude-code.CheckedSession[] the one whose hook came last first
+---@return claude-code.CheckedSession[] by the time of their last hook, latest first
 function M.list()
   local list = vim.tbl_values(sessions)
   table.sort(list, function(a, b)
@@ -68,7 +68,7 @@ function M.list()
   return list
 end
 
----The session of a hook; nil if the hooks of another installation report on it already.
+---Finds or adds the session of a hook; nil if hooks of another installation report on it.
 ---@param params claude-code.SessionParams
 ---@return claude-code.CheckedSession?
 function M.of(params)
@@ -109,8 +109,8 @@ function M.has_edited(real)
   end)
 end
 
----The session that a stdio server belongs to: by its id, by its CLI (whose session id changes with
----/clear), or, for a server that knows neither, the one whose hook came last.
+---Finds the session of a stdio server by its id, or by its CLI, whose session id changes with /clear. A server that
+---knows neither gets the session of the last hook.
 ---@param id? string
 ---@param pid? integer
 ---@return claude-code.CheckedSession?
@@ -123,7 +123,7 @@ end
 local function show_to_servers(real, created)
   local open = path.loaded_buffer(real)
   if created or not open then
-    -- Nothing is known, unless there was no file before.
+    -- A new file had no problems; those of another file are unknown.
     before[real] = created and {} or nil
   end
   if not open then
@@ -136,7 +136,7 @@ local function show_to_servers(real, created)
   return open
 end
 
----The session has edited a file: its buffer shows that, and language servers see it.
+---Shows an edit of the session to the buffer of the file and to language servers.
 ---@param session claude-code.CheckedSession
 ---@param real string real path
 ---@param created boolean the edit made the file
@@ -151,14 +151,13 @@ function M.edited(session, real, created)
   session.files[real] = file
 end
 
----@return boolean is there such a file, which Claude may see?
+---@return boolean does the file exist, and may Claude see it?
 local function is_present(real)
   return not privacy.is_private(real) and uv.fs_stat(real) ~= nil
 end
 
----The buffer of an edited file; nil if it is private, gone or closed.
 ---@param real string real path
----@return integer? buf
+---@return integer? buf of an edited file; nil if it is private, deleted or closed
 function M.open_buffer(real)
   return is_present(real) and path.loaded_buffer(real) or nil
 end
@@ -168,7 +167,7 @@ end
 ---@field items claude-code.Diagnostic[]
 ---@field file claude-code.SessionFile
 ---@field is_attaching boolean a language server may still be started for it
----@field is_pending boolean a report of a language server on it is
+---@field is_pending boolean a report of a language server may still come
 ---@field missing claude-code.MissingReport[]
 
 local function describe(real, file, buf, was_open)
@@ -185,11 +184,10 @@ local function describe(real, file, buf, was_open)
   }
 end
 
----Without private files and those that are gone. Files that were closed since are loaded again: their
----problems are there still, and servers report on them later.
+---Loads files again that were closed, as they still have their problems, on which servers report later.
 ---@param session claude-code.CheckedSession
----@return claude-code.EditedFile[] sorted by path
----@return boolean settled no report of a language server on them is pending that is waited for
+---@return claude-code.EditedFile[] sorted by path, without private and deleted files
+---@return boolean settled nothing is pending, except on unchecked files
 function M.edited_files(session)
   local list, settled = {}, true
   for real, file in pairs(session.files) do

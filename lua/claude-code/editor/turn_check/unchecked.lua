@@ -1,5 +1,4 @@
---- Files that Claude edited and left before language servers had reported on them. The user receives what is found
---- later.
+--- Shows the user problems in files on which language servers report only after Claude's turn.
 local counted = require("claude-code.lib.text").count
 local filter = require("claude-code.editor.turn_check.filter")
 local path = require("claude-code.editor.documents.path")
@@ -8,7 +7,7 @@ local servers = require("claude-code.editor.diagnostics.servers")
 local sessions = require("claude-code.editor.turn_check.sessions")
 local timer = require("claude-code.lib.timer")
 
----Reports that come within this time are one batch.
+---Reports within this time are one batch.
 local BATCH_MS = 300
 
 local STATES = {
@@ -25,7 +24,7 @@ local M = {}
 local cancel_watch
 
 ---@param list claude-code.EditedFile[]
----@return claude-code.EditedFile[] those on which a report is missing that is waited for
+---@return claude-code.EditedFile[] that lack a report, except unchecked ones
 function M.missing(list)
   return vim.tbl_filter(function(edited)
     return #edited.missing > 0 and not edited.file.unchecked
@@ -70,7 +69,6 @@ local function problems_of(real, file)
   end, filter.counted(real, items, file.before))
 end
 
----@param counts integer[] by severity
 ---@return string "2 errors, 1 warning"
 local function count_text(counts)
   local parts = {}
@@ -146,10 +144,10 @@ local function watch()
   end
 end
 
----Claude ends its turn: forgets its files, except for those on which reports are missing.
+---Claude ends its turn: forgets its files, except those without reports.
 ---@param session claude-code.CheckedSession
----@param waited boolean a hook has waited for them, in vain
----@return string? text if they are unknown, for the user
+---@param waited boolean a hook has waited for reports in vain
+---@return string? text about missing reports, for the user
 function M.leave(session, waited)
   local is_on = require("claude-code.config").get().diagnostics.block
   local list = is_on and sessions.edited_files(session) or {}
@@ -170,10 +168,10 @@ function M.leave(session, waited)
   return M.describe(unknown)
 end
 
----Problems that were found after Claude's turn, in files that it did not edit since. Where several run
----in this Neovim, those of one: of the current one if it has any.
+---Collects problems that were found after Claude's turn in files that it has not edited since. If several sessions run
+---in this Neovim, takes those of one, preferably the current one.
 ---@return claude-code.FileProblem[]
----@return integer? n of the session that they are of, where several run
+---@return integer? n of that session, if several run
 function M.problems()
   local rows = require("claude-code.sessions")
   local is_one = require("claude-code.sessions.label").by_conversation() == nil

@@ -1,6 +1,6 @@
---- A window that shows one of our buffers for a while: the user's, which is given back as it was, or a new one. The
---- user's must not close with our buffer (nor must Neovim, if it is the last one): as the user closes it, another one
---- with its file, the spare, takes its place.
+--- Borrows a window of the user's for one of our buffers, and gives it back as it was; or uses a new one. Closing our
+--- buffer must not close the user's window, nor Neovim if it is the last one: a spare window with its file takes its
+--- place.
 local api, fn = vim.api, vim.fn
 local autocommands = require("claude-code.lib.autocommands")
 local layout = require("claude-code.editor.windows.layout")
@@ -9,35 +9,35 @@ local windows = require("claude-code.editor.windows")
 
 ---@class claude-code.Borrowed
 ---@field win integer
----@field is_new boolean it was not the user's
+---@field is_new boolean it is not the user's
 ---@field private shown integer our buffer
 ---@field private options table<string, any>
----@field private buf integer what it showed
----@field private name string its full name
----@field private bufhidden string its own
+---@field private buf integer that it showed
+---@field private name string of `buf`, full
+---@field private bufhidden string of `buf`
 ---@field private is_listed boolean
 ---@field private view vim.fn.winsaveview.ret
 ---@field private alternate integer buffer that CTRL-^ led to, or -1
 ---@field private events? claude-code.Autocommands
 ---@field private sizes? claude-code.SavedLayout before the spare opened
----@field private spare? integer takes the place of the window that the user closes just now
----@field private was_inside? boolean the user was in the window when it closed
+---@field private spare? integer takes the place of the window that the user is closing
+---@field private was_inside? boolean the cursor was in the window when it closed
 local Borrowed = {}
 Borrowed.__index = Borrowed
 
 local M = {}
 
---- One may end after the next one of its window has begun.
+---Groups need distinct names: one may end after the next one of its window has begun.
 local count = 0
 
----@param buf integer our buffer, which it shows
+---@param buf integer our buffer, which `win` shows
 ---@return claude-code.Borrowed
 function M.new(win, buf)
   local fields = { win = win, is_new = true, shown = buf, options = windows.new_options() }
   return setmetatable(fields, Borrowed)
 end
 
----Shows `buf` in a window of the user's. The buffer before it stays even with 'nohidden' or 'bufhidden'.
+---Shows `buf` in a window of the user's, and keeps the buffer there even with 'nohidden' or 'bufhidden'.
 ---@return claude-code.Borrowed
 function M.take(win, buf)
   local before = api.nvim_win_get_buf(win)
@@ -62,7 +62,7 @@ function M.take(win, buf)
   return borrowed
 end
 
----Keeps the place of a window of the user's from now on.
+---Keeps the place of a window of the user's.
 function Borrowed:keep_place()
   if self.is_new then
     return
@@ -70,12 +70,12 @@ function Borrowed:keep_place()
   count = count + 1
   self.events = autocommands.new("spare." .. count)
   self.events:on("QuitPre", function()
-    -- In another window of that buffer, that one closes.
+    -- Then that other window with our buffer closes.
     if api.nvim_get_current_win() ~= self.win and api.nvim_get_current_buf() == self.shown then
       return
     end
     self:open_spare()
-    -- The :quit may have failed.
+    -- :quit may have failed.
     vim.schedule(function()
       if self.spare and windows.shows(self.win, self.shown) then
         pcall(windows.noautocmd, function()
@@ -85,7 +85,7 @@ function Borrowed:keep_place()
     end)
   end, { buffer = self.shown })
   self.events:on("WinClosed", function()
-    -- With `:only` in another window it closes with the others, and with `:tabclose` the tab page closes.
+    -- :only in another window, or :tabclose, closes it for good.
     if api.nvim_get_current_win() == self.win and not windows.is_last(self.win) then
       self:open_spare()
     end
@@ -100,7 +100,7 @@ function Borrowed:open_spare()
   self.was_inside = api.nvim_get_current_win() == self.win
   self.sizes = layout.save()
   self.buf = self:load() and self.buf or api.nvim_create_buf(true, false)
-  -- Without room below there may be some beside.
+  -- If there is no room below, there may be some beside.
   for _, split in ipairs({ "below", "right" }) do
     pcall(windows.noautocmd, function()
       self.spare = self.spare
@@ -119,7 +119,7 @@ function Borrowed:close_spare()
 end
 
 ---The spare stays if the window has closed.
----@return integer? instead the window that has taken its place
+---@return integer? instead window that has taken its place
 function Borrowed:settle_place()
   local events, instead = self.events, self.spare
   self.events = nil
@@ -132,7 +132,7 @@ function Borrowed:settle_place()
   elseif instead and api.nvim_win_is_valid(instead) then
     layout.replace(self.sizes, self.win, instead)
     layout.restore_sizes(self.sizes)
-    -- Else the user has opened something there already.
+    -- Otherwise the user has opened something there.
     if api.nvim_win_get_buf(instead) == self.buf then
       self:give_back(instead)
     end
@@ -143,7 +143,7 @@ function Borrowed:settle_place()
   end
 end
 
----Reads its buffer again, as `:edit` does, if that was unloaded or wiped out while no window showed it.
+---Reads the user's buffer again if it was unloaded or wiped out without a window.
 ---@private
 ---@return boolean loaded
 function Borrowed:load()
@@ -164,7 +164,7 @@ function Borrowed:load()
   return ok
 end
 
----Gives the window back, or lets `win` take its place; closes a new one.
+---Gives the window back, or lets `win` take its place; closes it if it is new.
 ---@param win? integer
 function Borrowed:give_back(win)
   win = win or self.win
@@ -176,17 +176,17 @@ function Borrowed:give_back(win)
   windows.show(win, self.buf)
   windows.set_options(win, self.options)
   api.nvim_win_call(win, function()
-    -- A window that takes its place has another one.
+    -- A window that takes its place has another alternate buffer.
     if fn.bufnr("#") ~= self.alternate and fn.bufexists(self.alternate) == 1 then
       fn.setreg("#", self.alternate)
     end
     fn.winrestview(self.view)
-    -- If the window grows, as another one closes, Neovim scrolls by the row of the cursor: this computes it.
+    -- Neovim scrolls by the row of the cursor if the window grows: winline() computes it.
     fn.winline()
   end)
 end
 
----The user has opened something else in the window: it stays theirs, without what we changed.
+---Restores options after the user has opened something else in the window.
 ---@param names string[] of the options that we changed
 ---@param win? integer
 function Borrowed:release(names, win)
@@ -197,16 +197,14 @@ function Borrowed:release(names, win)
   windows.set_options(win or self.win, values)
 end
 
----Nothing is shown in its buffer's place any more.
 function Borrowed:restore_bufhidden()
   if self.buf and api.nvim_buf_is_valid(self.buf) then
     vim.bo[self.buf].bufhidden = self.bufhidden
   end
 end
 
----Ends it, whatever the window shows by now.
 ---@param names string[] of the options that we changed
----@return integer? instead the window that has taken its place
+---@return integer? instead window that has taken its place
 function Borrowed:finish(names)
   local instead = self:settle_place()
   if windows.shows(self.win, self.shown) then

@@ -1,4 +1,4 @@
---- The cursor: when something that appears may take it, and how it moves to another window and back.
+--- Decides when something that appears may take the cursor, and moves it to another window and back.
 local api, fn = vim.api, vim.fn
 local blocked = require("claude-code.editor.input.blocked")
 local keyboard = require("claude-code.editor.input.keyboard")
@@ -8,27 +8,27 @@ local windows = require("claude-code.editor.windows")
 
 local M = {}
 
----@class claude-code.Origin where the user was
+---@class claude-code.Origin place of the user
 ---@field win integer
 ---@field terminal boolean it was in terminal mode
 
----How soon, and how often, terminal mode is asked for again.
+---Delay and number of requests for terminal mode.
 local RETRY_MS, TRIES = 20, 10
 
----Window to which terminal mode is on its way back, or 0: `mode()` does not say so before it is there.
+---Window that is about to return to terminal mode, or 0: `mode()` does not show that.
 local returning = 0
 
 local function in_terminal()
   return api.nvim_get_mode().mode == "t"
 end
 
----@return integer ms without a key after which the user no longer types
+---@return integer ms without a key after which the user is not typing
 function M.pause_ms()
-  -- In terminal mode a prompt is being written, with pauses for thought.
+  -- A user who writes a prompt pauses for thought.
   return keyboard.QUIET_MS * (in_terminal() and 2 or 1)
 end
 
----@return integer ms that are left of that pause
+---@return integer ms left of that pause
 function M.ms_until_idle()
   return math.ceil(math.max(0, M.pause_ms() - keyboard.idle_ms()))
 end
@@ -38,7 +38,7 @@ local function in_claudes_terminal()
 end
 
 ---May something that appears change windows and take the cursor? Typing in a terminal counts like insert mode.
----@param asked? boolean the user has asked for it, wherever they are
+---@param asked? boolean the user has asked for it
 ---@return claude-code.MayChange
 function M.may_change(asked)
   local may = blocked.may_change()
@@ -47,28 +47,28 @@ function M.may_change(asked)
   elseif M.ms_until_idle() > 0 then
     return in_terminal() and "no_focus" or "nothing"
   end
-  -- Elsewhere (a prompt, a commit message, a list, the help, another terminal) the next key has a meaning of its own.
+  -- The next key has another meaning in a prompt, a commit message, a list, the help, or another terminal.
   local is_file = vim.bo.buftype == "" and vim.bo.bufhidden == "" and not vim.bo.modified
   local may_take_cursor = is_file and not path.is_message(0) or in_claudes_terminal()
   return (asked or may_take_cursor) and "all" or "no_focus"
 end
 
----@return boolean is the cursor in a float? Claude's terminal does not count: it gives way.
+---@return boolean is the cursor in a float other than Claude's terminal, which gives way?
 function M.is_in_float()
   return windows.is_floating(0) and not in_claudes_terminal()
 end
 
 local function is_busy_by_state()
-  -- A float with a file is there to stay, as in zen-mode; a diff gets a tab page of its own.
+  -- A float with a file stays, as in zen-mode; a diff gets its own tab page.
   local is_behind_float = M.is_in_float() and vim.bo.buftype ~= ""
   return is_behind_float or fn.reg_recording() ~= "" or fn.reg_executing() ~= ""
 end
 
----@param in_key? boolean asked while a key of the user's, or a command, is executed
----@return boolean is the next key meant for something that the user does, though in normal mode?
+---@param in_key? boolean a key or command of the user's is being executed
+---@return boolean does the next key belong to an action of the user's, although in normal mode?
 function M.is_busy(in_key)
-  -- The mode is "n" in getchar() as well: "S" says that Neovim waits for a key, but not for a command
-  -- (measured with 0.10.4 and 0.12.4). It says so as well while a command is executed.
+  -- The mode is "n" also in getchar(). state("S") is set if Neovim waits for a key that is not a command, and while a
+  -- command is executed (measured with 0.10.4 and 0.12.4).
   local waits_for_key = not in_key and api.nvim_get_mode().mode == "n" and fn.state("S") ~= ""
   return waits_for_key or is_busy_by_state()
 end
@@ -77,7 +77,7 @@ end
 function M.after_busy(callback)
   local events = { "SafeState", "WinEnter", "WinClosed", "RecordingLeave" }
   blocked.on_next(events, callback, function(event)
-    -- Anything scheduled leads to the next SafeState.
+    -- SafeState comes again after anything scheduled.
     return event ~= "SafeState" or not is_busy_by_state()
   end)
 end
@@ -100,9 +100,9 @@ function M.take(win, origin)
   end)
 end
 
----Runs `work`, which works on buffers that no window shows, in a window without a terminal. Neovim shows such a buffer
----in a hidden window as wide as the screen, and takes that for the width of a terminal in the current window until that
----is resized (measured with 0.10.4 and 0.12.4): the CLI draws lines that are cut off.
+---Runs `work`, which uses buffers without a window, in a window without a terminal. Neovim shows such a buffer in a
+---hidden window as wide as the screen. A terminal in the current window would get that width until it is resized
+---(measured with 0.10.4 and 0.12.4), and the CLI would draw lines that are cut off.
 ---@param work fun()
 function M.outside_terminal(work)
   local function has_terminal(win)
@@ -119,9 +119,9 @@ function M.outside_terminal(work)
   end
 end
 
----Begins insert or terminal mode in the current window. TODO(0.10): a terminal mode that is about to end also ends
----one that is asked for in the meantime, so ask again until it has begun.
----@param is_due fun(): boolean asked before it is tried again
+---Begins insert or terminal mode in the current window. TODO(0.10): a terminal mode that is about to end also ends one
+---requested in the meantime, so try again until it has begun.
+---@param is_due fun(): boolean called before the next try
 ---@param tries? integer
 function M.begin_insert_mode(is_due, tries)
   tries = tries or TRIES
@@ -137,7 +137,7 @@ function M.begin_insert_mode(is_due, tries)
   end)
 end
 
----Returns to the window, the "previous window" and the mode of before. Called with autocommands off.
+---Restores the window, the "previous window" and the mode. Called with autocommands off.
 ---@param origin claude-code.Origin
 ---@param previous integer the window that CTRL-W p led to, or 0
 function M.give_back(origin, previous)

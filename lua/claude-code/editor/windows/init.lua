@@ -1,10 +1,10 @@
---- The user's windows: which of them a file may be shown in, and how, without a trace in jump list or alternate file.
+--- Finds windows of the user's that may show a file, and shows it there without changing jump list and alternate file.
 local api, fn = vim.api, vim.fn
 local finally = require("claude-code.lib.finally")
 
 local M = {}
 
----Plugins such as scope.nvim, which keeps listed buffers for each tab page, need these events of the user's tab pages.
+---Plugins such as scope.nvim, which keeps listed buffers by tab page, need these events of the user's tab pages.
 local function report_tab_pages(from)
   local here = api.nvim_get_current_tabpage()
   for _, event in ipairs(here ~= from and { "TabLeave", "TabEnter" } or {}) do
@@ -31,7 +31,7 @@ function M.noautocmd(work)
 end
 
 ---@param win? integer
----@return boolean is the window there, and does it show the buffer?
+---@return boolean does the window exist and show the buffer?
 function M.shows(win, buf)
   return win ~= nil and api.nvim_win_is_valid(win) and api.nvim_win_get_buf(win) == buf
 end
@@ -40,7 +40,7 @@ function M.is_floating(win)
   return api.nvim_win_get_config(win).relative ~= ""
 end
 
----@return boolean is it the only window of its tab page, floating ones aside?
+---@return boolean is it the only non-floating window of its tab page?
 function M.is_last(win)
   local tab = api.nvim_win_get_tabpage(win)
   return vim.iter(api.nvim_tabpage_list_wins(tab)):all(function(other)
@@ -48,8 +48,7 @@ function M.is_last(win)
   end)
 end
 
----Is it for files, not special (terminal, tree, quickfix, float, preview, another plugin's diff, pinned to its buffer,
----that of `:Claude follow`)?
+---@return boolean is it for files, and not a terminal, tree, list, float, preview, diff, 'winfixbuf' or ours to follow?
 local function is_normal(win)
   local options = vim.wo[win]
   return not M.is_floating(win)
@@ -58,7 +57,7 @@ local function is_normal(win)
     and not (options.previewwindow or options.diff or options.winfixbuf)
 end
 
----@param first table<integer, integer> more than any window has cells, for those that come first
+---@param first table<integer, integer> ranks of the windows that come first, above any number of cells
 local function sort(wins, first)
   local function rank(win)
     return first[win] or api.nvim_win_get_width(win) * api.nvim_win_get_height(win)
@@ -69,7 +68,7 @@ local function sort(wins, first)
   end)
 end
 
----The window to show a file in: one that shows `buf` already, else the current one, the previous one, or the largest.
+---Finds a window for a file: one that shows `buf`, or else the current, the previous or the largest one.
 ---@param buf integer?
 ---@param except integer? window to leave alone
 ---@return integer? win
@@ -83,7 +82,7 @@ function M.for_file(buf, except)
   end) or wins[1]
 end
 
----@return vim.api.keyset.win_config of a new window where there are only special ones
+---@return vim.api.keyset.win_config of a new window beside special ones
 local function spot_beside()
   local wins = vim.tbl_filter(function(win)
     return not M.is_floating(win)
@@ -97,7 +96,7 @@ local function spot_beside()
   return { win = anchor, split = "above", height = math.floor(height * 2 / 3) }
 end
 
----@return integer width that a window beside the special ones would have
+---@return integer width of a window beside special ones
 ---@return integer height
 function M.room_beside()
   local spot = spot_beside()
@@ -105,7 +104,7 @@ function M.room_beside()
     spot.height or api.nvim_win_get_height(spot.win)
 end
 
----@return table<string, any> values of all options that belong to a window, except those we never touch
+---@return table<string, any> values of all window options but 'scroll'
 local function collect_options(value_of)
   local values = {}
   for name, info in pairs(api.nvim_get_all_options_info()) do
@@ -116,7 +115,7 @@ local function collect_options(value_of)
   return values
 end
 
----@return table<string, any> options of a new window: only those without a global value to follow have one of their own
+---@return table<string, any> options of a new window; those that are also global follow that value
 function M.new_options()
   local values = collect_options(function(name, info)
     if info.global_local then
@@ -135,7 +134,7 @@ function M.options_of(win)
   end)
 end
 
----Sets what differs, for this window only.
+---Sets options that differ, for this window only.
 ---@param values table<string, any>
 function M.set_options(win, values)
   for name, value in pairs(values) do
@@ -146,7 +145,7 @@ function M.set_options(win, values)
   end
 end
 
----A new window for `buf` beside the special ones, with the global options rather than theirs.
+---Opens a window for `buf` beside special ones, but with the global options.
 ---@return integer win
 function M.beside(buf)
   local win = api.nvim_open_win(buf, false, spot_beside())
@@ -154,7 +153,7 @@ function M.beside(buf)
   return win
 end
 
----Shows a buffer in a window, or in a new one if that is missing or must keep what it shows.
+---Shows a buffer in a window, or in a new one if `win` is nil or must keep its buffer.
 ---@param buf integer loaded
 ---@param win? integer
 ---@return integer win that shows it
@@ -169,14 +168,14 @@ function M.bring(buf, win)
   local hide = vim.bo[before].bufhidden
   local is_hidden = hide == "hide" or hide == "" and vim.o.hidden
   if vim.bo[before].modified and not is_hidden and #fn.win_findbuf(before) < 2 then
-    -- Neovim refuses to leave it.
+    -- Neovim refuses to abandon it.
     return api.nvim_open_win(buf, false, { split = "above", win = win })
   end
   api.nvim_win_set_buf(win, buf)
   return win
 end
 
----All windows in diff mode of a tab page are compared with each other, so ours must not be among them.
+---Neovim compares all windows in diff mode of a tab page, so ours must be in another one.
 ---@return boolean does another plugin, or the user, compare something in this tab page?
 function M.has_diff()
   return vim.iter(api.nvim_tabpage_list_wins(0)):any(function(win)
@@ -184,11 +183,11 @@ function M.has_diff()
   end)
 end
 
----Shows a buffer in a window, leaving alternate file and jump list alone.
+---Shows a buffer in a window without changing alternate file and jump list.
 ---@param buf integer loaded
 function M.show(win, buf)
-  -- Entering a buffer, Neovim checks whether its file has changed, and asks (W11, W12) or reads it by
-  -- its old 'fileformat'. Claude may just have written it: that is for documents/reload.lua.
+  -- Neovim checks whether the file of a buffer has changed when it enters it, and asks (W11, W12) or reads it by its
+  -- old 'fileformat'. documents/reload.lua must do that, as Claude may just have written it.
   local buftype = vim.bo[buf].buftype
   vim.bo[buf].buftype = buftype == "" and "nofile" or buftype
   finally(function()
@@ -209,9 +208,9 @@ function M.alternate(win)
   end)
 end
 
----The buffer that a window shows when its own is deleted: the alternate buffer, else the one used last.
----@param may_load boolean also one that has to be loaded, which may ask (E325)
----@return integer? buf nil if no other is listed
+---Finds the buffer for a window whose own is deleted: the alternate buffer, or the one used last.
+---@param may_load boolean include unloaded ones, though loading may ask (E325)
+---@return integer? buf nil if no other one is listed
 function M.buffer_before(win, may_load)
   local here, newest, alternate = api.nvim_win_get_buf(win), nil, M.alternate(win)
   for _, info in ipairs(fn.getbufinfo({ buflisted = 1 })) do
@@ -225,8 +224,8 @@ function M.buffer_before(win, may_load)
   return newest and newest.bufnr
 end
 
----Lets each window of a buffer that is about to be deleted show something else, so that none closes with it.
----@param prepare? fun(other: integer) called with each buffer that comes
+---Shows another buffer in each window of one that is about to be deleted, so that they stay open.
+---@param prepare? fun(other: integer) called before a buffer is shown
 function M.replace_buffer(buf, prepare)
   for _, win in ipairs(fn.win_findbuf(buf)) do
     local other = M.buffer_before(win, false)
@@ -234,13 +233,13 @@ function M.replace_buffer(buf, prepare)
       prepare(other)
     end
     api.nvim_win_call(win, function()
-      -- A window that is pinned to it ('winfixbuf') closes with it.
+      -- A window with 'winfixbuf' closes with its buffer.
       pcall(vim.cmd[other and "buffer" or "enew"], other and { count = other } or {})
     end)
   end
 end
 
----Closes one of our windows; the last one stays, empty.
+---Closes one of our windows, or empties the last one.
 function M.close(win)
   if not pcall(api.nvim_win_close, win, true) then
     api.nvim_win_call(win, vim.cmd.enew)

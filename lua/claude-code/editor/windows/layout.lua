@@ -1,17 +1,15 @@
---- The windows of a tab page as they were: their sizes and what they showed.
+--- Saves and restores sizes and views of the windows of a tab page.
 local api, fn = vim.api, vim.fn
 
----@class claude-code.SavedLayout all windows of one tab page
+---@class claude-code.SavedLayout
 ---@field tab integer
 ---@field previous integer the window that CTRL-W p leads to, or 0
 ---@field tree string winlayout() as JSON
----@field lines integer that windows have
+---@field lines integer of all windows
 ---@field windows { win: integer, buf: integer, width: integer, height: integer, view: vim.fn.winsaveview.ret }[]
----  floating ones excepted
 
 local M = {}
 
----The tab line takes one of them while it is visible.
 local function lines_for_windows()
   local tabline = vim.o.showtabline
   local has_tabline = tabline == 2 or (tabline == 1 and #api.nvim_list_tabpages() > 1)
@@ -41,7 +39,7 @@ function M.save()
   }
 end
 
----A window was closed, and another one has taken its place.
+---Replaces a window that was closed by the one in its place.
 ---@param layout claude-code.SavedLayout
 ---@param gone integer
 ---@param instead integer
@@ -63,8 +61,8 @@ function M.restore_sizes(layout)
     return false
   end
   api.nvim_win_call(api.nvim_tabpage_get_win(tab), function()
-    -- By window IDs: winrestcmd() numbers windows, floating ones included, which come and go. Twice, as winrestcmd()
-    -- does: setting one window's size may change that of another.
+    -- winrestcmd() would use numbers of windows, which floating ones change. Like winrestcmd(), set sizes twice, as one
+    -- may change another.
     for _ = 1, 2 do
       for _, saved in ipairs(layout.windows) do
         api.nvim_win_set_height(saved.win, saved.height)
@@ -75,7 +73,7 @@ function M.restore_sizes(layout)
   return true
 end
 
----@return fun() restore gives all windows of this tab page the sizes of now again, if the screen is as wide
+---@return fun() restore sizes of now in this tab page, if the screen has kept its width
 function M.keep_sizes()
   local layout, columns = M.save(), vim.o.columns
   return function()
@@ -85,7 +83,7 @@ function M.keep_sizes()
   end
 end
 
----Restores sizes and scroll positions, under the same conditions. A window whose cursor moved keeps its view.
+---Restores sizes, and the views of windows whose cursors have not moved, unless windows were opened or closed.
 ---@param layout claude-code.SavedLayout
 function M.restore(layout)
   for _, saved in ipairs(M.restore_sizes(layout) and layout.windows or {}) do

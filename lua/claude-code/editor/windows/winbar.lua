@@ -1,21 +1,22 @@
---- The bars ('winbar') of our windows: their text, cut to the room there is, and whose bar a window has.
+--- Renders the bars ('winbar') of our windows, cut to their width, and keeps those that they replace.
 local api, fn = vim.api, vim.fn
 local visible = require("claude-code.lib.text").visible
 require("claude-code.lib.highlights")
 
 local M = {}
 
----An item as in 'statusline', or text and its highlight group; without one that of the part before it.
+---An item of 'statusline', or text and its highlight group, by default that of the part before.
 ---@alias claude-code.BarPart string|{ [1]: string, [2]?: string }
 ---@class claude-code.BarHint
----@field keys (string?)[] those of one action, or of two that belong together
+---@field keys (string?)[] of one action, or of two related ones
 ---@field words string
----@field is_needed? boolean it is there without room, too
+---@field is_needed? boolean it stays even without room
 
----Restored when ours is hidden. A window that is split off has our bar, but no copy of this.
+---Holds the bar to restore. A window that was split off has a copy of our bar, but not of this.
 local REPLACED = "claude_code_winbar"
 
----@param ... claude-code.BarPart|false|nil false and nil are left out
+---Leaves out false and nil.
+---@param ... claude-code.BarPart|false|nil
 ---@return claude-code.BarPart[]
 function M.parts(...)
   local parts = {}
@@ -32,7 +33,7 @@ function M.render(parts)
     if type(part) == "string" then
       return part
     end
-    -- A name may hold characters that turn the direction of what follows.
+    -- A name may have characters that change the direction of text.
     local text = visible(part[1]):gsub("%%", "%%%%")
     local group = part[2] and ("%%#%s#"):format(part[2]) or ""
     return group .. text
@@ -52,7 +53,7 @@ end
 
 ---@param cells integer
 ---@param keep "head"|"tail"
----@return string text no wider than that
+---@return string
 function M.shortened(text, cells, keep)
   text = visible(text)
   local length = fn.strchars(text)
@@ -70,7 +71,7 @@ local function names_of(hint)
   return table.concat(vim.tbl_values(hint.keys), " ")
 end
 
----Keys and what they do. Words are dropped before keys; needed keys stay.
+---Drops words before keys, but no needed keys.
 ---@param hints claude-code.BarHint[] the most important last
 ---@param room integer in cells
 ---@return claude-code.BarPart[]
@@ -79,7 +80,7 @@ function M.hints(hints, room)
     return names_of(hint) ~= ""
   end, hints)
   local parts ---@type claude-code.BarPart[]
-  -- Drops the words of one more hint each time, then one more hint.
+  -- Drop the words of one more hint each time, then one more hint.
   for dropped = 0, 2 * #hints do
     parts = {}
     for i, hint in ipairs(hints) do
@@ -101,15 +102,14 @@ function M.set(win, text)
   end
 end
 
----@return string? value that is not ours; "" if the global one counts there
+---@return string? value that is not ours; "" if the global one applies
 local function other_value(win, mark)
   local value = api.nvim_get_option_value("winbar", { win = win, scope = "local" })
   return not vim.startswith(value, mark) and value or nil
 end
 
----Shows a bar in place of the window's own, and of one that was set since then.
----@param mark string begins the text: a window that is split off has a copy of it, and a buffer that was shown with it
---- brings it back
+---Replaces the window's own bar, also one that was set since then.
+---@param mark string beginning of the text, which identifies ours: splits copy it, and buffers bring it back
 ---@param text? string
 function M.show(win, mark, text)
   local other = other_value(win, mark)
@@ -119,7 +119,7 @@ function M.show(win, mark, text)
   M.set(win, mark .. (text or ""))
 end
 
----Shows what the window had, unless another bar was set.
+---Restores the window's own bar, unless another one was set.
 ---@param mark string
 function M.hide(win, mark)
   if not other_value(win, mark) then
@@ -128,12 +128,12 @@ function M.hide(win, mark)
   vim.w[win][REPLACED] = nil
 end
 
----Calls back when a bar may have to change. Other plugins set theirs by a timer, or at some of these events.
+---Calls back when a bar may have to change. Other plugins set theirs on a timer, or on some of these events.
 ---@param events claude-code.Autocommands
 function M.follow(events, callback)
-  -- Neovim reports another current window as a moved cursor, too.
+  -- CursorMoved also comes when another window becomes current.
   events:on({ "CursorMoved", "CursorMovedI", "CursorHold", "WinResized" }, callback)
-  -- Autocommands do not nest: no plugin answers when we set it again.
+  -- Autocommands do not nest, so plugins do not react when we set it.
   events:on("OptionSet", callback, { pattern = "winbar" })
 end
 

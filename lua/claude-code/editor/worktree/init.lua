@@ -1,4 +1,4 @@
---- A linked git worktree, as Claude gets one of its own by `--worktree`: shown, brought home, removed.
+--- Shows, brings home and removes a linked git worktree, as Claude gets by `--worktree`.
 local api = vim.api
 local notify = require("claude-code.messages.notify")
 local path = require("claude-code.editor.documents.path")
@@ -21,7 +21,7 @@ local function folder()
   return vim.uv.fs_realpath(name) or name
 end
 
----@return claude-code.Worktree[] the linked ones of this repository
+---@return claude-code.Worktree[] linked to this repository
 local function linked()
   local _, all = sources.worktree(folder())
   return vim.tbl_filter(function(tree)
@@ -37,7 +37,7 @@ function M.names()
 end
 
 ---@param name? string path
----@return claude-code.Worktree? tree the linked one around it
+---@return claude-code.Worktree? linked worktree around it
 local function around(name)
   local tree = sources.worktree(name or folder())
   return tree and tree.name and tree or nil
@@ -66,14 +66,14 @@ local function choose(run)
   end)
 end
 
----@param given string its name, or a session's number or name; "": not named
+---@param given string name of a worktree, or number or name of a session; "": the current one, or ask
 ---@param run fun(tree: claude-code.Worktree)
 function M.with_named(given, run)
   local known = find(given)
   if known then
     return run(known)
   end
-  -- It may have been made just now.
+  -- It may be new.
   require("claude-code.sessions").refresh(function()
     local tree = find(given)
     if tree then
@@ -120,8 +120,7 @@ function M.show(tree)
   vim.cmd.tcd({ tree.path, magic = { file = false } })
 end
 
---- Asks about a worktree and the work tree to which it comes home: that of the tab page, or the repository's
---- main one.
+---A worktree comes home to that of the tab page, or to the repository's main one.
 ---@param callback fun(answer: any)
 local function ask(method, tree, callback, options)
   local _, all = sources.worktree(tree.path)
@@ -145,7 +144,7 @@ local function unsaved()
   return names
 end
 
----Buffers and language servers see what has come.
+---Updates buffers and language servers.
 ---@param changes { path: string, type: "created"|"changed"|"deleted" }[]
 local function take_over(changes)
   for _, change in ipairs(changes) do
@@ -186,7 +185,7 @@ local function folder_of_terminal(name)
   return cwd and vim.fn.fnamemodify(cwd, ":p")
 end
 
----@return string? user what uses it
+---@return string? user name of a session, buffer or window that uses it
 local function user_of(tree)
   local function is_in(file)
     local real = file and vim.uv.fs_realpath(file) or file
@@ -200,7 +199,7 @@ local function user_of(tree)
   for _, buf in ipairs(api.nvim_list_bufs()) do
     local name = api.nvim_buf_get_name(buf)
     local bo = vim.bo[buf]
-    -- Not those that are loaded for language servers alone.
+    -- Others may be loaded only for language servers.
     local is_used = bo.buflisted
       or bo.modified
       or bo.buftype == "terminal"

@@ -1,6 +1,6 @@
---- Comments on lines, for Claude: :Claude comment makes, edits, deletes and sends them. Claude receives them as the
---- user's own text: pasted into its prompt in this Neovim, or, for a CLI elsewhere, as a mention of a resource that it
---- reads when the user submits the prompt.
+--- Makes, edits, deletes and sends comments on lines (`:Claude comment`). Claude gets them as the user's text, pasted
+--- into its prompt. A CLI outside of Neovim gets a mention of a resource, which it reads when the user submits the
+--- prompt.
 local api = vim.api
 local buffers = require("claude-code.editor.review.buffer")
 local columns = require("claude-code.editor.columns")
@@ -10,7 +10,7 @@ local path = require("claude-code.editor.documents.path")
 local reviews = require("claude-code.editor.review.review")
 local store = require("claude-code.editor.review.comments.store")
 
----The CLI's name of the resource in src/ide/server.ts.
+---The resource of src/ide/server.ts, as the CLI names it.
 local RESOURCE = "ide:review:comments"
 ---Quoted lines of a comment, and characters of each.
 local MAX_QUOTED = 10
@@ -54,14 +54,14 @@ end
 
 local function mark_sent(comments)
   store.save(vim.tbl_map(function(comment)
-    -- The mark of a sent comment does not follow its lines.
+    -- Take its place first: the mark of a sent comment does not follow its lines.
     local change = store.change(comment, "sent")
     comment.is_sent = true
     return change
   end, comments))
 end
 
----The text of all waiting comments, which count as sent. The executable asks for it when a CLI reads the resource.
+---Takes the text of all waiting comments, which count as sent, for a CLI that reads the resource.
 ---@return string
 function M.take()
   local comments = waiting()
@@ -104,8 +104,8 @@ local function send_all()
   end
 end
 
----The comment at a row: the last one that waits to be sent, or else the last one that was sent.
----@param row integer from 1
+---Finds the last comment at a row that waits to be sent, or else the last one that was sent.
+---@param row integer 1-based
 ---@return claude-code.ReviewComment?
 function M.at(buf, row)
   local waits, sent
@@ -125,13 +125,12 @@ local function report()
     return notify.info("the comment is deleted", "send")
   end
   local words = count == 1 and "1 comment waits" or ("%d comments wait"):format(count)
-  -- The message that they are sent has the same topic, and replaces it.
+  -- The message that they are sent has the same topic and replaces this one.
   notify.info(words .. " to be sent: :Claude comment! sends all", "send")
 end
 
----Makes a comment. Without words in the command it asks for them, and changes the comment that is there; an empty
----answer deletes that.
----@param comment? claude-code.ReviewComment that is there
+---Makes a comment from the words of the command, or asks for them to make or change one; an empty answer deletes it.
+---@param comment? claude-code.ReviewComment at the row
 local function comment_on(new, comment, args)
   local function done(answer)
     local text = vim.trim(answer or "")
@@ -162,7 +161,7 @@ local function list_item(comment)
   }
 end
 
----Lists all comments in the quickfix window, in the order in which they were made.
+---Lists all comments in the quickfix window, oldest first.
 local function show()
   local items = vim.tbl_map(list_item, store.all)
   local is_ours = vim.fn.getqflist({ title = 0 }).title == TITLE
@@ -204,7 +203,7 @@ function M.command(args)
     return notify.warn("show the deleted file to comment on its lines")
   end
   vim.fn.bufload(buf)
-  -- A deleted file's text is in a buffer of its own.
+  -- The text of a deleted file is in one of our buffers.
   local name = buffers.base_file(buf) or path.of_buffer(buf)
   if not name then
     notify.warn("this buffer is not a file; go to one to comment on its lines")

@@ -1,5 +1,5 @@
---- The user's comments on lines, for Claude. An extmark follows each in a loaded buffer; elsewhere its lines are looked
---- for. The journal of the review holds comments: the executable reports and records them.
+--- Stores the user's comments on lines. An extmark tracks each in a loaded buffer; otherwise we search for its lines.
+--- The executable records comments in the journal of the review, and reports them.
 local api = vim.api
 local autocommands = require("claude-code.lib.autocommands")
 local buffers = require("claude-code.editor.review.buffer")
@@ -13,13 +13,13 @@ local DRAWN = api.nvim_create_namespace("claude-code.review.comments")
 local WIDTH = 76
 local OUTDATED = "(its lines have changed) "
 
----Lines that are kept of a comment, to find it again.
+---Lines of a comment that are kept to find it again.
 local MAX_LINES = 20
 local MAX_BYTES_OF_LINE = 1000
----Larger files are not read to find a comment.
+---Size of a file that is searched for a comment.
 local MAX_BYTES = 10 * 1024 * 1024
 
----Milliseconds after the last change of a text.
+---Delay after the last change of a text.
 local TYPED_MS = 100
 
 local M = {}
@@ -27,28 +27,28 @@ local M = {}
 ---@class claude-code.ReviewComment
 ---@field id string
 ---@field path string absolute, symlinks resolved
----@field rows [integer, integer] first row (1-based) and count, as the journal has them
----@field lines string[] the first of these lines, by which they are found again
+---@field rows [integer, integer] first row (1-based) and count in the journal
+---@field lines string[] first of the lines, to find them again
 ---@field text string
 ---@field is_sent boolean Claude has received it
 
 ---@class claude-code.ReviewCommentChange
----@field comment? string id of the one that changes; nil: a new one
+---@field comment? string id; nil: a new one
 ---@field state "open"|"sent"|"deleted"
 ---@field path string
 ---@field rows [integer, integer]
 ---@field lines string[]
 ---@field text string
 
----@class claude-code.CommentPlace rows from 1
+---@class claude-code.CommentPlace rows 1-based
 ---@field first integer
 ---@field last integer
----@field is_outdated boolean these are not the lines that it was made on: those are gone
+---@field is_outdated boolean the lines of the comment no longer exist
 
----@type claude-code.ReviewComment[] in the order in which they were made
+---@type claude-code.ReviewComment[] oldest first
 M.all = {}
 
----@return claude-code.ReviewComment[] those that Claude has not received
+---@return claude-code.ReviewComment[] that Claude has not received
 function M.waiting()
   return vim.tbl_filter(function(comment)
     return not comment.is_sent
@@ -81,8 +81,8 @@ local function are_at(lines, row, wanted)
   return true
 end
 
----The nearest place with these lines. For a sent comment there must be only one: Claude may have left others like them
----alone.
+---Finds the nearest place with the lines. A sent comment needs a unique one: Claude may have changed its lines and left
+---equal ones.
 local function found(lines, comment)
   local first, count = comment.rows[1], comment.rows[2]
   local places = {} ---@type claude-code.CommentPlace[]
@@ -100,13 +100,13 @@ local function found(lines, comment)
   if #places == 1 then
     return places[1]
   end
-  -- A file that is gone keeps the old place.
+  -- A comment on a deleted file keeps its place.
   local end_row = #lines > 0 and #lines or first + count - 1
   local row = math.min(first, end_row)
   return { first = row, last = math.min(row + count - 1, end_row), is_outdated = true }
 end
 
----@return claude-code.CommentPlace? nil without a mark; it is outdated if all its lines were deleted
+---@return claude-code.CommentPlace? nil without a mark; outdated if all lines were deleted
 local function marked(buf, id)
   local found_mark = id and api.nvim_buf_get_extmark_by_id(buf, PLACES, id, { details = true })
   if not found_mark or #found_mark == 0 then
@@ -150,7 +150,7 @@ end
 
 ---@param comment claude-code.ReviewComment
 ---@return claude-code.CommentPlace
----@return string[] lines that are there now; if it is outdated those that it was made on
+---@return string[] lines at the place, or those of the comment if it is outdated
 function M.place(comment)
   local buf = path.loaded_buffer(comment.path)
   local place, lines
@@ -166,7 +166,7 @@ function M.place(comment)
   return place, place.is_outdated and comment.lines or lines
 end
 
----Lines of at most WIDTH columns, unless a word is longer.
+---Breaks text into lines of at most WIDTH columns, unless a word is longer.
 local function wrapped(text)
   local lines = {}
   for _, part in ipairs(vim.split(text, "\n", { plain = true })) do
@@ -192,8 +192,9 @@ local function draw(lines, comment, place)
     lines[#lines + 1] = { { "▎ ", group }, { label .. line, group } }
   end
 end
+
 ---Draws the comments of a buffer's file.
----@param is_other? boolean the buffer was read again, or has another name: they are found by their lines
+---@param is_other? boolean the buffer was read again or renamed: search for the lines
 function M.show(buf, is_other)
   local shown = buffers.get(buf)
   if not api.nvim_buf_is_loaded(buf) then
@@ -210,7 +211,7 @@ function M.show(buf, is_other)
       draw(rows[place.last], comment, place)
     end
   end
-  -- One mark for each row: Neovim draws those of several in no certain order.
+  -- Set one mark by row: Neovim draws several in undefined order.
   for row, virtual in pairs(rows) do
     api.nvim_buf_set_extmark(buf, DRAWN, row - 1, 0, { virt_lines = virtual, strict = false })
   end
@@ -223,7 +224,6 @@ local function set(list)
   end
 end
 
----The present state of a comment, for the journal.
 ---@param comment claude-code.ReviewComment
 ---@param state "open"|"sent"|"deleted"
 ---@return claude-code.ReviewCommentChange
@@ -240,7 +240,7 @@ function M.change(comment, state)
 end
 
 ---@param changes claude-code.ReviewCommentChange[] not empty
----@param callback? fun() once they are recorded; a message says if they cannot be
+---@param callback? fun() called once they are recorded
 function M.save(changes, callback)
   requests.request("review/comments", { changes = changes }, function(list, problem)
     if problem then
