@@ -30,13 +30,13 @@ const OPENERS = "What|Who|Whoever|Of|So|Where|One that|Those that";
 
 /** Each with what to write instead, and how many lua/ still has: they may only become fewer. */
 const CONSTRUCTIONS: [found: RegExp, instead: string, inLua: number][] = [
-  [new RegExp(`(^|[.:;] )(${OPENERS})\\b(?!.*\\?)`), "the subject first", 47],
-  [/(?<!\bthere )\b(is|are|was|were) (none|no(?! (longer|more|less|one)\b))\b/i, "is not", 3],
-  [/\bnobody\b/i, "no one", 4],
-  [/\bby itself\b/i, "automatically, on its own", 9],
-  [/\bstands\b(?! (for|out)\b)/, "is, appears", 1],
-  [/\bgoes\b(?! (to|on|in|into|out|over|up|down|back|away|through|with|beyond)\b)/, "a verb", 2],
-  [/\bso long\b(?! as\b)/i, "while, as long as", 4],
+  [new RegExp(`(^|[.:;] )(${OPENERS})\\b(?!.*\\?)`), "the subject first", 11],
+  [/(?<!\bthere )\b(is|are|was|were) (none|no(?! (longer|more|less|one)\b))\b/i, "is not", 2],
+  [/\bnobody\b/i, "no one", 1],
+  [/\bby itself\b/i, "automatically, on its own", 0],
+  [/\bstands\b(?! (for|out)\b)/, "is, appears", 0],
+  [/\bgoes\b(?! (to|on|in|into|out|over|up|down|back|away|through|with|beyond)\b)/, "a verb", 1],
+  [/\bso long\b(?! as\b)/i, "while, as long as", 2],
   [/\bdear\b/i, "expensive", 0],
   [/\b(MOST|LEAST)_/, "MAX_, MIN_", 0],
 ];

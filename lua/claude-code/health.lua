@@ -4,18 +4,18 @@
 local M = {}
 
 local DOCTOR_MS = 20000
---- The program's version is asked before.
+--- Includes the time for the program's version.
 local REPORT_MS = DOCTOR_MS + 5000
 
 ---@class claude-code.Finding of the same shape as in src/doctor/finding.ts
 ---@field level "ok"|"note"|"warning"|"error"
 ---@field cause? string names the kind of problem, and stays the same over versions
 ---@field what string
----@field remedy? string a command, or a key to press
+---@field remedy? string a command or a key
 
 ---@class claude-code.Status
 ---@field state claude-code.ServerState
----@field why? string why it is stopped, unless it was never to start
+---@field why? string why it is stopped
 ---@field plugin_version string
 ---@field binary? claude-code.Binary
 ---@field binary_version? string reported when it attached
@@ -86,7 +86,7 @@ local function server(status)
     local text = "the server is ready: process %d, ws://127.0.0.1:%d, lock file %s"
     return ok(text, status.process_id, status.port, status.lock_file or "none")
   elseif status.state == "stopped" then
-    -- Nothing is broken: the user, or an option, wants it so.
+    -- No error: the user or an option stopped it.
     local what = require("claude-code.server").stopped_by_user and "you stopped the server"
       or "the server was not started" .. (status.why and ": " .. status.why or "")
     return problem("warning", "server-stopped", what .. ", so no CLI finds it", "run :Claude")
@@ -163,8 +163,8 @@ local function remote(report)
   return problem(level, "remote-" .. report.state, what, remedy:format(report.name))
 end
 
---- All that this Neovim knows by itself, at once. The doctor adds what it finds elsewhere.
----@param broken? claude-code.Finding about the executable: then the server's state follows from it
+--- The findings of this Neovim, at once. The doctor adds others.
+---@param broken? claude-code.Finding about the executable, which explains the server's state
 ---@return claude-code.Finding[]
 function M.findings(broken)
   local status = M.get()
@@ -202,7 +202,7 @@ function M.findings(broken)
   return found
 end
 
---- As `claude-code-nvim doctor` prints them.
+--- The same as those of `claude-code-nvim doctor`.
 local LABELS = { ok = "ok    ", note = "note  ", warning = "WARN  ", error = "FAIL  " }
 
 ---@param findings claude-code.Finding[]
@@ -310,7 +310,7 @@ function M.check()
   end
 end
 
---- :Claude status: at once what Neovim knows, and then all.
+--- :Claude status: at once the findings of Neovim, and then all.
 function M.show()
   local float = require("claude-code.messages.float")
   local first = M.lines(M.findings())

@@ -99,7 +99,7 @@ end
 --- Sends files and lines to Claude's prompt, as `:Claude mention` does. {items} is a path, or
 --- `{ path = "src/a.lua", first = 3, last = 5 }` for lines of a file, or a list of these. Lines count
 --- from 1; without `last` it is one line. Returns true, or false and the reason for what Claude does
---- not receive. It shows no error by itself.
+--- not receive. It shows no error.
 ---@param items claude-code.MentionItem|claude-code.MentionItem[]
 ---@return boolean ok
 ---@return string? problem

@@ -68,8 +68,8 @@ local function confirm_and_run(command, question, labels, options, done)
   end)
 end
 
---- Without a user only makes sure of the executable: as the build step of a plugin manager this runs
---- in a folder that nobody chose.
+--- Without a UI, as in the build step of a plugin manager, the user did not choose the folder: this only finds the
+--- executable.
 local function require_executable()
   local path, message = require("claude-code.server").executable()
   if not path then
@@ -93,7 +93,7 @@ function M.uninstall()
   confirm_and_run("uninstall-hooks", "Undo this?", "&Yes\n&No", { {} }, done)
 end
 
---- The option mcp.auto_install: once per project, and silent unless something was done.
+--- The option mcp.auto_install: once per project, and silent without changes.
 local function install_once()
   local path = require("claude-code.server").executable()
   if not path or #require("claude-code.lib.workspace").folders() == 0 then

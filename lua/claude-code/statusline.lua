@@ -1,12 +1,11 @@
---- One short text for a status line. Called at each redraw, so it looks at what is loaded already
---- and loads nothing.
+--- A short text for a status line. Each redraw calls it, so it loads no module.
 local M = {}
 
 local function loaded(name)
   return package.loaded["claude-code." .. name]
 end
 
---- Users should learn of the first ones first.
+--- The most urgent first.
 ---@type claude-code.SessionState[]
 local ORDER = { "blocked", "error", "working", "done" }
 
@@ -32,8 +31,8 @@ end
 ---@class claude-code.SessionSummary
 ---@field count integer of sessions
 ---@field worst? claude-code.SessionState
----@field text? string of one session only what "working" and "idle" do not say
----@field full? string how full the context of one is, if it has little room left
+---@field text? string without "working" and "idle" of a single session
+---@field full? string fullness of the fullest context
 
 local function summary_of(all)
   local parts, worst = {}, nil

@@ -140,7 +140,7 @@ return {
     end,
   },
 
-  --- Leaves the review, and closes its list. What you have not decided still waits.
+  --- Leaves the review, and closes its list. Undecided changes still wait.
   ["review close"] = { run = calls("review.review", "close") },
 
   --- Keeps all that is left, and ends the review.

@@ -71,7 +71,7 @@ return {
     end,
   },
 
-  --- Ends the CLI of the current session, or cancels a start that waits for the executable. One that
+  --- Ends the CLI of the current session, or cancels a start that waits for the executable. A CLI that
   --- works or asks something ends only with !. If other sessions run, the window shows the next one.
   close = {
     bang = true,

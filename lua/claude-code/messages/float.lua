@@ -1,17 +1,15 @@
---- Shows lines in a floating window. Not by messages: a hit-enter prompt would keep Neovim from
---- answering the executable.
+--- Shows lines in a floating window. After messages, a hit-enter prompt would keep Neovim from answering the
+--- executable.
 local api = vim.api
 
 local M = {}
 
---- Screen lines that the list below a preview gets beside one for each choice: its prompt and the command
---- line.
+--- Screen lines for the prompt of the list below a preview, and for the command line.
 local BESIDE = 4
 local MIN_LINES = 3
 
---- The preview that is open: a picker may have been left without a word.
----@type integer?
-local previewed
+--- The preview that is open: a picker may end without a call back.
+local previewed ---@type integer?
 
 ---@param most integer cells
 local function width_of(lines, most)
@@ -24,7 +22,7 @@ end
 
 ---@return integer buf
 ---@return integer win one line high, at the top
----@return integer height that all lines need, those that are wrapped too
+---@return integer height for all lines, with wrapped ones
 local function open(title, lines, enter, config)
   local buf = api.nvim_create_buf(false, true)
   vim.bo[buf].modifiable = true
@@ -41,15 +39,15 @@ local function open(title, lines, enter, config)
   }
   local win = api.nvim_open_win(buf, enter, vim.tbl_extend("error", all, config))
   vim.wo[win].wrap, vim.wo[win].foldenable = true, false
-  -- What the user allows is what they read.
+  -- The user must read the text that they allow.
   vim.wo[win].conceallevel = 0
   return buf, win, api.nvim_win_text_height(win, {}).all
 end
 
---- The size that the lines need, in the middle.
+--- Fits the window to the lines, in the middle.
 local function center(win, lines)
   local width = width_of(lines, vim.o.columns - 4)
-  -- The width decides how many screen lines wrapped lines take.
+  -- The height of wrapped lines depends on the width.
   api.nvim_win_set_width(win, width)
   local height = math.min(api.nvim_win_text_height(win, {}).all, math.max(1, vim.o.lines - 4))
   api.nvim_win_set_config(win, {
@@ -60,7 +58,7 @@ local function center(win, lines)
   })
 end
 
---- In the middle. `q` and <Esc> close it, as does leaving it.
+--- Opens a window in the middle. `q`, <Esc> and leaving it close it.
 ---@param title string
 ---@param lines string[]
 ---@return integer buf
@@ -71,7 +69,7 @@ function M.open(title, lines)
   center(win, lines)
   local function close()
     vim.cmd.close()
-    -- :close itself never goes back to a quickfix window.
+    -- :close alone never returns to a quickfix window.
     pcall(api.nvim_set_current_win, previous)
   end
   for _, key in ipairs({ "q", "<Esc>" }) do
@@ -87,8 +85,8 @@ function M.open(title, lines)
   return buf
 end
 
---- Shows other lines, if it is still open.
----@param buf integer of open()
+--- Replaces the lines if the window is still open.
+---@param buf integer from open()
 ---@param lines string[]
 function M.fill(buf, lines)
   local win = vim.fn.bufwinid(buf)
@@ -101,7 +99,7 @@ function M.fill(buf, lines)
   center(win, lines)
 end
 
----@param win? integer only if this one is open
+---@param win? integer close only this one
 local function close_preview(win)
   if previewed and (not win or win == previewed) then
     pcall(api.nvim_win_close, previewed, true)
@@ -109,10 +107,10 @@ local function close_preview(win)
   end
 end
 
---- At the top, without the cursor: above a list from which the user chooses.
+--- Opens a window at the top, without the cursor, above a list from which the user chooses.
 ---@param title string
 ---@param lines string[]
----@param options { syntax?: string, choices: integer } how many the list has
+---@param options { syntax?: string, choices: integer } length of the list
 ---@return fun() close
 function M.preview(title, lines, options)
   close_preview()
@@ -126,7 +124,7 @@ function M.preview(title, lines, options)
   local most = math.max(MIN_LINES, vim.o.lines - options.choices - BESIDE - 2)
   api.nvim_win_set_height(win, math.min(height, most))
   if height > most then
-    -- Its border has to be given with it.
+    -- A footer needs the border in the same call.
     local footer = (" %d more lines "):format(height - most)
     api.nvim_win_set_config(win, { border = "rounded", footer = footer })
   end

@@ -1,32 +1,31 @@
 ---@alias claude-code.LogLevel "debug"|"info"|"warn"|"error"|"off"
 
---- The log file, which the executable shares. Lines are appended one write at a time, so that
---- those of several processes don't mix. Not for fast contexts (uv callbacks): schedule first.
+--- The log file, which the executable shares. Each line is one write, so that lines of several processes do not mix.
+--- Do not call it in fast contexts (uv callbacks): schedule first.
 local M = {
-  --- The option log.level, which config/ puts here: this file requires no other.
+  --- config/ sets it to the option log.level: this file requires no other.
   ---@type claude-code.LogLevel
   level = "info",
 }
 
 local RANK = { debug = 1, info = 2, warn = 3, error = 4, off = 5 }
---- The executable keeps the same limit (src/lib/log.ts).
+--- The executable has the same limit (src/lib/log.ts).
 local MAX_BYTES = 5 * 1024 * 1024
 
---- Texts that must not reach the file.
-local concealed = {} ---@type string[]
+local concealed = {} ---@type string[] secrets
 
 ---@return string
 function M.path()
   return vim.fn.stdpath("log") .. "/claude-code.log"
 end
 
---- From now on `secret` is written as `<hidden>`.
+--- Writes `secret` as `<hidden>` from now on.
 ---@param secret string
 function M.conceal(secret)
   table.insert(concealed, secret)
 end
 
---- Appends to the file. One that grew too long is moved out of the way (one is kept).
+--- Appends to the file. Renames a file that grew too long (and keeps one).
 local function append(path, line)
   pcall(vim.fn.mkdir, vim.fs.dirname(path), "p")
   local stat = vim.uv.fs_stat(path)
@@ -40,7 +39,7 @@ local function append(path, line)
   end
 end
 
----@return string ISO 8601 with milliseconds, as the executable writes it
+---@return string ISO 8601 with milliseconds, as in the executable
 local function timestamp()
   local seconds, microseconds = assert(vim.uv.gettimeofday())
   local date = os.date("!%Y-%m-%dT%H:%M:%S", seconds)
@@ -63,7 +62,7 @@ local function write(level, text)
   append(M.path(), line)
 end
 
----@return fun(format: string, ...: any) a `%` in a text without further arguments stands for itself
+---@return fun(format: string, ...: any) without further arguments a `%` is literal
 local function writer(level)
   return function(format, ...)
     write(level, select("#", ...) > 0 and format:format(...) or format)

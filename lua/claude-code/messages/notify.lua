@@ -1,22 +1,21 @@
---- Messages to the user, in the plugin's name. Each is also written to the log. Shown a moment
---- later: by then a notification plugin may be there, and Neovim does not take an error's text for
---- a failure of the script that runs just now.
+--- Shows messages in the plugin's name, and logs them. It shows them a moment later: a notification plugin may be
+--- loaded by then, and Neovim does not attribute an error to the script that runs now.
 local M = {}
 
 local NAME = "claude-code.nvim"
 local levels = vim.log.levels
 
---- Cells of a line with room for the plugin's name, too: 80 columns have as many, beside what 'showcmd' takes.
+--- In cells. A shorter line has no room for the plugin's name. 80 columns leave as many beside 'showcmd'.
 local MIN_NAMED = 60
 
---- Draws the screen now. A syntax pattern that takes too much memory for a line (E363) would else be an
---- error of the code that draws, and a stack trace for which Neovim asks for Enter.
+--- Draws the screen now. A syntax pattern that takes too much memory for a line (E363) would otherwise raise an error
+--- here, and a hit-enter prompt.
 ---@return boolean drawn
 function M.redraw()
   return (pcall(vim.cmd.redraw))
 end
 
---- The name is before each message or, on a narrow screen, before none.
+--- A narrow screen shows no names before messages.
 ---@param text string in one line, with the name
 local function fit(text)
   local cells = math.max(vim.v.echospace, 2)
@@ -27,7 +26,7 @@ local function fit(text)
   return vim.fn.printf(("%%.%dS"):format(cells - 1), line):gsub("[%s;:,(]+$", "") .. "…"
 end
 
---- `:messages` gets all of a text. Neovim cuts it on screen, where the next text takes its place.
+--- Adds the whole text to `:messages`. Neovim cuts it on screen, where the next text replaces it.
 local function keep(text, highlight)
   local shortmess, mods = vim.o.shortmess, { noautocmd = true }
   vim.cmd.set({ "shortmess+=T", mods = mods })
@@ -40,13 +39,13 @@ end
 
 local GROUP = "claude-code.line"
 
---- Milliseconds after which a message is not shown again: what it says may be past.
-local AGE = 60000
+--- An older message may be out of date, and is not shown again.
+local MAX_AGE_MS = 60000
 
---- With 'showmode' the name of the mode takes the line in insert, visual, select and terminal mode. In
---- visual and select mode Neovim (0.10.4, 0.12.4) first keeps a message there for 3 s or until a key is
---- typed, and answers no RPC in that time. So the mode is drawn at once, and the message again when the
---- mode ends: of a terminal in any window, else in the one where it began.
+--- With 'showmode' the name of the mode takes the line in insert, visual, select and terminal mode. In visual and
+--- select mode Neovim (0.10.4, 0.12.4) first keeps a message there for 3 s or until a key, and answers no RPC in that
+--- time. This draws the mode at once, and the message again when the mode ends: after a terminal's in any window, else
+--- in the same window.
 local function show_after_mode(chunks, mode)
   local win, at = vim.api.nvim_get_current_win(), vim.uv.now()
   local is_terminal = mode == "t"
@@ -60,19 +59,19 @@ local function show_after_mode(chunks, mode)
     callback = vim.schedule_wrap(function()
       local is_here = is_terminal or vim.api.nvim_get_current_win() == win
       local is_normal = vim.startswith(vim.api.nvim_get_mode().mode, "n")
-      if is_here and is_normal and vim.uv.now() - at < AGE then
+      if is_here and is_normal and vim.uv.now() - at < MAX_AGE_MS then
         vim.api.nvim_echo(chunks, false, {})
       end
     end),
   })
 end
 
---- Shows one line that fits in Neovim's own message line: Neovim must never ask for Enter, since it answers no RPC
---- then, and Claude waits.
----@param highlight? string nil: `:messages` does not get it
+--- Shows one line that fits in Neovim's message line. At a hit-enter prompt Neovim would answer no RPC, and Claude
+--- would wait.
+---@param highlight? string nil: not for `:messages`
 local function show_line(text, highlight)
   local line = (NAME .. ": " .. text):gsub("%s*\n%s*", " "):gsub("%c", " ")
-  -- Existing text is written over, not pushed up.
+  -- After a redraw Neovim overwrites existing text, and does not scroll it.
   M.redraw()
   local chunks = { { fit(line), highlight } }
   -- Neovim (0.10.4, 0.12.4) would ask for Enter if messages have no line.
@@ -88,8 +87,8 @@ local function show_line(text, highlight)
   end
 end
 
---- Is vim.notify Neovim's own, and not a notification plugin's, which may be a callable table, or what
---- vim.schedule_wrap() has made (mini.notify)?
+--- Is vim.notify Neovim's own? A notification plugin's may be a callable table, or a result of vim.schedule_wrap()
+--- (mini.notify).
 local function is_builtin()
   local info = type(vim.notify) == "function" and debug.getinfo(vim.notify, "Su")
   -- "?" in 0.12, where it is precompiled.
@@ -102,8 +101,7 @@ local function is_builtin()
     )
 end
 
---- Does Neovim draw messages itself? Otherwise whoever does (a UI's own messages, or the stderr of a
---- Neovim without a UI) has room for them, and asks for nothing.
+--- Does Neovim draw messages itself? A UI with its own messages, and stderr without a UI, have room, and no prompt.
 local function is_drawn_here()
   local uis = vim.api.nvim_list_uis()
   return #uis > 0 and not vim.iter(uis):any(function(ui)
@@ -111,12 +109,11 @@ local function is_drawn_here()
   end)
 end
 
---- What a notification plugin has returned for the last message of each topic.
----@type table<string, table?>
-local records = {}
+--- Results of a notification plugin for the last message of each topic.
+local records = {} ---@type table<string, table?>
 
---- A message of the same topic is replaced if the plugin can do that: by `id` (snacks.nvim), or by the
---- record of the one before (nvim-notify, noice.nvim) unless that is gone.
+--- Replaces the last message of the topic if the plugin can: by `id` (snacks.nvim), or by the record of that message
+--- (nvim-notify, noice.nvim) unless it is gone.
 local function show_by_plugin(text, level, topic)
   if not topic then
     vim.notify(text, level, { title = NAME })
@@ -133,12 +130,10 @@ local function show_by_plugin(text, level, topic)
   records[topic] = type(record) == "table" and record or nil
 end
 
---- About to be shown. Two parts of the plugin may report the same just now: it is said once.
----@type table<string, true>
-local pending = {}
+--- Messages that will be shown in a moment: two parts of the plugin may report the same.
+local pending = {} ---@type table<string, true>
 
----@return fun(text: string, topic?: string) topic: a notification plugin lets the message take the
----place of the last one of its topic
+---@return fun(text: string, topic?: string) a notification plugin replaces the last message of the topic
 local function notifier(level, name, highlight)
   local log = require("claude-code.messages.log")
   local function show(text, topic)
@@ -165,8 +160,7 @@ local function notifier(level, name, highlight)
   end
 end
 
---- Errors of Neovim that the plugin cannot prevent, by their numbers: they depend on where the user is, on the
---- options that are set, and on the room there is.
+--- Errors of Neovim that the plugin cannot prevent, by number: they depend on the window, the options and the room.
 M.REFUSALS = {
   E11 = "Neovim's command-line window is open; :q closes it",
   E36 = "there is no room for another window; close one, or make Neovim larger",
@@ -174,13 +168,13 @@ M.REFUSALS = {
   E1513 = "this window is pinned to its buffer ('winfixbuf'); go to another one",
 }
 
----@param failure any as an error has it
+---@param failure any error
 ---@return string? sentence
 function M.refusal(failure)
   return M.REFUSALS[tostring(failure):match("%f[%w]E%d+")]
 end
 
---- Calls `work`. What Neovim refuses is a message; any other error is thrown, with where it is from.
+--- Calls `work`. Shows a refusal of Neovim as a message, and throws any other error with its traceback.
 ---@return boolean done
 ---@return any result
 function M.guard(work, ...)
@@ -201,7 +195,7 @@ M.info = notifier(levels.INFO, "info", "None")
 
 local warned = {} ---@type table<string, true>
 
----@param text string stays true: it is said once
+---@param text string shown once
 ---@param topic? string
 function M.warn_once(text, topic)
   if not warned[text] then
@@ -210,8 +204,7 @@ function M.warn_once(text, topic)
   end
 end
 
---- Shows how far something is, in a line that the next one replaces and neither `:messages` nor the
---- log keeps.
+--- Shows progress in a line that the next one replaces, and that neither `:messages` nor the log keeps.
 ---@param text string
 function M.progress(text)
   if #vim.api.nvim_list_uis() == 0 then

@@ -1,4 +1,4 @@
---- What the options of a remote must be, whether they are given as a table or by a function.
+--- Checks the options of a remote, from a table or the result of a function.
 local t = require("claude-code.config.options.schema")
 
 local M = {}
