@@ -215,7 +215,6 @@ function M.lines(pen, first, count, changes, group, text_group)
 end
 
 ---Draws the new lines with signs, and the old ones above them.
----@param buf integer
 ---@param pen claude-code.Pen
 ---@param hunk claude-code.DrawnHunk
 ---@param style claude-code.LineStyle
@@ -267,7 +266,6 @@ Drawing.__index = Drawing
 local drawings = setmetatable({}, { __mode = "k" }) ---@type table<claude-code.Drawing, true>
 
 ---Replaces an earlier drawing in the namespace.
----@param buf integer
 ---@param namespace integer
 ---@param list { new: integer, new_count: integer }[] of the present text
 ---@param paint fun(pen: claude-code.Pen, hunk: table, style: claude-code.LineStyle)

@@ -154,7 +154,6 @@ local function mark_hunk(buf, marking, hunk)
   end
 end
 
----@param buf integer
 ---@param pen claude-code.Pen
 ---@param hunk { new: integer, new_count: integer }
 function M.mark(buf, pen, hunk)
@@ -162,7 +161,6 @@ function M.mark(buf, pen, hunk)
 end
 
 ---Marks hidden characters in hunks, in place of earlier marks.
----@param buf integer
 ---@param hunks { new: integer, new_count: integer }[] lines 1-based
 ---@return integer? line 1-based, of the first mark
 function M.show(buf, hunks)

@@ -122,7 +122,6 @@ local function map(buf, owner, mode, key, entry)
 end
 
 ---Removes our mappings, but none that the user has set since, and restores those of the buffer.
----@param buf integer
 ---@param owner claude-code.KeyOwner
 function M.unmap(buf, owner)
   for _, mode in ipairs(api.nvim_buf_is_valid(buf) and { "n", "x" } or {}) do

@@ -30,7 +30,6 @@ local function show_lines(win, last)
 end
 
 ---Scrolls sideways to a change that 'nowrap' hides, with the cursor, which Neovim keeps in sight.
----@param win integer
 ---@param row integer 1-based
 ---@param other string its counterpart, old or new
 function M.changed_part(win, row, other)
@@ -50,7 +49,6 @@ function M.changed_part(win, row, other)
   end)
 end
 
----@param win integer
 ---@param hunk claude-code.DrawnHunk whose first line has the cursor
 function M.hunk(win, hunk)
   show_lines(win, hunk.new + math.max(hunk.new_count, 1) - 1)
@@ -60,7 +58,6 @@ function M.hunk(win, hunk)
 end
 
 ---Scrolls to the old lines above the first row of a window if that row has the cursor. Neovim does not.
----@param win integer
 ---@param namespace integer of the old lines
 function M.old_lines_on_top(win, namespace)
   local view = api.nvim_win_call(win, fn.winsaveview)

@@ -83,7 +83,6 @@ function M.why_inline(old, new, list)
   end
 end
 
----@param win integer
 ---@param split "above"|"below"|"left"|"right"
 ---@return vim.api.keyset.win_config of the other side, with a size, which keeps 'equalalways' from resizing all windows
 function M.half(win, split)
@@ -123,7 +122,6 @@ function M.start(old_win, new_win, folds)
 end
 
 ---A window that was split off a side has copied its colours.
----@param win integer
 ---@return boolean
 function M.is_side(win)
   return vim.wo[win].diff and vim.wo[win].winhighlight:find(DIFF_GROUPS, 1, true) ~= nil

@@ -72,7 +72,6 @@ local function translate(item, list)
   }
 end
 
----@param buf integer
 ---@return claude-code.Diagnostic[] in Neovim's order
 function M.items(buf)
   local items = vim.diagnostic.get(buf)

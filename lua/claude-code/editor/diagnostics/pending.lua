@@ -63,7 +63,6 @@ function M.add(buf, client, kind, timeout_ms)
   on_changed()
 end
 
----@param buf integer
 ---@param id integer client
 function M.remove(buf, id)
   if state.reports[buf] and state.reports[buf][id] then
@@ -126,7 +125,6 @@ function M.review()
   end
 end
 
----@param buf integer
 ---@param id integer client
 ---@param report? claude-code.Report nil: the server has checked the text, and its last report holds
 function M.on_report(buf, id, report)
@@ -138,7 +136,6 @@ function M.on_report(buf, id, report)
   end
 end
 
----@param buf integer
 ---@param id integer client
 ---@return boolean
 function M.is_expected(buf, id)

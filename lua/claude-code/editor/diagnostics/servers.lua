@@ -46,7 +46,6 @@ function M.start()
 end
 
 ---A server does not announce that it pushes diagnostics, but it must follow the text.
----@param client vim.lsp.Client
 ---@return boolean
 function M.gives_diagnostics(client)
   local server, capabilities = of(client.id), client.server_capabilities
@@ -107,7 +106,6 @@ end
 ---Limits the time of a server that skips texts without changes and reported no problems last: its silence counts as a
 ---report.
 ---@param id integer
----@param buf integer
 ---@return number ms from the write; math.huge for other servers
 function M.silence_ms(id, buf)
   local server = of(id)
@@ -172,8 +170,6 @@ function M.did_save(buf)
 end
 
 ---Pulls diagnostics for a buffer without a window, as Neovim 0.10 to 0.12 does not.
----@param buf integer
----@param client vim.lsp.Client
 function M.pull_if_out_of_sight(buf, client)
   local provider = (client.server_capabilities or {}).diagnosticProvider
   if not provider or #vim.fn.win_findbuf(buf) > 0 then
@@ -232,7 +228,6 @@ end
 ---Language servers on top of tsserver do not report if their list stays the same: typescript-language-server 5.1 if it
 ---was empty, vtsls always. They forward requests to tsserver, which answers once it has checked the text. Calls back if
 ---the problems are those of the last report, as then none may come.
----@param buf integer
 ---@param client vim.lsp.Client initialized
 ---@param on_unchanged fun()
 function M.check_by_tsserver(buf, client, on_unchanged)

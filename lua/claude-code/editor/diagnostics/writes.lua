@@ -126,7 +126,6 @@ function M.load(name)
 end
 
 ---Expects reports of servers that are starting for the buffer: no event announces them before they are ready.
----@param buf integer
 function M.expect_starting(buf)
   if not follow or not follow.texts[buf] then
     return
@@ -151,7 +150,6 @@ local function lacks_server(buf)
   return is_configured(vim.bo[buf].filetype) and #lsp.of_buffer(buf) == 0
 end
 
----@param buf integer
 ---@return boolean may a server still be started for it, as it has just been loaded?
 function M.is_attaching(buf)
   local text = follow and follow.texts[buf]
@@ -159,7 +157,6 @@ function M.is_attaching(buf)
   return is_new and not documents.is_asleep(buf) and lacks_server(buf) or false
 end
 
----@param buf integer
 ---@return claude-code.MissingReport[] including servers that would report if they saw the buffer
 function M.missing(buf)
   local missing = pending.missing(buf)

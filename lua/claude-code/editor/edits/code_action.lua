@@ -29,7 +29,6 @@ local M = {}
 ---@field changes? claude-code.ChangedFile[]
 
 ---@param row integer? nil: the whole file
----@param client vim.lsp.Client
 ---@return table CodeActionParams (LSP 3.17)
 local function params_of(buf, row, only, client)
   local first, last = row or 0, row or api.nvim_buf_line_count(buf) - 1

@@ -123,7 +123,6 @@ local function of_mapping(typed)
 end
 
 ---Reports each command just before Neovim executes it, if the user typed it or a mapping begins with it (`<Cmd>w<CR>`).
----@param events claude-code.Autocommands
 ---@param watch claude-code.CommandWatch
 ---@return fun() unfollow all but the events
 function M.follow_commands(events, watch)
@@ -181,7 +180,6 @@ function Guard:restart(event, asked)
 end
 
 ---Restarts when the cursor comes inside because its window was closed.
----@param events claude-code.Autocommands
 ---@param is_inside fun(): boolean
 function Guard:follow(events, is_inside)
   local closed = -math.huge

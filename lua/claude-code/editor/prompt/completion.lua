@@ -1,6 +1,6 @@
---- Completion in a prompt, as a language server inside of Neovim: for 'omnifunc', Neovim's own completion and every
---- plugin that completes by language servers. `@` names files, and `@` with `#` their symbols; `/` at the beginning
---- of the prompt names commands and skills, `{` the placeholders of expand.lua.
+--- Completes words of a prompt as a language server inside of Neovim, which serves 'omnifunc', Neovim's completion and
+--- plugins. `@` begins files, and with `#` their symbols; `/` at the beginning of the prompt begins commands and
+--- skills, `{` the placeholders of expand.lua.
 local columns = require("claude-code.editor.columns")
 local lines = require("claude-code.editor.documents.lines")
 local mention = require("claude-code.lib.text").mention
@@ -9,7 +9,7 @@ local requests = require("claude-code.server.requests")
 local M = {}
 
 local KIND = vim.lsp.protocol.CompletionItemKind
---- Symbols are asked for after so many letters; a server's limit; how long they are waited for, in ms.
+--- Letters before we ask for symbols; symbols of one server; time that files wait for them.
 local MIN_QUERY, MAX_SYMBOLS, WAIT_MS = 2, 30, 20
 
 ---@class claude-code.PromptItem
@@ -17,10 +17,10 @@ local MIN_QUERY, MAX_SYMBOLS, WAIT_MS = 2, 30, 20
 ---@field detail? string
 
 ---@class claude-code.PromptWord
----@field text string what was typed of it
+---@field text string as typed
 ---@field range lsp.Range
 
----The items were chosen and sorted already: all of them match what was typed.
+---The executable has filtered and sorted the items.
 local function as_list(items, kind, word)
   local list = { isIncomplete = true, items = {} }
   for i, item in ipairs(items) do
@@ -29,7 +29,7 @@ local function as_list(items, kind, word)
       kind = kind,
       detail = item.detail,
       labelDetails = { description = item.detail },
-      -- blink.cmp adds it to the score: otherwise its paths below / would come before commands.
+      -- For blink.cmp, which would put its paths below / before commands.
       score_offset = 100,
       filterText = word.text,
       sortText = ("%04d"):format(i),
@@ -64,7 +64,7 @@ local function symbol_item(symbol)
   return { text = text, detail = symbol.name }
 end
 
---- Asks the user's language servers for symbols; those that come later than the files are left out.
+--- Asks the user's language servers for symbols; drops late ones.
 local function ask_symbols(query)
   local lsp, found = require("claude-code.lib.lsp"), { items = {}, waiting = 0 }
   local clients = #query >= MIN_QUERY and lsp.clients({ method = "workspace/symbol" }) or {}
@@ -73,7 +73,7 @@ local function ask_symbols(query)
     lsp.call(client, "request", "workspace/symbol", { query = query }, function(_, symbols)
       found.waiting = found.waiting - 1
       for _, symbol in ipairs(vim.list_slice(symbols or {}, 1, MAX_SYMBOLS)) do
-        -- A server may answer anything.
+        -- A server's answer may have any form.
         local ok, item = pcall(symbol_item, symbol)
         found.items[#found.items + 1] = ok and item or nil
       end
@@ -139,7 +139,7 @@ local function server(buf, dispatchers)
   return {
     request = function(method, params, callback)
       id = id + 1
-      -- An answer at once would change text while 'omnifunc' is asked, which Neovim refuses (E565).
+      -- An immediate answer would change text during 'omnifunc', which Neovim refuses (E565).
       local answer = vim.schedule_wrap(callback)
       if method == "initialize" then
         callback(nil, { capabilities = CAPABILITIES })
@@ -168,10 +168,12 @@ function M.attach(buf)
   function config.cmd(dispatchers)
     return server(buf, dispatchers)
   end
-  local function is_same()
-    return false
-  end
-  local id = vim.lsp.start(config, { bufnr = buf, reuse_client = is_same })
+  local id = vim.lsp.start(config, {
+    bufnr = buf,
+    reuse_client = function()
+      return false
+    end,
+  })
   vim.api.nvim_create_autocmd("BufWipeout", {
     buffer = buf,
     callback = function()

@@ -1,5 +1,5 @@
---- Files that a CLI opens by $VISUAL: its prompt (Ctrl+G), the conversation as text (Ctrl+O, `v`), plans and memory
---- files; and git's message of a commit, for which a key asks Claude. `claude-code-nvim edit` waits for the end.
+--- Opens files for a CLI with $VISUAL: its prompt (Ctrl+G), the conversation as text (Ctrl+O, `v`), plans and memory
+--- files; and git's commit message, which Claude writes on a key. `claude-code-nvim edit` waits for the end.
 local api = vim.api
 local documents = require("claude-code.editor.documents")
 local notify = require("claude-code.messages.notify")
@@ -11,7 +11,7 @@ local windows = require("claude-code.editor.windows")
 
 local M = {}
 
---- The CLI has drawn everything after a pause of QUIET_MS; after MAX_LOOKS pauses, its terminal is redrawn anyway.
+--- The CLI has drawn everything after a pause of QUIET_MS; after MAX_LOOKS pauses, we redraw its terminal anyway.
 local QUIET_MS, MAX_LOOKS = 200, 50
 
 ---@type table<integer, { win: integer, is_asked: boolean }> git's messages, by their buffers
@@ -22,10 +22,10 @@ local messages = {}
 ---@field kind "prompt"|"transcript"|"document"|"commit"
 ---@field line? integer 1-based
 ---@field n? integer number of the session whose CLI opens it
----@field channel integer of the program that waits
----@field id integer its number for that
+---@field channel integer of the waiting program
+---@field id integer of its request
 
---- Lets the program, and so the CLI, continue.
+--- Lets the waiting program, and with it the CLI, continue.
 ---@return boolean received false if it has ended
 local function finish(params, value)
   local payload = { id = params.id, answer = { value = value ~= false } }
@@ -36,9 +36,9 @@ local function finish(params, value)
   return received
 end
 
---- Calls back, with its lines, once no window shows the buffer any more.
+--- Calls back with the lines of the buffer once no window shows it.
 ---@param callback fun(lines: string[])
----@return claude-code.Autocommands until then
+---@return claude-code.Autocommands which end with that
 local function when_closed(buf, callback)
   local events = require("claude-code.lib.autocommands").new("prompt.edit." .. buf)
   local is_closed = false
@@ -56,7 +56,7 @@ local function when_closed(buf, callback)
   return events
 end
 
---- Keeps what the user has written for a Claude that has ended.
+--- Keeps the prompt for a Claude that has ended.
 local function keep_draft(params, lines)
   local draft = prompts.draft(params.n or 1)
   local problem = prompts.keep_draft(draft, vim.list_extend(prompts.read_draft(draft), lines))
@@ -80,7 +80,7 @@ local function show_message_bar(buf)
   end
 end
 
---- Inserts the text as an undo step of its own, above what is there already.
+--- Inserts the text at the top, as a separate undo step.
 local function insert(buf, text)
   local is_empty = api.nvim_buf_get_lines(buf, 0, 1, false)[1] == ""
   local lines = vim.split(text .. "\n", "\n")
@@ -89,7 +89,7 @@ local function insert(buf, text)
   patch.break_undo(buf)
 end
 
---- Asks Claude for the message of the current buffer, from what will be committed.
+--- Asks Claude for a message about the staged changes, in the current buffer.
 function M.ask_message()
   local buf = api.nvim_get_current_buf()
   local message = messages[buf]
@@ -108,7 +108,7 @@ function M.ask_message()
   show_message_bar(buf)
   requests.request("review/message", params, function(value, failure)
     if messages[buf] ~= message then
-      return -- its window was closed
+      return -- The user has closed it.
     end
     message.is_asked = false
     show_message_bar(buf)
@@ -119,7 +119,7 @@ function M.ask_message()
   end)
 end
 
---- Opens git's message. If it is written, git continues; a draft counts as not written yet.
+--- Opens git's message. Git commits if the user writes it; a draft still has to be written.
 local function open_message(params, buf)
   prompts.open_window(buf)
   vim.cmd.edit({ bang = true })
@@ -141,7 +141,7 @@ local function open_message(params, buf)
   end, { buffer = buf })
 end
 
---- Asks the executable whether it is git's message: any program can ask for this.
+--- Asks the executable whether the file is git's message, as any program can open one.
 local function check_message(params)
   local real = require("claude-code.editor.documents.path").real
   requests.request("review/message_file", {}, function(path)
@@ -159,8 +159,8 @@ local function check_message(params)
   end)
 end
 
---- The CLI (2.1.330) leaves on its screen that it waits. It deletes the file when it takes the text back, and draws it
---- a moment later.
+--- The CLI (2.1.330) deletes the file when it takes the text, draws it a moment later, and leaves a note about waiting
+--- on its screen.
 local function redraw_later(params)
   local looks, before, cancel = 0, nil, nil
   cancel = require("claude-code.lib.timer").every(QUIET_MS, function()
@@ -179,7 +179,7 @@ local function redraw_later(params)
 end
 
 ---@param params claude-code.EditorFile
----@return { answer?: table } at once where the program need not wait
+---@return { answer?: table } for a program that need not wait
 ---@return claude-code.Failure?
 function M.open(params)
   if params.kind == "commit" then

@@ -1,10 +1,9 @@
---- Placeholders in a prompt for what only the editor knows: `{selection}`, `{diagnostics}` and `{quickfix}` are
---- replaced when the prompt is sent. Private files are left out.
+--- Replaces the placeholders `{selection}`, `{diagnostics}` and `{quickfix}` when a prompt is sent, without private
+--- files.
 local api = vim.api
 
 local M = {
-  --- Names, with the details that the completion shows.
-  ---@type table<string, string>
+  ---@type table<string, string> details for the completion, by name
   NAMES = {
     diagnostics = "the problems of the file",
     quickfix = "the quickfix list",
@@ -12,14 +11,14 @@ local M = {
   },
 }
 
---- More of each would fill Claude's context.
+--- Limits of each placeholder, as more would fill Claude's context.
 local MAX_LINES, MAX_BYTES = 500, 60000
 
 local function shown_path(buf)
   return vim.fn.fnamemodify(api.nvim_buf_get_name(buf), ":.")
 end
 
----@return string? text nil without a line; a last line counts those that were cut
+---@return string? text whose last line counts those that were cut; nil without lines
 local function fenced(lines, language)
   local bytes, kept = 0, {}
   for _, line in ipairs(lines) do
@@ -34,7 +33,7 @@ local function fenced(lines, language)
   return #lines > 0 and require("claude-code.lib.text").fenced(text, language or "") or nil
 end
 
----@type table<string, fun(buf: integer): string?> by the names; `buf` is the user's file
+---@type table<string, fun(buf: integer): string?> by name; `buf` is the user's file
 local FIND = {
   diagnostics = function(buf)
     return fenced(vim.tbl_map(function(item)
@@ -63,11 +62,10 @@ local FIND = {
   end,
 }
 
---- Replaces the placeholders of a prompt.
 ---@param text string
----@param buf integer the buffer in which the user was
+---@param buf integer of the user's file
 ---@return string
----@return string? missing the first one without a value
+---@return string? missing first placeholder without a value
 function M.run(text, buf)
   local is_file = api.nvim_buf_is_loaded(buf)
     and api.nvim_buf_get_name(buf) ~= ""

@@ -1,5 +1,5 @@
---- A prompt for Claude in a Markdown buffer: `:wq` sends it, and what closes its window in another way keeps it as a
---- draft. The buffer is modified only where that cannot be kept as it is typed.
+--- Edits a prompt for Claude in a Markdown buffer. `:wq` sends it; closing its window otherwise keeps it as a draft.
+--- The buffer is modified only while its draft cannot be kept.
 local api, uv = vim.api, vim.uv
 local keyboard = require("claude-code.editor.input.keyboard")
 local notify = require("claude-code.messages.notify")
@@ -8,22 +8,22 @@ local windows = require("claude-code.editor.windows")
 
 local M = { NAME = "claude-code://prompt/" }
 
---- Begins the window's bar.
+--- Identifies the window's bar.
 local MARK = "%(%(%(%)%)%)"
---- The draft is kept so long after the last change, in ms.
+--- Delay after the last change until the draft is kept.
 local KEEP_MS = 500
---- Commands that send it, typed there or at the beginning of a mapping. A plugin that saves automatically does not.
+--- Commands that send it, typed or at the beginning of a mapping. A plugin that saves automatically does not send it.
 local SENDING = { exit = true, wq = true, xit = true }
 
 ---@param title string
----@param keys string what they do
+---@param keys string and their actions
 function M.show_bar(win, title, keys)
   local parts = { { title, "ClaudeCodeBarFile" }, { "  " .. keys, "ClaudeCodeNote" } }
   winbar.show(win, MARK, winbar.render(parts))
 end
 
 ---@param n? integer number of the session
----@return integer win it has the cursor
+---@return integer win with the cursor
 function M.open_window(buf, n)
   local row = n and require("claude-code.sessions").get(n) or {}
   local claude = row.buf and require("claude-code.terminal.window").find(row.buf)
@@ -39,8 +39,8 @@ end
 
 local FOLDER = vim.fs.joinpath(vim.fn.stdpath("state") --[[@as string]], "claude-code", "drafts")
 
---- The draft of a session: a file for each folder, number of a session and Neovim, in Neovim's own state folder. The
---- next Neovim takes over the draft of one that has ended.
+--- Names the draft of a session: a file by folder, number of the session and Neovim, in Neovim's state folder. Takes
+--- over the draft of a Neovim that has ended.
 ---@param n integer number of the session
 ---@return string path
 function M.draft(n)
@@ -64,10 +64,10 @@ function M.read_draft(draft)
   return text and vim.split(text, "\n") or {}
 end
 
---- Keeps a draft by a rename; deletes it where it has no text.
+--- Replaces a draft by a rename; deletes it without text.
 ---@param draft string path
 ---@param lines string[]
----@return string? problem the draft of before is still there
+---@return string? problem the old draft remains
 function M.keep_draft(draft, lines)
   local text = table.concat(lines, "\n")
   if not text:find("%S") then
@@ -91,16 +91,16 @@ end
 
 ---@class claude-code.Prompt
 ---@field n integer number of the session
----@field terminal? table of the session; nil: it was to be started
+---@field terminal? table of the session; nil: it has not started
 ---@field label string of the session
 ---@field buf integer
 ---@field draft string path
----@field source integer the buffer of the user's file, for placeholders
----@field from integer the window in which they were
----@field win? integer its own
+---@field source integer buffer of the user's file, for placeholders
+---@field from integer window of the user
+---@field win? integer
 ---@field has_begun? boolean insert mode was entered
 ---@field is_lost boolean its text could not be kept
----@field is_sending boolean now: closing the window sends it
+---@field is_sending boolean closing the window sends it now
 
 ---@type table<integer, claude-code.Prompt> by their buffers
 local prompts = {}
@@ -109,7 +109,7 @@ local function lines_of(prompt)
   return api.nvim_buf_get_lines(prompt.buf, 0, -1, true)
 end
 
----@param lines? string[] nil: those that it has now
+---@param lines? string[] nil: those of the buffer
 ---@return boolean is_kept
 local function keep(prompt, lines)
   local problem = M.keep_draft(prompt.draft, lines or lines_of(prompt))
@@ -123,7 +123,7 @@ local function keep(prompt, lines)
   return not problem
 end
 
---- It was not sent: it is added to a prompt of the session that was begun in the meantime.
+--- Keeps a prompt that was not sent, or adds it to one of the session that the user has begun in the meantime.
 local function give_back(prompt, lines)
   local other = vim.iter(prompts):find(function(_, one)
     return one.n == prompt.n
@@ -159,7 +159,6 @@ local function send(prompt, lines)
   end
 end
 
---- No window shows it any more.
 local function on_close(prompt)
   local lines = lines_of(prompt)
   prompts[prompt.buf] = nil
@@ -179,7 +178,6 @@ local function on_close(prompt)
   end)
 end
 
---- Notices the commands that send it.
 local function follow_commands(prompt, events)
   local function run(command)
     if SENDING[command] and api.nvim_get_current_buf() == prompt.buf then
@@ -222,7 +220,7 @@ local function follow(prompt)
       keep(prompt)
       return
     end
-    -- Once sent, it is closed everywhere.
+    -- Close it everywhere, as it will be sent.
     for _, win in ipairs(vim.fn.win_findbuf(buf)) do
       if win ~= api.nvim_get_current_win() then
         api.nvim_win_close(win, true)
@@ -280,9 +278,9 @@ function M.refill(buf)
   return prompts[buf] ~= nil
 end
 
---- Shows the prompt of a session below Claude's window, with what was begun.
----@param n? integer number of the session; the current or next one if left out
----@param is_about? boolean a new prompt names the lines that were selected last
+--- Shows the prompt of a session, with its draft, below Claude's window.
+---@param n? integer number of the session; nil: the current or next one
+---@param is_about? boolean a new prompt quotes the last selection
 function M.open(n, is_about)
   n = n or require("claude-code.terminal.running").current() or 1
   for buf, prompt in pairs(prompts) do

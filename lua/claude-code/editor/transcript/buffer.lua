@@ -1,54 +1,54 @@
---- A conversation in a buffer: its Markdown as the executable sends it, its end first, then what comes and what was
---- before. The object ends with its buffer.
+--- A conversation in a buffer, as Markdown from the executable: the end comes first, then new and earlier blocks. The
+--- object ends with its buffer.
 local api = vim.api
 local requests = require("claude-code.server.requests")
 local windows = require("claude-code.editor.windows")
 require("claude-code.lib.highlights")
 
----@class claude-code.TranscriptMark the subject of a line; `Mark` of src/transcript/markdown.ts
+---@class claude-code.TranscriptMark subject of a line; `Mark` of src/transcript/markdown.ts
 ---@field row integer of the block, 0-based
----@field prompt? integer when it was sent, in ms since 1970
----@field rows? integer its lines
+---@field prompt? integer time when it was sent, in ms since 1970
+---@field rows? integer lines of the prompt
 ---@field call? string id of a tool's call
----@field note? string the result, with which its line ends
+---@field note? string result, at the end of the line
 ---@field failed? boolean
 ---@field path? string absolute
 ---@field line? integer 1-based
----@field agent? string a subagent whose conversation it has
+---@field agent? string subagent with its own conversation
 
 ---@class claude-code.TranscriptBlock
 ---@field lines string[]
----@field folds string a character for each line: ">" begins a fold, "1" is in it, "0" in none
+---@field folds string a character by line: ">" begins a fold, "1" is inside, "0" is outside
 ---@field marks claude-code.TranscriptMark[]
 
 ---@class claude-code.TranscriptUpdate
 ---@field view integer
 ---@field restarted? boolean
----@field block? claude-code.TranscriptBlock follows at the end
+---@field block? claude-code.TranscriptBlock to append
 ---@field results? { call: string, block: claude-code.TranscriptBlock, about: table }[]
 ---@field problem? string
 
 ---@class claude-code.Transcript
 ---@field id string of the conversation
 ---@field agent? string of the subagent
----@field remote? string name of the remote where its Claude runs
+---@field remote? string name of the remote of its Claude
 ---@field buf integer
----@field view? integer by which the executable knows it; nil: it is not followed any more
----@field folds string[] for each line its character
+---@field view? integer id in the executable; nil: no longer followed
+---@field folds string[] characters by line
 ---@field marks table<integer, claude-code.TranscriptMark> by their extmarks
 ---@field calls table<string, integer> extmarks of calls, by their ids
----@field is_whole? boolean whether it begins with the conversation's first entry
----@field is_asking? boolean for what was before
+---@field is_whole? boolean it begins with the conversation's first entry
+---@field is_asking? boolean for earlier blocks
 local Transcript = {}
 Transcript.__index = Transcript
 
 local M = { NAME = "claude-code://transcript/" }
 
 local NAMESPACE = api.nvim_create_namespace("claude-code.transcript")
---- Between two parts of what was before, in ms: Neovim draws and reads keys.
+--- Pause between two earlier blocks, in which Neovim draws and reads keys.
 local PAUSE_MS = 20
 
---- A buffer that `:bdelete` has unloaded is used again.
+--- Reuses a buffer that `:bdelete` has unloaded.
 ---@param id string
 ---@param agent? string
 ---@return claude-code.Transcript
@@ -63,13 +63,13 @@ function M.new(id, agent)
   return setmetatable(self, Transcript)
 end
 
---- Changes the lines. In windows that show the end the cursor stays there.
+--- Changes lines, and keeps the cursor of windows at the end if it was there.
 ---@param row integer 0-based
 ---@param block claude-code.TranscriptBlock
----@param last? integer 0-based, exclusive, of the lines that it replaces
+---@param last? integer 0-based, exclusive, of the lines to replace
 function Transcript:insert(row, block, last)
   if #self.folds == 0 then
-    row, last = 0, -1 -- Replaces Neovim's one empty line.
+    row, last = 0, -1 -- Replace Neovim's empty line.
   end
   local at_end = vim.tbl_filter(function(win)
     return api.nvim_win_get_cursor(win)[1] == api.nvim_buf_line_count(self.buf)
@@ -88,8 +88,8 @@ function Transcript:insert(row, block, last)
   end
 end
 
---- Marks the lines of a prompt with its time, and a call with its result.
 ---@return integer column
+---@return vim.api.keyset.set_extmark look with the time of a prompt, or the result of a call
 local function look_of(mark, row, line)
   if mark.prompt then
     local time = mark.prompt > 0 and os.date("%H:%M", math.floor(mark.prompt / 1000))
@@ -108,7 +108,7 @@ end
 
 ---@param row integer 0-based
 ---@param mark claude-code.TranscriptMark
----@param id? integer of the extmark that it replaces
+---@param id? integer of the extmark to replace
 function Transcript:mark(row, mark, id)
   local line = api.nvim_buf_get_lines(self.buf, row, row + 1, true)[1]
   local column, look = look_of(mark, row, line)
@@ -120,7 +120,7 @@ function Transcript:mark(row, mark, id)
   end
 end
 
---- Adds the result below a call that is shown already.
+--- Adds the result below a call.
 ---@param call string
 ---@param block claude-code.TranscriptBlock
 ---@param about table fields of its mark
@@ -154,7 +154,7 @@ function Transcript:change(update)
   end
 end
 
---- Adds what was before, a part at a time.
+--- Adds earlier blocks one by one.
 function Transcript:fill()
   if self.is_whole or self.is_asking or not self.view then
     return
@@ -175,7 +175,7 @@ function Transcript:fill()
 end
 
 ---@param row integer 1-based
----@return claude-code.TranscriptMark? mark of the line, or of the fold that it is in
+---@return claude-code.TranscriptMark? mark of the line, or of its fold
 function Transcript:mark_at(row)
   local first = row
   while first > 1 and self.folds[first] == "1" do
@@ -192,7 +192,7 @@ end
 ---@param row integer 1-based
 ---@param step 1|-1
 ---@param count integer
----@return integer? row 1-based, of the prompt so many further
+---@return integer? row 1-based, of the prompt `count` steps away
 function Transcript:prompt_from(row, step, count)
   if step == -1 and row == 1 then
     return nil

@@ -1,5 +1,5 @@
---- A window that shows what Claude reads and edits, with the lines lit. It changes neither the user's cursor or window
---- nor their jump list or alternate file, and does not move while the cursor is in it.
+--- Shows in a window the lines that Claude reads and edits. Does not change the user's cursor, window, jump list and
+--- alternate file, and pauses while the cursor is inside.
 local api = vim.api
 local autocommands = require("claude-code.lib.autocommands")
 local label = require("claude-code.sessions.label")
@@ -11,7 +11,7 @@ local windows = require("claude-code.editor.windows")
 local M = {}
 
 local NAMESPACE = api.nvim_create_namespace("claude-code.follow")
---- Begins the window's bar.
+--- Identifies the window's bar.
 local MARK = "%(%(%)%)"
 local WORDS = { read = "reads", searched = "searches", edited = "edits" }
 
@@ -39,7 +39,7 @@ local function stop()
   end
 end
 
----@return integer? buf if it may be shown
+---@return integer? buf nil if it must not be shown
 local function buffer_of(step)
   if step.act ~= "searched" and not require("claude-code.editor.privacy").is_private(step.path) then
     local documents = require("claude-code.editor.documents")
@@ -74,7 +74,7 @@ local function show(step)
     api.nvim_buf_clear_namespace(before, NAMESPACE, 0, -1)
     windows.show(following.win, buf)
   end
-  -- A bar that appears takes a line, and Neovim scrolls for it.
+  -- Set the bar before scrolling, as a new one takes a line.
   show_bar(("%s %s"):format(WORDS[step.act], subject))
   if buf then
     show_lines(buf, step)
@@ -82,7 +82,7 @@ local function show(step)
 end
 
 local function follow_events(events, win)
-  -- Scheduled: in an autocommand no event of what is loaded and shown would reach other plugins.
+  -- Autocommands do not nest, so plugins would miss events of files that we load and show.
   local on_step = vim.schedule_wrap(function(_, args)
     local is_free = following
       and following.win == win
@@ -96,8 +96,8 @@ local function follow_events(events, win)
   events:on("WinClosed", stop, { pattern = tostring(win) })
 end
 
---- Begins or ends. A window that was closed without an event (`:noautocmd`) has ended it.
----@param n? integer number of the session; the current one if left out
+--- Begins or ends. A window may have closed without an event (`:noautocmd`).
+---@param n? integer number of the session; nil: the current one
 function M.toggle(n)
   if following and api.nvim_win_is_valid(following.win) then
     return stop()
@@ -112,7 +112,6 @@ function M.toggle(n)
   end
   local buf = api.nvim_create_buf(false, true)
   vim.bo[buf].bufhidden = "wipe"
-  -- Below the user's file.
   local beside = windows.for_file() or api.nvim_get_current_win()
   local height = math.max(1, math.floor(api.nvim_win_get_height(beside) * 0.4))
   local win = api.nvim_open_win(buf, false, { win = beside, split = "below", height = height })

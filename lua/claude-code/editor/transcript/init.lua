@@ -1,5 +1,5 @@
---- Conversations with Claude as buffers: read, searched and followed there, never answered. The executable reads
---- the files that the CLI writes; see src/transcript/.
+--- Shows conversations with Claude in buffers to read, search and follow. The executable reads the files that the CLI
+--- writes; see src/transcript/.
 local api = vim.api
 local buffers = require("claude-code.editor.transcript.buffer")
 local notify = require("claude-code.messages.notify")
@@ -43,7 +43,7 @@ local function find(id, agent)
   end)
 end
 
---- Shows it where Claude's terminal is or would be.
+--- Uses the window of Claude's terminal.
 local function show(transcript)
   local window = require("claude-code.terminal.window")
   local win = window.show(transcript.buf)
@@ -61,7 +61,6 @@ local function go_to_prompt(transcript, step)
   end
 end
 
---- Back to the prompt of the session.
 local function type_to_claude(transcript)
   local row = sessions.get({ id = transcript.id })
   if row and row.n then
@@ -71,7 +70,7 @@ local function type_to_claude(transcript)
   end
 end
 
---- Goes to the place; without one to what the line's call is about; else opens its fold.
+--- Goes to the place or, without one, to the subject of the line's call, or opens the fold.
 ---@param line? integer 1-based
 local function open_at(transcript, path, line)
   local row = api.nvim_win_get_cursor(0)[1]
@@ -92,8 +91,8 @@ local function open_at(transcript, path, line)
   end
 end
 
---- Opens the place that the line names, else the one that its call is about, in a window beside; else its fold. The
---- executable knows which files a remote's names mean here.
+--- Opens the place under the cursor, or else the subject of the line's call, in a window beside, or else the fold. The
+--- executable maps a remote's names to files here.
 local function open(transcript)
   local row = sessions.get({ id = transcript.id }) or {}
   local name = open_file.name_under_cursor()
@@ -131,14 +130,14 @@ end
 local function attach(transcript)
   local buf = transcript.buf
   shown[buf] = transcript
-  -- Its window is Claude's.
+  -- Its window counts as Claude's.
   vim.b[buf].claude_code_terminal = true
   local events = require("claude-code.lib.autocommands").new("transcript." .. buf)
   events:on("BufWinEnter", function()
     windows.set_options(api.nvim_get_current_win(), OPTIONS)
   end, { buffer = buf })
   local on_unloaded = vim.schedule_wrap(function()
-    -- `:edit` unloads it, too.
+    -- `:edit` unloads the buffer, too, and has loaded it by now.
     if api.nvim_buf_is_loaded(buf) then
       return
     end
@@ -151,22 +150,22 @@ local function attach(transcript)
   end)
   events:on("BufUnload", on_unloaded, { buffer = buf })
   require("claude-code.editor.documents.parsing").set_filetype(buf, "markdown")
-  -- After the file type's own.
+  -- Override keys of the file type.
   map_keys(transcript)
   require("claude-code.server.channel").on_detach(M.detach)
 end
 
---- The executable is gone: nothing is followed any more.
+--- Stops following, as the executable has gone.
 function M.detach()
   for _, transcript in pairs(shown) do
     transcript.view = nil
   end
 end
 
----@type table<string, true> conversations that the executable is asked for
+---@type table<string, true> conversations that the executable is reading
 local asked = {}
 
---- Reads a conversation from its file, and follows it from now on.
+--- Reads a conversation from its file, and follows it.
 ---@param on_read? fun(transcript: claude-code.Transcript)
 local function read(id, agent, remote, on_read)
   local key = id .. "/" .. (agent or "")
@@ -192,10 +191,10 @@ local function read(id, agent, remote, on_read)
   end)
 end
 
---- Shows a conversation, or that of one of its subagents. One of a remote does not grow: it is read again.
+--- Shows a conversation, or one of a subagent. Those of a remote are not followed, so reads them again.
 ---@param id string
 ---@param agent? string
----@param remote? string where it is
+---@param remote? string name
 function M.open(id, agent, remote)
   local known = find(id, agent)
   if known and known.view and not remote then
@@ -209,7 +208,7 @@ local function read_again(transcript)
   read(transcript.id, transcript.agent, transcript.remote)
 end
 
---- Another executable is attached: it follows what is shown.
+--- Lets a new executable follow the shown conversations.
 function M.on_attach()
   vim.iter(vim.tbl_values(shown)):each(read_again)
 end
@@ -256,7 +255,7 @@ local function entry_of(step)
 end
 
 --- Lists in the quickfix window what Claude read, searched and edited in a turn, or in the whole conversation. The
---- executable counts private files, and what came before the last thousand steps.
+--- executable counts steps in private files, and those before the last thousand.
 ---@param row claude-code.SessionRow
 ---@param turn "last"|"all"|integer
 function M.trail(row, turn)

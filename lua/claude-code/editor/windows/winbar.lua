@@ -129,7 +129,6 @@ function M.hide(win, mark)
 end
 
 ---Calls back when a bar may have to change. Other plugins set theirs on a timer, or on some of these events.
----@param events claude-code.Autocommands
 function M.follow(events, callback)
   -- CursorMoved also comes when another window becomes current.
   events:on({ "CursorMoved", "CursorMovedI", "CursorHold", "WinResized" }, callback)
