@@ -1,16 +1,15 @@
---- Work that waits for the executable, language servers or the user, and reads from top to bottom: a coroutine. Work
---- that the executable asks for has a deadline and can be cancelled. Neovim answers RPC requests at once, so a late
---- answer is a notification on the asker's channel.
+--- Coroutines for work that waits for the executable, language servers or the user. Work for the executable has a
+--- deadline and can be cancelled. Neovim answers RPC requests at once, so a late answer is a notification.
 local uv = vim.uv
 local timer = require("claude-code.lib.timer")
 
----Work in Lua goes on for so long before Neovim gets its turn, and reads keys; in ms.
+---A slice of work ends with a pause, in which Neovim reads keys.
 local SLICE_MS, PAUSE_MS = 5, 1
 
 local M = {}
 
 ---@class claude-code.Task
----@field slice number when its present slice began, in ns
+---@field slice number start of its present slice, in ns
 ---@field is_over boolean
 ---@field resume fun(thread: thread): boolean, any
 ---@field cancel_wait fun() ends what it waits for
@@ -82,16 +81,16 @@ function M.wait_for(test, ms)
   return is_met
 end
 
----Between two pieces of a long work: lets Neovim do other things, if it has stood still for a while.
+---Lets Neovim do other things if the present slice is over.
 function M.breathe()
   if (uv.hrtime() - current().slice) / 1e6 > SLICE_MS then
-    -- A timer counts from the time that libuv read last: before the slice, so there would be no pause.
+    -- A timer counts from the cached time of libuv, which is older than the slice.
     uv.update_time()
     M.sleep(PAUSE_MS)
   end
 end
 
----What a task answers that failed.
+---The answer of a task that failed.
 ---@param code string
 ---@param text string
 ---@param ... any for string.format()
@@ -101,7 +100,7 @@ function M.fail(code, text, ...)
   return nil, { code = code, message = text:format(...) }
 end
 
----Runs work that may wait, from here to its first wait at once.
+---Runs work that may wait; it returns at the first wait.
 ---@param work fun()
 ---@param done? fun(problem?: string) called once it is over; without it an error of the work is thrown
 function M.run(work, done)
@@ -133,7 +132,7 @@ end
 ---@param params claude-code.TaskParams
 ---@param work fun(): claude-code.Answer
 ---@param resume fun(thread: thread): boolean, any as coroutine.resume(), for each step
----@return { answer?: claude-code.Answer } without one it comes as the notification "settled"
+---@return { answer?: claude-code.Answer } empty if it follows as the notification "settled"
 function M.start(params, work, resume)
   local key = key_of(params)
   local cancel_deadline, answer_now, is_late = nothing, nil, false
@@ -165,7 +164,6 @@ function M.start(params, work, resume)
   return { answer = answer_now }
 end
 
----Whoever asked no longer wants the answer.
 ---@param params { channel: integer, id: integer }
 function M.cancel(params)
   local task = started[key_of(params)]
