@@ -34,7 +34,10 @@ describe.each(NEOVIMS)("terminal.provider in $name", (version) => {
           local function call(name, ...) table.insert(CALLS, { name .. " " .. launch.number, ... }) end
           call("open", vim.fs.basename(launch.command[1]), launch.command[2], launch.env.NVIM ~= nil)
           return {
-            close = function() call("close") end,
+            close = function()
+              call("close")
+              launch.on_exit(-1)
+            end,
             send = function(self, text, submit) call("send", text, submit) end,
             focus = function() call("focus") end,
           }
@@ -57,6 +60,7 @@ describe.each(NEOVIMS)("terminal.provider in $name", (version) => {
     await neovim.command("Claude close");
     await neovim.command("Claude send last");
     await neovim.command("Claude close");
+    expect((await said(neovim)).join()).not.toContain("code -1");
     await neovim.command("Claude");
     await opened(1);
     // As a callback of vim.system() calls it.

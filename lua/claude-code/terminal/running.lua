@@ -269,8 +269,11 @@ function M.is_hidden(n)
 end
 
 function M.close(n)
-  call_terminal(n, "close")
-  if running[n] then
+  local one = running[n]
+  if one then
+    -- A provider may call on_exit() before its close() returns: the user asked for that end.
+    running[n] = nil
+    call(one.provider, one.terminal, "close", one.terminal)
     remove(n)
     update_reload()
   end
