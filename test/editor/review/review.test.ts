@@ -726,8 +726,9 @@ onEachNeovim((session) => {
       const left = `${at("a")} hunk 1/1 +1 −1`;
       expect(await shown(78)).toBe(`${left} g? ]c next ]f file gC comment gr undo ga keep`);
       expect(await shown(60)).toBe(`${left} g? ]c ]f gC gr undo ga keep`);
+      expect(await shown(48)).toBe(`${left} g? gr undo ga keep`);
       expect(await shown(36)).toBe(`${left} g? gr ga`);
-      expect(await shown(20)).toEndWith("+1 −1 g?");
+      expect(await shown(28)).toBe(`${at("a")} hunk 1/1 g? gr ga`);
       await nvim().command("only");
     });
   });

@@ -34,16 +34,17 @@ describe.each(NEOVIMS)("the bar of a window, in $name", (version) => {
 
   test.each([
     [40, "  ]c [c move  gr undo  <CR> accept"],
-    [28, "  ]c [c  gr  <CR> accept"],
-    [20, "  ]c [c  gr  <CR>"],
-    [3, "  <CR>"],
-  ])("shows the most important key in %d cells", async (room, wanted) => {
+    [32, "  ]c [c  gr undo  <CR> accept"],
+    [24, "  gr undo  <CR> accept"],
+    [20, "  gr  <CR> accept"],
+    [3, "  <CR> accept"],
+  ])("shows the most important keys and facts in %d cells", async (room, wanted) => {
     const text = await winbar<string>(
       `local parts = winbar.hints({
         { keys = { "]c", "[c" }, words = "move" },
         { keys = {}, words = "that has no key" },
-        { keys = { "gr" }, words = "undo" },
-        { keys = { "<CR>" }, words = "accept", is_needed = true },
+        { keys = { "gr" }, words = "undo", decides = true },
+        { keys = { "<CR>" }, words = "accept", is_needed = true, is_fact = true },
       }, ...)
       return vim.iter(parts):fold("", function(text, part) return text .. part[1] end)`,
       room,

@@ -73,12 +73,13 @@ end
 
 local function action_hints(view)
   local proposal, hints = view.proposal, {} ---@type any, claude-code.BarHint[]
+  local count, accepted = #view.found.hunks.list, view.found.accepted
   local function add(words, action, other)
     local pair = { keys.of(action)[1], other and keys.of(other)[1] }
     local is_needed = action == "accept" or action == "help"
-    hints[#hints + 1] = { keys = pair, words = words, is_needed = is_needed }
+    local is_fact = action == "accept" and accepted ~= nil
+    hints[#hints + 1] = { keys = pair, words = words, is_needed = is_needed, is_fact = is_fact }
   end
-  local count, accepted = #view.found.hunks.list, view.found.accepted
   add("help", "help")
   if view.diff.series.total > 1 then
     add("other diff", "next_diff", "previous_diff")
@@ -140,7 +141,7 @@ local function of_new(view, cells)
   }
   -- They give way to keys, not to words.
   local room = cells - winbar.width(parts) - winbar.width(counts)
-  if winbar.width(winbar.hints(hints, room)) <= room then
+  if found.hunks.list[1] and winbar.width(winbar.hints(hints, room)) <= room then
     vim.list_extend(parts, counts)
   end
   vim.list_extend(parts, #view.layout.windows == 1 and warnings(view) or {})

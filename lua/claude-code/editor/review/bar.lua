@@ -20,8 +20,8 @@ local HINTS = {
   { "next_hunk", "next" },
   { "next_file", "file" },
   { "comment", "comment" },
-  { "undo", "undo" },
-  { "keep", "keep" },
+  { "undo", "undo", decides = true },
+  { "keep", "keep", decides = true },
 }
 
 local function warning(hunk)
@@ -34,18 +34,19 @@ end
 
 ---The number of the hunk at the cursor, or of the last one above it, and of the file.
 ---@param whole? string what became of the file, if it is one entry
-local function counts(review, file, whole, hunks, row)
+local function counts(review, file, whole, hunks, row, is_short)
   local number = buffers.index_at(hunks, row)
   if number > 1 and (not hunks[number] or hunks[number].new[1] > row + 1) then
     number = number - 1
   end
   local of_hunks = whole and "" or ("hunk %d/%d "):format(number, #hunks)
   local of_files = ("file %d/%d "):format(file and file.number or 0, #review.files)
-  return of_hunks .. (#review.files > 1 and of_files or "")
+  return of_hunks .. (#review.files > 1 and not is_short and of_files or "")
 end
 
 ---The bar without the keys; nil if nothing is reviewed there.
-local function parts_in(review, win)
+---@param is_short boolean without what the list shows, too
+local function parts_in(review, win, is_short)
   local buf = api.nvim_win_get_buf(win)
   local hunks = buffers.hunks(buf)
   local file = review.by_path[buffers.base_file(buf) or ""] or review:file_of(buf)
@@ -65,26 +66,38 @@ local function parts_in(review, win)
     " %<",
     { vim.fn.fnamemodify(name, ":."), "ClaudeCodeBarFile" },
     whole and { (" %s%s"):format(whole, #review.files > 1 and "," or ""), "ClaudeCodeNote" },
-    { " " .. counts(review, file, whole, hunks, row), "ClaudeCodeBarCount" },
-    at and { ("+%d "):format(at.added), "ClaudeCodeAddSign" },
-    at and { ("−%d "):format(at.removed), "ClaudeCodeDeleteSign" },
+    { " " .. counts(review, file, whole, hunks, row, is_short), "ClaudeCodeBarCount" },
+    at and not is_short and { ("+%d "):format(at.added), "ClaudeCodeAddSign" },
+    at and not is_short and { ("−%d "):format(at.removed), "ClaudeCodeDeleteSign" },
     mode and { (" %s "):format(entries.mode_words(mode)), "ClaudeCodeNote" },
     at and at.ends and { (" %s "):format(at.ends), "ClaudeCodeNote" },
     at and warning(at)
   )
 end
 
-local function with_keys(parts, width)
+---@return claude-code.BarHint[]
+local function hints()
   local options = require("claude-code.config").get().review.keys
-  local hints = {}
-  for _, hint in ipairs(HINTS) do
-    local key, is_needed = hunk_keys.of(options[hint[1]])[1], hint[1] == "help"
-    hints[#hints + 1] = { keys = { key }, words = hint[2], is_needed = is_needed }
+  return vim.tbl_map(function(hint)
+    local is_needed = hint.decides or hint[1] == "help"
+    local keys = { hunk_keys.of(options[hint[1]])[1] }
+    return { keys = keys, words = hint[2], is_needed = is_needed, decides = hint.decides }
+  end, HINTS)
+end
+
+---@return string? text nil if nothing is reviewed there
+local function text_in(review, win)
+  local parts = parts_in(review, win, false)
+  if not parts then
+    return nil
   end
-  local room = width - winbar.width(parts) - 1
+  local width, found = api.nvim_win_get_width(win) - 1, hints()
+  if width - winbar.width(parts) < winbar.width(winbar.hints(found, 0)) then
+    parts = parts_in(review, win, true)
+  end
+  local shown = winbar.hints(found, width - winbar.width(parts))
   table.insert(parts, "%=")
-  vim.list_extend(parts, winbar.hints(hints, room))
-  return winbar.render(parts) .. " "
+  return winbar.render(vim.list_extend(parts, shown)) .. " "
 end
 
 ---Updates the bars of the tab page for the cursors of its windows; hides all unless the review is open.
@@ -93,9 +106,9 @@ function M.update(review)
   local wins = review.is_open and api.nvim_tabpage_list_wins(0) or api.nvim_list_wins()
   for _, win in ipairs(wins) do
     local is_plain = not windows.is_floating(win) and (not vim.wo[win].diff or beside.is_file(win))
-    local parts = review.is_open and is_plain and parts_in(review, win)
-    if parts then
-      winbar.show(win, MARK, with_keys(parts, api.nvim_win_get_width(win)))
+    local text = review.is_open and is_plain and text_in(review, win)
+    if text then
+      winbar.show(win, MARK, text)
     else
       winbar.hide(win, MARK)
     end

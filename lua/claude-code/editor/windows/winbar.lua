@@ -10,7 +10,9 @@ local M = {}
 ---@class claude-code.BarHint
 ---@field keys (string?)[] of one action, or of two related ones
 ---@field words string
----@field is_needed? boolean it stays even without room
+---@field is_needed? boolean its keys stay even without room
+---@field is_fact? boolean its words stay, too
+---@field decides? boolean it is dropped after the others
 
 ---Holds the bar to restore. A window that was split off has a copy of our bar, but not of this.
 local REPLACED = "claude_code_winbar"
@@ -71,7 +73,25 @@ local function names_of(hint)
   return table.concat(vim.tbl_values(hint.keys), " ")
 end
 
----Drops words before keys, but no needed keys.
+---Drops words before keys, and hints that decide last.
+---@param hints claude-code.BarHint[]
+---@return { [1]: claude-code.BarHint, [2]: "words"|"keys" }[]
+local function drops_of(hints)
+  local drops = {}
+  for _, decides in ipairs({ false, true }) do
+    for _, kind in ipairs({ "words", "keys" }) do
+      for _, hint in ipairs(hints) do
+        local stays = hint.is_fact or kind == "keys" and hint.is_needed
+        if (hint.decides or false) == decides and not stays then
+          table.insert(drops, { hint, kind })
+        end
+      end
+    end
+  end
+  return drops
+end
+
+---Shows keys and their words as far as there is room.
 ---@param hints claude-code.BarHint[] the most important last
 ---@param room integer in cells
 ---@return claude-code.BarPart[]
@@ -79,21 +99,23 @@ function M.hints(hints, room)
   hints = vim.tbl_filter(function(hint)
     return names_of(hint) ~= ""
   end, hints)
-  local parts ---@type claude-code.BarPart[]
-  -- Drop the words of one more hint each time, then one more hint.
-  for dropped = 0, 2 * #hints do
-    parts = {}
-    for i, hint in ipairs(hints) do
-      if hint.is_needed or i > dropped - #hints then
-        parts[#parts + 1] = { "  " .. names_of(hint), "ClaudeCodeBarKey" }
-        parts[#parts + 1] = i > dropped and { " " .. hint.words, "ClaudeCodeNote" } or nil
-      end
+  local drops, dropped = drops_of(hints), { words = {}, keys = {} }
+  for count = 0, #drops do
+    if count > 0 then
+      local hint, kind = unpack(drops[count])
+      dropped[kind][hint] = true
     end
-    if M.width(parts) <= room then
-      break
+    local parts = {}
+    for _, hint in ipairs(hints) do
+      local keys = not dropped.keys[hint]
+      parts[#parts + 1] = keys and { "  " .. names_of(hint), "ClaudeCodeBarKey" } or nil
+      local words = keys and not dropped.words[hint]
+      parts[#parts + 1] = words and { " " .. hint.words, "ClaudeCodeNote" } or nil
+    end
+    if M.width(parts) <= room or count == #drops then
+      return parts
     end
   end
-  return parts
 end
 
 function M.set(win, text)
