@@ -198,7 +198,7 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
       end`);
     await play(":Claude sessions  shown = 1   mode t");
     expect(await neovim.lua<string[]>("return CHOICES")).toEqual([
-      "1 ◆ Claude 1: needs input, now",
+      "1 ◆ Claude: needs input, now",
       expect.stringMatching(/^2 . docs: .*, now \(current\)$/),
     ]);
   });

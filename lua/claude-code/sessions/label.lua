@@ -74,6 +74,13 @@ function M.name(row)
   return given_name(row) or numbered(row)
 end
 
+--- In a list that shows the number already: "docs", or "Claude" without a name.
+---@param row claude-code.SessionRow
+---@return string
+function M.unnumbered(row)
+  return given_name(row) or "Claude"
+end
+
 --- In a sentence: "Claude 2 (docs)".
 ---@param key integer|claude-code.SessionKey
 ---@return string

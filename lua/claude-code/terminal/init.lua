@@ -181,7 +181,7 @@ local function line(row, current)
   return ("%s %s %s: %s, %s%s"):format(
     row.n or " ",
     label.symbol(row),
-    label.name(row),
+    label.unnumbered(row),
     label.activity(row),
     label.age(row.since),
     place(row, current)
