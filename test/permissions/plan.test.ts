@@ -72,6 +72,8 @@ describe.each(NEOVIMS)("a plan in Neovim $name", (version) => {
   });
 
   test("sends comments on lines, also on one that moved; without any asks for a reason", async () => {
+    await editor.neovim.command("Claude comment");
+    await editor.says("gC comments on a line of a plan");
     await lua("INPUT = 'why?'");
     await keys("ggVGgC");
     await lua("INPUT = ''");

@@ -205,7 +205,9 @@ function M.command(args)
   vim.fn.bufload(buf)
   -- The text of a deleted file is in one of our buffers.
   local name = buffers.base_file(buf) or path.of_buffer(buf)
-  if not name then
+  if not name and vim.b[buf].claude_code_plan then
+    notify.warn("gC comments on a line of a plan")
+  elseif not name then
     notify.warn("this buffer is not a file; go to one to comment on its lines")
   elseif not require("claude-code.context.send").refuse_private(buf) then
     local lines = store.snippet(api.nvim_buf_get_lines(buf, first - 1, last, false))
