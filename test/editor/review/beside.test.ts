@@ -7,7 +7,7 @@ const CHANGED = TEN.replace("line 2\n", "LINE 2\n").replace("line 8\n", "LINE 8\
 /** The changes of a review to the windows of a tab page. */
 const OPTIONS = `
   local names = { "conceallevel", "cursorbind", "diff", "foldcolumn", "foldenable", "foldlevel", "foldmethod",
-    "scrollbind", "winbar", "winhighlight", "wrap" }
+    "scrollbind", "signcolumn", "winbar", "winhighlight", "wrap" }
   local found = { vim.go.scrollopt, vim.go.diffopt, vim.fn.bufnr('claude-code://before'), vim.fn.foldclosed(5), vim.fn.winrestcmd() }
   for _, name in ipairs(names) do table.insert(found, tostring(vim.wo[name])) end
   return table.concat(found, " ")`;
@@ -39,6 +39,7 @@ onEachNeovim((session) => {
     await plays(`
       :Claude review   a:2   windows a quickfix   bar hunk 1/2
       gs               a:2   windows a a quickfix   {&diff} 1   bars (before)   bar hunk 1/2   screen line 2
+      <Ignore>         {getwininfo(win_getid(1))[0].textoff == getwininfo(win_getid(2))[0].textoff} 1
       <C-w>h           lines line 8|line 9   {&modifiable} 0   {&swapfile} 0   {line('.')} 2
       ]c               a:8   {winnr()} 2
       <C-w>h           {line('.')} 8

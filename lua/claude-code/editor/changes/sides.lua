@@ -33,6 +33,7 @@ local M = {
     "foldlevel",
     "foldmethod",
     "scrollbind",
+    "signcolumn",
     "winbar",
     "winhighlight",
     "wrap",
@@ -113,6 +114,9 @@ function M.start(old_win, new_win, folds)
     else
       -- Unlike :diffthis, this keeps the user's folds.
       options.foldenable, options.wrap = false, false
+      if vim.startswith(options.signcolumn, "auto") then
+        options.signcolumn = "yes:1" -- one side has signs
+      end
       options.scrollbind, options.cursorbind, options.diff = true, true, true
     end
     local maps = { vim.wo[win].winhighlight, DIFF_GROUPS }
