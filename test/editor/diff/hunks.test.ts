@@ -107,6 +107,7 @@ describe.each(BOTH_NEOVIMS)("$name", (version) => {
         u          bar +2 −2
         ggga]cga   bar accept 1 of 3 hunks
         :vertical resize 36   bar accept 1 of 3 hunks
+        :wincmd =             bar accept 1 of 3 hunks
         gg]cga     bar /<CR> accept$/
       `);
       await a.nvim.type("gggr<CR>");

@@ -728,7 +728,7 @@ onEachNeovim((session) => {
       expect(await shown(60)).toBe(`${left} g? ]c ]f gC gr undo ga keep`);
       expect(await shown(48)).toBe(`${left} g? gr undo ga keep`);
       expect(await shown(36)).toBe(`${left} g? gr ga`);
-      expect(await shown(28)).toBe(`${at("a")} hunk 1/1 g? gr ga`);
+      expect(await shown(30)).toBe(`${at("a")} hunk 1/1 g? gr ga`);
       await nvim().command("only");
     });
   });
