@@ -13,13 +13,13 @@ import type { Outcome } from "./keep";
 /** Completes "FILE …" in a message. */
 const DIFFERS = "is not what its buffer has: write it (:w!), or load it (:e!), and try again";
 
-/** A text that a file is to get. */
+/** The new text of a file. */
 export interface FileTarget {
   file: TrackedFile;
   /** Undefined if the file cannot be read. */
   view: View | undefined;
   target: Lines;
-  /** In a buffer: the disk is not touched. */
+  /** The text goes into a buffer; the disk stays as it is. */
   inBuffer: boolean;
   /** Permission bits, where they change. */
   mode: number | undefined;
@@ -49,7 +49,7 @@ export function applyAll(project: ReviewedProject, targets: readonly FileTarget[
     .map((one) => ({ path: one.file.path, ...applyToFile(project, one) }));
 }
 
-/** Files that have their texts on disk by now hold these, whatever hooks find there later. */
+/** Records that these files have their texts on disk now, whatever hooks find there later. */
 export function recordWritten(
   project: ReviewedProject,
   targets: readonly FileTarget[],

@@ -8,11 +8,11 @@ import type { Entry } from "../state/entry";
 import type { ReviewedProject, View } from "../state/reviewed-project";
 import { type Lines, sameLines } from "../weave/lines";
 
-/** git is started some times for each. */
+/** Each entry costs a few runs of git. */
 const MAX_FILES = 200;
 /** The clocks of the hooks and of the file system may differ this much. */
 const CLOCKS_MS = 5_000;
-/** As long as the names of blobs are here. */
+/** The zeros are as many as the digits of a blob in this repository (SHA-1 or SHA-256). */
 const noEntry = (other: string) => `0 ${"0".repeat(other.length - other.indexOf(" ") - 1)}`;
 
 /** An entry of git's index before and after a decision: `MODE BLOB`, with mode 0 for no entry. */
@@ -30,7 +30,7 @@ interface Undoing {
 export interface IndexPlan {
   /** The index holds these files as Claude staged them, and nothing staged since. */
   changes: ReadonlyMap<string, IndexChange>;
-  /** These it leaves alone, with something of Claude's. */
+  /** Files whose entries the undo leaves as they are, with something of Claude's. */
   left: ReadonlySet<string>;
 }
 
@@ -47,7 +47,7 @@ export async function plannedIndex(
   return await git.run(plan(project, undoings));
 }
 
-/** git takes its time: it is asked only if the index was written after the first of these calls began. */
+/** git is slow: we run it only if the index was written after the first of these calls began. */
 function mayHold(root: string, undoings: readonly Undoing[]): boolean {
   const folder = gitFolder(root);
   if (folder === undefined) return false;

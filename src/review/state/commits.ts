@@ -10,9 +10,9 @@ import { asLines, hashOfLines } from "./contents";
 import { type Entry, entryOf } from "./entry";
 import type { ReviewedProject, View } from "./reviewed-project";
 
-/** A decision has changed git's index this long after its record. */
+/** A decision changes git's index within this time after its record. */
 const DECISION_MS = 2_000;
-/** In git as the user's own a filter may run. */
+/** git runs with the settings of the user here, so that a filter may run. */
 const HASH_MS = 60_000;
 
 type KeptFile = RecordOf<"keep">["files"][number];
@@ -31,7 +31,7 @@ export class Commits {
 
   constructor(private readonly project: ReviewedProject) {}
 
-  /** The files by whose change something may have been committed or staged. */
+  /** Watched files: they change whenever something is committed or staged. */
   get watched(): string[] {
     const folder = gitFolder(this.project.root);
     if (folder === undefined) return [];
@@ -129,7 +129,7 @@ export class Commits {
   }
 }
 
-/** A commit of the user's, and what it changed of what waits for them. */
+/** A commit of the user's, and which pending changes it affected. */
 interface Committed {
   to: string;
   entries: readonly Entry[];
@@ -238,7 +238,7 @@ export function committedPart(
   return { old: ranges(old), new: ranges(now), ...(file && { file }) };
 }
 
-/** The rows (from 1) of a text that another one has, too. */
+/** The rows (from 1) that a text shares with another. */
 function common(text: Lines, other: Lines): Set<number> {
   const rows = new Set<number>();
   let row = 0;
@@ -251,7 +251,7 @@ function common(text: Lines, other: Lines): Set<number> {
 
 const END = { oldStart: Number.POSITIVE_INFINITY, oldEnd: Number.POSITIVE_INFINITY };
 
-/** Rows next to each other in one range. */
+/** Joins adjacent rows into ranges. */
 function ranges(rows: readonly number[]): [number, number][] {
   const found: [number, number][] = [];
   for (const row of rows) {

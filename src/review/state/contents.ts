@@ -36,7 +36,7 @@ export function asLines(bytes: Uint8Array): Lines {
   return isBinary(bytes) ? opaqueLines(hashOf(bytes)) : linesOf(bytes);
 }
 
-/** The same for the same text; an absent file has another one than an empty file. */
+/** Equal for equal texts; differs between an absent file and an empty one. */
 export function hashOfLines(lines: Lines): string {
   return hashOf(Buffer.from(`${lines.length > 0}${lines.join("")}`, "latin1"));
 }
@@ -58,7 +58,7 @@ export function readOnDisk(root: string, path: string, known?: OnDisk): OnDisk {
   } catch (error) {
     if (failureCode(error) === "outside")
       return { problem: "is not inside of the project", stamp: "outside" };
-    // A folder on the way that may not be searched, a name that is too long.
+    // A folder above it cannot be searched, or a name is too long.
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOTDIR") return { lines: [], mode: undefined, stamp: code };
     return { problem: `cannot be read (${code})`, stamp: `${code}` };
@@ -83,7 +83,7 @@ function read(place: Place | undefined): OnDisk {
   };
 }
 
-/** The same as long as a file is not written to; "" for one that is absent. */
+/** Changes when the file is written; "" for an absent file. */
 export function stampOf(stats: Stats | undefined): string {
   return stats ? `${stats.size} ${stats.mtimeMs} ${stats.ctimeMs} ${stats.ino}` : "";
 }

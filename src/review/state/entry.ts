@@ -23,7 +23,7 @@ export interface Entry {
   kind: Kind;
   /** The earlier path of a renamed file. */
   from?: TrackedFile | undefined;
-  /** A renamed file still has the text of the other one. */
+  /** Whether a renamed file still has the text that it had at its earlier path. */
   isSameText?: boolean | undefined;
   /** A binary file has none. */
   hunks: readonly Hunk[];
@@ -68,7 +68,7 @@ export function entryOf(
 function made(file: TrackedFile, view: View | undefined, scope: Scope): Entry | undefined {
   const marks = openMarks(file, view, scope);
   const all = view?.weave.rows.filter((row) => inBase(row, scope) !== row.present) ?? [];
-  // A file that one session has deleted, and another has written again, was there and is.
+  // A file that one session deleted and another wrote again existed before and exists now.
   const files = view?.weave.rows.filter(({ line }) => line === FILE) ?? [];
   const isReplaced =
     files.some(({ present }) => present) && files.some((row) => inBase(row, scope));
@@ -98,7 +98,7 @@ function openModes(marks: readonly FileMark[], mode = 0): Set<FileMark> {
   let before = mode & 0o777;
   for (const mark of marks.toReversed()) {
     if (mark.kind !== "mode" || !mark.mode) continue;
-    // A file that was deleted, and made again, has the mode that it got then.
+    // A file that was deleted and created again has its mode from then.
     if (mark.mode[1] !== 0 && (mark.mode[1] & 0o777) !== before) break;
     open.add(mark);
     before = mark.mode[0] & 0o777;

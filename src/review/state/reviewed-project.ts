@@ -49,7 +49,7 @@ export class ReviewedProject {
   files = new Map<string, TrackedFile>();
   sessions = new Sessions();
   #comments = new Map<string, Comment>();
-  /** In their order; those that were taken back are not in it. */
+  /** In order, without those that were taken back. */
   decisions: Decision[] = [];
   /** Sentences for the user: what the review does not know. */
   incomplete: string[] = [];
@@ -81,7 +81,7 @@ export class ReviewedProject {
     this.#read(false);
   }
 
-  /** As refresh(), and other events have their turn in between: the journal of a month is long. */
+  /** As refresh(), but yields to other events in between: the journal of a month is long. */
   async catchUp(): Promise<void> {
     while (this.#read(true)) await new Promise((resolve) => setImmediate(resolve));
     if (this.#isClean) return;
@@ -103,7 +103,7 @@ export class ReviewedProject {
     return this.#reader.damaged;
   }
 
-  /** Records a decision, and applies it with whatever others recorded before it. */
+  /** Records a decision, and applies it after any records that other processes wrote before it. */
   append(record: NewRecord): JournalRecord {
     ensureReviewFolder(this.root);
     const written = append(this.folder, record);
@@ -161,7 +161,7 @@ export class ReviewedProject {
     return "problem" in disk ? disk.problem : undefined;
   }
 
-  /** Keeps what a file below the root holds on disk. */
+  /** Stores the content on disk of a file below the root. */
   onDisk(relativePath: string): Content | undefined {
     const file = this.files.get(relativePath);
     const disk = file ? this.#onDisk(file).disk : readOnDisk(this.root, relativePath);
@@ -245,7 +245,7 @@ export class ReviewedProject {
     if (record.incomplete !== undefined) this.incomplete.push(record.incomplete);
     this.edits = this.edits.slice(-MAX_EDITS);
     const since = record.began ?? this.sessions.since(session, record.use);
-    // Changes found later may be of an earlier turn.
+    // A change that is found later may belong to an earlier turn.
     const known = source === "trees" ? undefined : since;
     const change: Change = { id, session, prompt, agent, tool, command, at, since: known };
     for (const [path, entry] of Object.entries(record.index ?? {})) this.staged.set(path, entry);
@@ -261,7 +261,7 @@ export class ReviewedProject {
     else this.#comments.set(comment, { id: comment, ...about, text, is_sent: state === "sent" });
   }
 
-  /** In the order in which they were made; of too many the newest ones. */
+  /** In the order in which they were made; the newest ones if there are too many. */
   get comments(): Comment[] {
     return [...this.#comments.values()].slice(-MAX_COMMENTS);
   }

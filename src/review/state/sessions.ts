@@ -17,17 +17,17 @@ const NOTIFICATION = "<task-notification>";
 /** A turn that ends with Esc runs no hook (measured with 2.1.330): it counts as ended after this time. */
 const SILENT_MS = 10 * 60_000;
 
-/** Keeps the times of this many calls; changes before the first of them are in doubt. */
+/** Keeps the times of this many calls; changes before the first of them may be anyone's. */
 const MAX_SPANS = 2_000;
 
 /** A turn of which no end is recorded. */
 interface Unended {
   /** The time of its last record, in ms since the epoch. */
   last: number;
-  /** Claude works; else only agents or commands in the background still run. */
+  /** Whether Claude works; otherwise only agents or commands still run in the background. */
   works: boolean;
   background: boolean;
-  /** Those are these processes. */
+  /** The processes of those commands. */
   left?: RecordOf<"stop">["left"];
   /** The CLI that ran its last command. */
   cli?: RecordOf<"begin">["cli"];
@@ -116,7 +116,7 @@ export class Sessions {
     return this.#turns.get(session)?.find((turn) => turn.prompt === prompt);
   }
 
-  /** Is something of this call recorded? */
+  /** Whether the journal has a record of this call. */
   knows(session: string, use: string): boolean {
     return this.#known.has(`${session}/${use}`);
   }
@@ -125,7 +125,7 @@ export class Sessions {
     return this.#turns.get(session)?.at(-1);
   }
 
-  /** Since when a change of this call, or of this turn, can have happened. */
+  /** The earliest time at which this call, or this turn, can have changed something. */
   since(session: string, use: string | undefined): number {
     const began = use === undefined ? undefined : this.#began.get(use);
     return began ?? this.lastTurn(session)?.at ?? 0;
@@ -142,18 +142,18 @@ export class Sessions {
     return this.#calls.spans.some((span) => span.from <= until && span.to > from + CUT_OFF_MS);
   }
 
-  /** One ran at this time, in ms since the epoch; not where the clock was set back since. */
+  /** Whether a call ran at this time (ms since the epoch). False if the clock was set back since. */
   ranAt(time: number): boolean {
     if (time > Date.now()) return false;
     return this.#calls.spans.some(({ from, to }) => from + SLACK_MS <= time && time < to);
   }
 
-  /** May something of Claude's change files now? */
+  /** Whether Claude, or something that it started, may change files now. */
   anyRuns(): boolean {
     return this.anyWorks() || this.anyOutlives();
   }
 
-  /** Do agents, or processes of Claude's commands, still run after their turn? */
+  /** Whether agents, or processes of Claude's commands, still run after their turn. */
   anyOutlives(): boolean {
     return [...this.unended.values()].some(({ background }) => background);
   }
@@ -190,7 +190,7 @@ export function endInterrupted(journal: Journal): boolean {
   return found;
 }
 
-/** Undefined while it may go on. When a CLI was killed no one knows: some time after its last record. */
+/** Undefined while the turn may go on. If the CLI was killed, a fixed time after its last record. */
 function endOf(session: string, { last, works, left, cli }: Unended): number | undefined {
   if (left) return left.some(isRunning) ? undefined : Date.now();
   const state = sessionStatus(session);

@@ -5,10 +5,10 @@ export interface CallSpan {
   from: number;
   /** Infinity: the call still runs. */
   to: number;
-  /** It runs while its session works: what it changes is not complete. */
+  /** The call runs and its session works: more changes may follow. */
   isOpen: boolean;
   call: RecordOf<"begin"> | RecordOf<"change">;
-  /** It can have changed only these: a hook of the user's formats what an editing tool has written. */
+  /** The only files it can have changed: a hook of the user's formats what an editing tool wrote. */
   paths?: readonly string[];
 }
 
@@ -82,7 +82,7 @@ export class Timeline {
   #begin(call: RecordOf<"begin">): void {
     const span = { from: call.at - SLACK_MS, to: Infinity, isOpen: true, call };
     const late = this.#ended.get(call.use);
-    // Two calls may have one id, and of one call two hooks may say that it begins.
+    // Two calls may share an id, and two hooks may report the start of one call.
     if (late && call.at <= late.call.at) {
       late.from = startOf(span, late.call);
       return;

@@ -30,15 +30,15 @@ export interface FileMark extends Mark {
 export class TrackedFile {
   /** Changes with each record that concerns the file. */
   version = 0;
-  /** It is a symlink: its text is the target. */
+  /** Whether the file is a symlink: its text is the target. */
   symlink = false;
   /** The path that a created file was moved from. */
   from: string | undefined;
-  /** Decisions about a text that was another one already. */
+  /** Decisions about a text that had already changed. */
   readonly #stale = new Set<string>();
   #weave: Weave | undefined;
   #marks: readonly FileMark[] = [];
-  /** Records that no one has asked for yet. */
+  /** Records that are applied once the file is needed. */
   #waiting: (() => void)[] = [];
   /** Neovim's last write, its time, and the text before it. */
   #written: { lines: Lines; at: number } | undefined;
@@ -49,7 +49,7 @@ export class TrackedFile {
     private readonly contents: Contents,
   ) {}
 
-  /** Undefined as long as nothing is known of its text. */
+  /** Undefined while its text is unknown. */
   get weave(): Weave | undefined {
     this.#catchUp();
     return this.#weave;
@@ -60,13 +60,13 @@ export class TrackedFile {
     return this.#marks;
   }
 
-  /** Is all that was undone in it also on disk? */
+  /** Whether the disk has everything that was undone in it. */
   get isSettled(): boolean {
     const { weave } = this;
     return !weave || settled(weave) === weave;
   }
 
-  /** Did this decision come too late? What it was about had changed, so it counts for nothing. */
+  /** Whether the text had changed before this decision, which then has no effect. */
   isStale(decision: string): boolean {
     this.#catchUp();
     return this.#stale.has(decision);
@@ -163,7 +163,7 @@ export class TrackedFile {
     this.#marks = [...this.#marks, { by, kind, step, ...(mode && { mode }) }];
   }
 
-  /** Takes the text that a decision was about. Rows of an unknown one, or another, mean nothing. */
+  /** Uses the text that the decision was about, since its rows count in no other text. */
   #showing(
     what: Selection,
     text: Content,
