@@ -27,7 +27,10 @@ function M.setup(opts)
   config.setup(opts)
   require("claude-code.server.autostart").enable()
   vim.defer_fn(function()
-    require("claude-code.server.other_plugins").report()
+    -- Unless deactivate() was called since.
+    if package.loaded["claude-code"] == M then
+      require("claude-code.server.other_plugins").report()
+    end
   end, OTHER_PLUGINS_MS)
 end
 

@@ -2,7 +2,7 @@ import { World } from "#review";
 import { NEWEST, TestNeovim } from "#test";
 
 const LEFT = `
-  vim.wait(500, function() return false end)
+  vim.wait(1500, function() return false end)
   local namespaces = vim.tbl_filter(function(name)
     local id = vim.api.nvim_get_namespaces()[name]
     return name:find("^claude%-code") and #vim.api.nvim_buf_get_extmarks(0, id, 0, -1, {}) > 0
