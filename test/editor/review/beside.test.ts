@@ -54,6 +54,32 @@ onEachNeovim((session) => {
     `);
   });
 
+  test.each([
+    ["a resize", "vim.o.columns = 70"],
+    ["the end of the review", "require('claude-code.editor.review.decide').done()"],
+  ])("waits for the end of the command-line window after %s", async (_, code) => {
+    await plays(`
+      :Claude review   a:2   windows a quickfix
+      gs               {&diff} 1
+      q:               {getcmdwintype()} :
+    `);
+    await nvim().lua(`vim.schedule(function() ${code} end)`);
+    await Bun.sleep(50);
+    await plays(":quit   {getcmdwintype()}   {&diff} 0   {bufnr('claude-code://before')} -1");
+    expect(await nvim().lua<string>("return vim.v.errmsg")).toBe("");
+    await plays(":Claude review close   {&diff} 0");
+  });
+
+  test("ends when the text from before is wiped out", async () => {
+    await plays(`
+      :Claude review   a:2   windows a quickfix
+      gs               {&diff} 1
+      :bwipeout! claude-code://before   {&diff} 0   windows a quickfix
+      gs               {&diff} 1   windows a a quickfix
+    `);
+    expect(await nvim().lua<string>("return vim.v.errmsg")).toBe("");
+  });
+
   test("is shown at once if diff.layout was set, and again for the next file", async () => {
     await nvim().lua(`require("claude-code").setup({ diff = { layout = "vertical" } })`);
     await plays(`

@@ -2,6 +2,7 @@
 --- window shows it. Leaving the file, and closing either window, brings the file's window back as it was.
 local api, fn = vim.api, vim.fn
 local autocommands = require("claude-code.lib.autocommands")
+local blocked = require("claude-code.editor.input.blocked")
 local buffers = require("claude-code.editor.review.buffer")
 local documents = require("claude-code.editor.documents")
 local hunk_keys = require("claude-code.editor.changes.keys")
@@ -140,7 +141,6 @@ end
 
 ---@private
 function Beside:follow()
-  self.events = autocommands.new("review.beside")
   local function update()
     M.update(self.review)
   end
@@ -159,7 +159,7 @@ function Beside:follow()
     vim.schedule(update)
   end)
   self.events:on("VimResized", function()
-    if self:is_intact() then
+    if self:is_intact() and not blocked.in_command_window() then
       self.sides:even_out(sides.is_below())
     end
     update()
@@ -167,7 +167,8 @@ function Beside:follow()
 end
 
 local function open(review, win)
-  local self = setmetatable({ review = review, win = win }, Beside)
+  local self = setmetatable({ review = review, win = win, old_win = -1, old_buf = -1 }, Beside)
+  self.events = autocommands.new("review.beside")
   self.buf, self.tab = api.nvim_win_get_buf(win), api.nvim_win_get_tabpage(win)
   self.restore_sizes, self.options = layouts.keep_sizes(), {}
   for _, name in ipairs(sides.OPTIONS) do
@@ -250,14 +251,22 @@ function Beside:close_windows()
   end
 end
 
+---Ends in any case, also if the other side was not opened completely.
 ---@private
 function Beside:close()
   shown = nil
   self.events:stop()
   windows.noautocmd(function()
-    self:close_windows()
-    self.sides:stop()
-    api.nvim_buf_delete(self.old_buf, { force = true })
+    local is_closed, problem = pcall(self.close_windows, self)
+    if self.sides then
+      self.sides:stop()
+    end
+    if api.nvim_buf_is_valid(self.old_buf) then
+      api.nvim_buf_delete(self.old_buf, { force = true })
+    end
+    if not is_closed then
+      notify.error(tostring(problem))
+    end
   end)
   local of = buffers.get(self.buf)
   if of then
@@ -270,10 +279,26 @@ function M.is_file(win)
   return shown ~= nil and shown.win == win
 end
 
+local is_waiting = false
+---Neovim refuses changes of windows in the command-line window.
+---@return boolean must the update wait? It comes later, then
+local function waits()
+  if shown and blocked.in_command_window() and not is_waiting then
+    is_waiting = true
+    blocked.retry(function()
+      is_waiting = false
+      if shown then
+        M.update(shown.review)
+      end
+    end)
+  end
+  return blocked.in_command_window()
+end
+
 ---Brings the file's window back, unless it is that of this buffer.
 ---@param buf? integer
 function M.leave(buf)
-  if shown and shown.buf ~= buf then
+  if shown and shown.buf ~= buf and not waits() then
     shown:close()
   end
 end
@@ -282,6 +307,9 @@ end
 ---@param review claude-code.Review
 ---@return string? reason why nothing is
 function M.update(review)
+  if waits() then
+    return nil
+  end
   local is_wanted_now = review.is_open and is_wanted(review)
   if shown then
     if is_wanted_now and shown:is_intact() and shown:has_room() then
@@ -289,7 +317,7 @@ function M.update(review)
     end
     shown:close()
   end
-  if not is_wanted_now or api.nvim_get_mode().mode ~= "n" or fn.getcmdwintype() ~= "" then
+  if not is_wanted_now or api.nvim_get_mode().mode ~= "n" then
     return nil
   end
   local wins = { api.nvim_get_current_win() }
