@@ -68,6 +68,22 @@ onEachNeovim((session) => {
     await plays(":quit   {getcmdwintype()}   {&diff} 0   {bufnr('claude-code://before')} -1");
     expect(await nvim().lua<string>("return vim.v.errmsg")).toBe("");
     await plays(":Claude review close   {&diff} 0");
+    // Changes that afterEach() sees leave: otherwise its `done` could reach those of the next test.
+    world.edited("c", TEN, CHANGED);
+  });
+
+  test.each([
+    ["marks", 2, 10],
+    ["does not mark", 20, 600],
+  ])("%s changed words in a hunk of %d lines of %d words", async (verb, lines, words) => {
+    const text = (word: string) => `${word} ${"x ".repeat(words)}\n`.repeat(lines);
+    world.edited("a", text("old"), text("new"));
+    await plays(":Claude review   a:1");
+    const marks = await nvim().lua<number>(`
+      return #vim.tbl_filter(function(mark)
+        return mark[4].hl_group == "ClaudeCodeAddText"
+      end, vim.api.nvim_buf_get_extmarks(0, -1, 0, -1, { details = true }))`);
+    expect(marks).toBe(verb === "marks" ? lines : 0);
   });
 
   test("ends when the text from before is wiped out", async () => {
