@@ -35,13 +35,13 @@ const BUDGETS: readonly {
   lines: number;
   count?: number;
 }[] = [
-  { name: "Lua", files: "{lua,plugin}/**/*.lua", lines: 31_900, count: 225 },
-  { name: "src", files: "src/**/*.ts", lines: 24_000, count: 250 },
-  { name: "test", files: "test/**/*.{ts,lua}", lines: 49_250 },
+  { name: "Lua", files: "{lua,plugin}/**/*.lua", lines: 30_500, count: 197 },
+  { name: "src", files: "src/**/*.ts", lines: 23_850, count: 231 },
+  { name: "test", files: "test/**/*.{ts,lua}", lines: 45_950 },
   { name: "scripts and bench", files: "{scripts,bench}/**/!(LGPL-2.0.txt)", lines: 8_550 },
 ];
 /** A module that one other file requires is mostly a part of that file. */
-const MAX_OF_ONE_USER = 50;
+const MAX_OF_ONE_USER = 40;
 /** Each has a table in ARCHITECTURE.md, with its folders in the first column. */
 const MAPPED = ["src", "lua/claude-code", "lua/claude-code/editor"];
 

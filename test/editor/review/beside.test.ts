@@ -79,11 +79,21 @@ onEachNeovim((session) => {
     const text = (word: string) => `${word} ${"x ".repeat(words)}\n`.repeat(lines);
     world.edited("a", text("old"), text("new"));
     await plays(":Claude review   a:1");
+    await nvim().until("the lines", `return #vim.api.nvim_buf_get_extmarks(0, -1, 0, -1, {}) > 0`);
     const marks = await nvim().lua<number>(`
       return #vim.tbl_filter(function(mark)
         return mark[4].hl_group == "ClaudeCodeAddText"
       end, vim.api.nvim_buf_get_extmarks(0, -1, 0, -1, { details = true }))`);
     expect(marks).toBe(verb === "marks" ? lines : 0);
+  });
+
+  test("draws the lines that a closed fold brings on screen", async () => {
+    const text = Array.from({ length: 400 }, (_, i) => `line ${i + 1}\n`).join("");
+    world.edited("a", text, text.replaceAll("0\n", "0!\n"));
+    await plays(`
+      :Claude review   a:10
+      :13,355fold      screen + line 360!
+    `);
   });
 
   test("ends when the text from before is wiped out", async () => {

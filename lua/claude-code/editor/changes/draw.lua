@@ -259,6 +259,7 @@ end
 ---@field private side "old"|"new" of the hunks that the buffer has
 ---@field private tick integer changedtick that the hunks belong to
 ---@field private style? claude-code.LineStyle
+---@field private ranges? [integer, integer][] rows that `show` has painted last
 ---@field private painted? table<integer, true> by index
 local Drawing = {}
 Drawing.__index = Drawing
@@ -340,6 +341,7 @@ function Drawing:show()
     self.style, self.painted = style, {}
     api.nvim_buf_clear_namespace(self.buf, self.namespace, 0, -1)
   end
+  self.ranges = ranges
   for _, range in ipairs(ranges) do
     self:paint_range(range[1], range[2])
   end
@@ -351,6 +353,25 @@ function Drawing:stop()
     api.nvim_buf_clear_namespace(self.buf, self.namespace, 0, -1)
   end
 end
+
+-- A fold that closes brings other rows on screen, and fires no event.
+api.nvim_set_decoration_provider(api.nvim_create_namespace("claude-code.changes"), {
+  on_win = function(_, _, buf, top, bottom)
+    for drawing in pairs(drawings) do
+      local is_painted = vim.iter(drawing.ranges or {}):any(function(range)
+        return range[1] <= top + 1 and bottom <= range[2]
+      end)
+      if drawing.buf == buf and not is_painted then
+        vim.schedule(function()
+          if drawings[drawing] then
+            drawing:show()
+          end
+        end)
+      end
+    end
+    return false
+  end,
+})
 
 require("claude-code.lib.autocommands")
   .new("changes")
