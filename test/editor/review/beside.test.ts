@@ -118,6 +118,18 @@ onEachNeovim((session) => {
     await nvim().lua(`require("claude-code").setup()`);
   });
 
+  test("stays closed if its window is closed in a review that replaced another", async () => {
+    await nvim().lua(`require("claude-code").setup({ diff = { layout = "vertical" } })`);
+    await plays(`
+      :Claude review   windows a a quickfix   {&diff} 1
+      :Claude review   windows a a quickfix   {&diff} 1
+      <C-w>h           {&modifiable} 0
+      :quit            windows a quickfix     {&diff} 0
+      ]c               a:8   windows a quickfix
+    `);
+    await nvim().lua(`require("claude-code").setup()`);
+  });
+
   test.each([
     ["the key", "gs  {&diff} 0"],
     ["the end of the review", ":Claude review close  {&diff} 0"],

@@ -34,7 +34,8 @@ Beside.__index = Beside
 local M = {}
 
 local shown ---@type claude-code.Beside?
----@return boolean does the user want it? As `diff.layout` says, if they have set that
+
+---@return boolean whether the user wants both sides: by the key, or else by `diff.layout` if they have set that
 local function is_wanted(review)
   if review.wants_beside ~= nil then
     return review.wants_beside
@@ -251,7 +252,7 @@ function Beside:close_windows()
   end
 end
 
----Ends in any case, also if the other side was not opened completely.
+---Always ends, even if the other side was not opened completely.
 ---@private
 function Beside:close()
   shown = nil
@@ -274,14 +275,15 @@ function Beside:close()
   end
 end
 
----@return boolean is it the file's window?
+---@return boolean whether it is the file's window
 function M.is_file(win)
   return shown ~= nil and shown.win == win
 end
 
 local is_waiting = false
----Neovim refuses changes of windows in the command-line window.
----@return boolean must the update wait? It comes later, then
+
+---Neovim refuses to change windows while the command-line window is open. An update comes once it has closed.
+---@return boolean whether it is open
 local function waits()
   if shown and blocked.in_command_window() and not is_waiting then
     is_waiting = true
@@ -295,7 +297,7 @@ local function waits()
   return blocked.in_command_window()
 end
 
----Brings the file's window back, unless it is that of this buffer.
+---Gives the file's window back, unless it shows this buffer.
 ---@param buf? integer
 function M.leave(buf)
   if shown and shown.buf ~= buf and not waits() then
@@ -303,9 +305,9 @@ function M.leave(buf)
   end
 end
 
----Shows, draws again, or ends what is beside the file of the review on screen.
+---Opens, redraws or closes the text from before, beside the file of the review on screen.
 ---@param review claude-code.Review
----@return string? reason why nothing is
+---@return string? reason why it stays closed; "" if nothing of the review is there
 function M.update(review)
   if waits() then
     return nil

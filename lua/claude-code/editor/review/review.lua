@@ -46,6 +46,7 @@ local M = {}
 ---@field scope claude-code.ReviewScope
 ---@field list claude-code.ReviewQuickfix handed on from review to review
 ---@field is_open boolean
+---@field is_listed? boolean its first answer has come
 ---@field jumps boolean to the first entry as soon as there is one
 ---@field wants_beside? boolean the user asked for files beside their text from before, or to end that
 ---@field keys? claude-code.Key[] of its files and its list
@@ -305,6 +306,7 @@ end
 ---@param jumps boolean
 ---@param keys claude-code.Key[]
 function M.open(scope, jumps, keys, runs)
+  beside.leave()
   current = new(scope, current.list)
   current.is_open, current.jumps, current.keys, current.runs = true, jumps, keys, runs
   current.events = autocommands.new("review.open")
