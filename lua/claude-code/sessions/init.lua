@@ -114,12 +114,10 @@ function M.refresh(callback)
   server.ensure({}, look)
 end
 
----The sessions as they are known now. The executable also reads the files of all CLIs again, and reports changes as
----events.
+---The sessions as they are known now. The executable reports changes as they happen.
 ---@return claude-code.SessionRow[] those of this Neovim first, by number
 function M.all()
   sources.start()
-  sources.refresh()
   sources.prune()
   return rows.list()
 end

@@ -160,9 +160,9 @@ function M.hooks_off()
 end
 
 ---Lets the executable read the files of all CLIs again.
----@param callback? fun(_: any, problem?: string) in the main loop, once the rows are up to date
+---@param callback fun(_: any, problem?: string) in the main loop, once the rows are up to date
 function M.refresh(callback)
-  requests.request("sessions/look", {}, callback or function() end)
+  requests.request("sessions/look", {}, callback)
 end
 
 ---@param path string
