@@ -69,8 +69,6 @@ M.groups = {
   },
   transcript = {
     { "ClaudeCodeTranscriptPrompt", "CursorLine", "the lines of your prompts" },
-    { "ClaudeCodeTranscriptNote", "Comment", "beside a line: a time, how long a result is" },
-    { "ClaudeCodeTranscriptBar", "Title", "whose window it is, above what Claude reads" },
     { "ClaudeCodeTranscriptFollowed", "Visual", "the lines that Claude reads or edits" },
     { "ClaudeCodeTranscriptFailed", "DiagnosticError", "a call that failed" },
   },
