@@ -26,6 +26,11 @@ test("deactivate() ends a review, and leaves no key, mark, autocommand or module
   `);
   await neovim.lua(`require("claude-code").sessions() require("claude-code").deactivate()`);
   expect(await neovim.lua<object>(LEFT)).toEqual({
-    ...{ keys: 0, marks: [], groups: [], windows: 1, winbar: "", modules: [] },
+    keys: 0,
+    marks: [],
+    groups: [],
+    windows: 1,
+    winbar: "",
+    modules: [],
   });
 });

@@ -259,7 +259,7 @@ end
 ---@field private side "old"|"new" of the hunks that the buffer has
 ---@field private tick integer changedtick that the hunks belong to
 ---@field private style? claude-code.LineStyle
----@field private ranges? [integer, integer][] rows that `show` has painted last
+---@field private ranges [integer, integer][] rows, from 1, in which `show` has painted all hunks
 ---@field private painted? table<integer, true> by index
 local Drawing = {}
 Drawing.__index = Drawing
@@ -280,6 +280,7 @@ function M.start(buf, namespace, list, paint, side)
     paint = paint,
     side = side or "new",
     tick = api.nvim_buf_get_changedtick(buf),
+    ranges = {},
   }, Drawing)
   for other in pairs(drawings) do
     if other.buf == buf and other.namespace == namespace then
@@ -354,14 +355,21 @@ function Drawing:stop()
   end
 end
 
+---@private
+---@param first integer row, from 1
+---@return boolean whether `show` was asked for all of these rows
+function Drawing:covers(first, last)
+  return vim.iter(self.ranges):any(function(range)
+    return range[1] <= first and last <= range[2]
+  end)
+end
+
 -- A fold that closes brings other rows on screen, and fires no event.
 api.nvim_set_decoration_provider(api.nvim_create_namespace("claude-code.changes"), {
   on_win = function(_, _, buf, top, bottom)
     for drawing in pairs(drawings) do
-      local is_painted = vim.iter(drawing.ranges or {}):any(function(range)
-        return range[1] <= top + 1 and bottom <= range[2]
-      end)
-      if drawing.buf == buf and not is_painted then
+      if drawing.buf == buf and not drawing:covers(top + 1, bottom) then
+        -- No extmark can be set while Neovim draws.
         vim.schedule(function()
           if drawings[drawing] then
             drawing:show()

@@ -16,7 +16,7 @@ local TITLES = {
   unreviewed = "Claude's changes",
   turn = "Claude's changes of its last turn",
   session = "Claude's changes of this session",
-  all = "All changes of Claude's",
+  all = "All of Claude's changes",
 }
 
 local M = {}
