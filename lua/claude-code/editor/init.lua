@@ -196,7 +196,6 @@ local function failed(failure)
 end
 
 ---Runs one method for the executable. Methods get the paths among their parameters checked.
----@param method string
 ---@param params? table `shared`: the folders of a Claude elsewhere, for which it runs
 ---@return claude-code.Answer
 function M.call(method, params)

@@ -43,7 +43,6 @@ local function on_changed()
 end
 
 ---@param kind claude-code.WriteKind
----@param timeout_ms integer
 function M.add(buf, client, kind, timeout_ms)
   local now = now_ms()
   if state.ended[buf] then
@@ -137,7 +136,6 @@ function M.on_report(buf, id, report)
 end
 
 ---@param id integer client
----@return boolean
 function M.is_expected(buf, id)
   return (state.reports[buf] or {})[id] ~= nil
 end

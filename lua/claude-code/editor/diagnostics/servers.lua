@@ -46,7 +46,6 @@ function M.start()
 end
 
 ---A server does not announce that it pushes diagnostics, but it must follow the text.
----@return boolean
 function M.gives_diagnostics(client)
   local server, capabilities = of(client.id), client.server_capabilities
   if server.silent or not client.initialized or not capabilities then
@@ -57,14 +56,11 @@ function M.gives_diagnostics(client)
     or capabilities.textDocumentSync ~= nil
 end
 
----@param id integer
----@return boolean
 function M.is_running(id)
   local client = vim.lsp.get_client_by_id(id)
   return client ~= nil and not client:is_stopped()
 end
 
----@param id integer
 ---@return "starting"|"indexing"|nil
 function M.busy_with(id)
   local client = vim.lsp.get_client_by_id(id)
@@ -83,13 +79,11 @@ function M.on_waited(id)
   end
 end
 
----@param id integer
 ---@return boolean is it busy, and has no hook waited for it in vain?
 function M.is_worth_waiting(id)
   return M.busy_with(id) ~= nil and not of(id).waited_for
 end
 
----@param id integer
 ---@return boolean is it known to report on each text?
 function M.reports_always(id)
   local client, server = vim.lsp.get_client_by_id(id), of(id)
@@ -105,7 +99,6 @@ end
 
 ---Limits the time of a server that skips texts without changes and reported no problems last: its silence counts as a
 ---report.
----@param id integer
 ---@return number ms from the write; math.huge for other servers
 function M.silence_ms(id, buf)
   local server = of(id)
@@ -117,7 +110,6 @@ function M.silence_ms(id, buf)
 end
 
 ---@param id integer of a server whose report did not come in time
----@param timeout_ms integer
 function M.on_timeout(id, timeout_ms)
   local server = of(id)
   local had_time = timeout_ms >= M.TIMEOUT_MS
@@ -125,7 +117,6 @@ function M.on_timeout(id, timeout_ms)
   server.skips = server.skips or (had_time and server.reports)
 end
 
----@param report claude-code.Report
 ---@param took? number ms since a text was replaced; nil: this one was edited after that
 function M.learn(report, took)
   local server = of(report.client)
@@ -138,7 +129,6 @@ function M.learn(report, took)
 end
 
 ---@param pending claude-code.PendingReport
----@param report claude-code.Report
 ---@param now number ms
 ---@return number? due ms, when the report counts unless another follows; nil: it is about the old text
 function M.due(pending, report, now)
@@ -229,7 +219,6 @@ end
 ---was empty, vtsls always. They forward requests to tsserver, which answers once it has checked the text. Calls back if
 ---the problems are those of the last report, as then none may come.
 ---@param client vim.lsp.Client initialized
----@param on_unchanged fun()
 function M.check_by_tsserver(buf, client, on_unchanged)
   local provider = (client.server_capabilities or {}).executeCommandProvider or {}
   if vim.list_contains(provider.commands or {}, COMMAND) then

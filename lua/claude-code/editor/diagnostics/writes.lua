@@ -115,8 +115,7 @@ end
 
 ---Loads a file and expects a report of each of its servers.
 ---@param name string in normal form
----@return integer? buf
----@return string? failure if it is too big
+---@return integer? buf, string? failure if it is too big
 function M.load(name)
   local buf, failure = require("claude-code.editor.documents.background").load(name)
   if buf then

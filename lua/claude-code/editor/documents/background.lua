@@ -66,8 +66,7 @@ function M.is_in_workspace(name, folders)
 end
 
 ---@param name string in normal form; not loaded
----@return integer? buf
----@return string? failure it is too big, or for a Claude elsewhere
+---@return integer? buf, string? failure it is too big, or for a Claude elsewhere
 function M.load(name)
   local stat = vim.uv.fs_stat(name)
   if not stat then
@@ -97,7 +96,6 @@ function M.keep(buf)
 end
 
 ---Keeps a file that was loaded here exactly until its owner releases it.
----@param owner any
 function M.own(buf, owner)
   local file = files[buf]
   if file then
@@ -105,7 +103,6 @@ function M.own(buf, owner)
   end
 end
 
----@param owner any
 function M.release(owner)
   for _, file in pairs(files) do
     file.owners[owner] = nil

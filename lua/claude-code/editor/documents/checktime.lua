@@ -28,7 +28,6 @@ end
 
 ---Calls `decide` if the file differs from what Neovim last compared: "" keeps the buffer, as without it, "edit" lets
 ---Neovim reload it. Neovim then knows the file's new time: :checktime stays silent, and after "edit" so does :w (W12).
----@param buf integer
 ---@param decide? fun(is_wanted: boolean): "edit"|"" is_wanted: false if the file is gone, or an autocommand of the
 ---user's decided against a reload, where Neovim would ask it
 ---@return boolean differed

@@ -26,7 +26,6 @@ local folders = {} ---@type table<string, claude-code.WatchedFolder>
 local handles = 0 -- count of them in `folders`
 local cancel_retry = function() end
 
----@param name string
 ---@return string version changes with the file, also where its time does not (`cp -p`); "" if there is none
 function M.version(name)
   local stat = uv.fs_stat(name)
@@ -34,7 +33,6 @@ function M.version(name)
   return changed .. M.written_version(name)
 end
 
----@param name string
 ---@return string version changes with a file that is written; as `fileVersion` of the executable; "" if there is none
 function M.written_version(name)
   local stat = uv.fs_stat(name)
@@ -89,7 +87,6 @@ end
 ---Calls back, on the main loop, whenever the file may have been written, made or removed; once for all changes in one
 ---round of the event loop. Only `look` notices changes in a folder that cannot be watched.
 ---@param name string absolute
----@param callback fun()
 ---@return fun(): boolean? stop true if a change was noticed, for which it has not called back
 function M.follow(name, callback)
   name = path.normal(name)

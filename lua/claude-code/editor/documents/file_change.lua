@@ -66,7 +66,6 @@ local function is_ascii(line)
   return true
 end
 
----@param text string
 function M.is_utf8(text)
   if is_ascii(text) then
     return true
@@ -83,8 +82,7 @@ local function read(name)
   return text and (#text.lines > 1 or text.lines[1] ~= "" or text.newline) and text or nil
 end
 
----@return integer head
----@return integer tail
+---@return integer head, integer tail
 local function common(old, new)
   local most, head, tail = math.min(#old, #new), 0, 0
   while head < most and old[head + 1] == new[head + 1] do
@@ -116,8 +114,6 @@ function M.is_nothing(buf)
 end
 
 ---@param old string[] the buffer's lines
----@param new string[]
----@param endofline boolean
 ---@return claude-code.FileChange
 function M.between(old, new, endofline)
   local head, tail = common(old, new)

@@ -19,7 +19,6 @@ local SNIFF = 8192
 
 local M = {}
 
----@param name string
 ---@return string? problem why it cannot be opened, in a sentence that names the file
 function M.problem_with(name)
   local stat, message = uv.fs_stat(name)
@@ -200,8 +199,7 @@ end
 ---Loads a file, unless it is loaded.
 ---@param name string in normal form
 ---@param is_unseen? boolean it is hidden for now
----@return integer? buf
----@return string? problem
+---@return integer? buf, string? problem
 function M.load(name, is_unseen)
   local loaded = path.loaded_buffer(name)
   local problem = not loaded and M.problem_with(name)
@@ -222,8 +220,7 @@ end
 
 ---Reads an open buffer's text, as `:w` would write it in UTF-8.
 ---@param params { path: string }
----@return string?
----@return claude-code.Failure?
+---@return string?, claude-code.Failure?
 function M.read(params)
   local buf = path.loaded_buffer(params.path)
   if not buf then

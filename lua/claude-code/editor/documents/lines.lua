@@ -42,17 +42,13 @@ function M.parse(text, keep_cr)
   return { lines = lines, crlf = crlf, bom = bom, newline = newline }
 end
 
----@param lines string[]
 ---@param like { crlf: boolean, bom: boolean }
 ---@param newline boolean does the last line end with one?
----@return string
 function M.join(lines, like, newline)
   local eol = like.crlf and "\r\n" or "\n"
   return (like.bom and BOM or "") .. table.concat(lines, eol) .. (newline and eol or "")
 end
 
----@param a string[]
----@param b string[]
 function M.are_same(a, b)
   if a == b then
     return true
@@ -78,8 +74,6 @@ local function joined(lines)
   return #lines > 0 and table.concat(lines, "\n") .. "\n" or ""
 end
 
----@param old string[]
----@param new string[]
 ---@param linematch? integer hunks up to this size are aligned line by line
 ---@return claude-code.LineHunk[] from the top down
 function M.hunks(old, new, linematch)
@@ -92,8 +86,6 @@ function M.hunks(old, new, linematch)
   end, M.diff(joined(old), joined(new), options) --[[@as integer[][] ]])
 end
 
----@param old string
----@param new string
 ---@return integer head bytes of whole characters that both begin with
 ---@return integer tail bytes of whole characters that both end with, without the head
 function M.common(old, new)

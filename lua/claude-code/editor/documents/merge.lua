@@ -18,9 +18,7 @@ local function compare(base, sides)
   return require("claude-code.lib.sort")(hunks, "from")
 end
 
----@param ours string[]
 ---@param base? string[] nil: unknown, so each difference is a conflict
----@param theirs string[]
 ---@param labels string[] names of the three in the marks of a conflict
 ---@return string[]? lines nil if the texts are too long
 ---@return integer conflicts

@@ -38,7 +38,6 @@ local function is_line_deep(line)
   return false
 end
 
----@param lines string[]
 function M.is_deep(lines)
   for _, line in ipairs(lines) do
     if line:find("\0", 1, true) or is_line_deep(line) then
@@ -111,7 +110,6 @@ function M.start()
 end
 
 ---Gives a buffer its file type, or fires its event again. Only 'syntax' where the text must not be parsed.
----@param filetype string
 function M.set_filetype(buf, filetype)
   local is_refused = is_parsed(filetype) and has_deep(buf)
   vim.bo[buf][is_refused and "syntax" or "filetype"] = filetype
@@ -120,7 +118,6 @@ end
 
 ---Runs `read`, which reads a file into a buffer. The FileType event waits until the text is checked where it makes a
 ---parser that parses at once. Passes errors on.
----@param read fun()
 function M.while_reading(buf, read)
   local eventignore = vim.o.eventignore
   if not PARSES_AT_ONCE or eventignore:find("FileType", 1, true) then

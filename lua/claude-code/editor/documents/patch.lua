@@ -141,10 +141,8 @@ end
 
 ---The same with lines of a file, also in a buffer that is read-only (W10) or not modifiable.
 ---@param buf integer loaded
----@param change claude-code.FileChange
 ---@param file string real path
----@return boolean ok
----@return any message
+---@return boolean ok, any message
 function M.from_file(buf, change, file)
   local options = vim.bo[buf]
   local readonly, modifiable = options.readonly, options.modifiable

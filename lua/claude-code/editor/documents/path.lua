@@ -8,7 +8,6 @@ local IS_WINDOWS = vim.fn.has("win32") == 1
 
 local M = {}
 
----@param name string
 ---@return boolean is it the absolute path of a file, not a relative name or a URL such as `oil:///x`?
 function M.is_absolute(name)
   return name:find("^/") ~= nil or name:find("^%a:[/\\]") ~= nil
@@ -29,8 +28,6 @@ function M.is_in_any(path, folders)
 end
 
 ---One spelling per path: absolute, no `.`, `..` or doubled slashes. `~` and `$VAR` are legal in file names.
----@param path string
----@return string
 function M.normal(path)
   local full = M.is_absolute(path) and path or ((uv.cwd() or "") .. "/" .. path)
   if not IS_WINDOWS and not full:find("/%.?%.?/") and not full:find("/%.?%.?$") then
@@ -56,8 +53,6 @@ local function split_at_missing(name)
 end
 
 ---Resolves every symlink, as far as the path exists: a link to a file that is gone gives that file.
----@param path string
----@return string
 function M.real(path)
   local name = M.normal(path)
   if name:find("\0", 1, true) then
@@ -135,22 +130,17 @@ function M.loaded_buffer(path)
   return buf and api.nvim_buf_is_loaded(buf) and buf or nil
 end
 
----@param name string
----@param bytes integer
----@param limit integer
 ---@return string problem
 function M.too_big(name, bytes, limit)
   local text = "%s is too big for Claude (%d MB, at most %d MB are possible)"
   return text:format(name, math.ceil(bytes / 2 ^ 20), limit / 2 ^ 20)
 end
 
----@param path string
 ---@return string base its last part, for messages
 function M.base(path)
   return (path:gsub("[/\\]+$", ""):match("[^/\\]+$")) or path
 end
 
----@param path string
 ---@return string title for messages; from the working folder, if the file is below that
 function M.title(path)
   return vim.fn.fnamemodify(path, ":~:.")

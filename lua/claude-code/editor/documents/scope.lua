@@ -34,7 +34,6 @@ function M.current()
 end
 
 ---@param real string real path
----@return boolean
 function M.hides(real)
   return shared ~= nil and not paths.is_in_any(real, shared)
 end

@@ -21,7 +21,6 @@ local M = {}
 
 ---Only the plugin that made a URL knows which part of it is the file: `gitsigns:///work/.git//:0:.env`,
 ---`jj:///work/.env?rev=1`, `term:///work//7:cat .env`.
----@param path string
 function M.is_url(path)
   return path:find("^%a[%w+.-]+:") ~= nil
 end
@@ -59,7 +58,6 @@ function M.on_lines_read(buf, file)
 end
 
 ---For buffers that were read before `on_read` was called for each.
----@param bufs integer[]
 function M.start(bufs)
   is_followed = true
   for _, buf in ipairs(bufs) do

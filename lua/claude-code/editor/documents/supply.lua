@@ -14,7 +14,6 @@ local M = {
 
 ---Calls `load` in an autocommand that others nest in: its events fire also while we are in another autocommand. Throws
 ---its errors.
----@param load fun()
 function M.with_events(load)
   local ok, problem ---@type boolean?, any
   local function call()
@@ -145,7 +144,6 @@ end
 
 ---Calls `load`, by which Neovim reads the file of a buffer, without its question about a swap file (E325): the user may
 ---not be there to answer. Leaves a missing file to Neovim. Throws its errors, and one for what cannot be read.
----@param load fun()
 function M.read(buf, load)
   local stat = uv.fs_stat(api.nvim_buf_get_name(buf))
   local before = api.nvim_buf_get_lines(buf, 0, -1, false)

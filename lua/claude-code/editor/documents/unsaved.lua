@@ -91,7 +91,6 @@ function M.close_conflict(buf)
 end
 
 ---Takes the file's text into a modified buffer, and lets Neovim know it.
----@param buf integer
 ---@param with_marks? boolean also if there are conflicts
 ---@return integer? conflicts nil: nothing was changed
 ---@return "conflict"|"locked"|"unreadable"|nil problem locked: for now (E565)

@@ -234,8 +234,7 @@ end
 
 ---Writes files while the user cannot type, if all are as they were read.
 ---@param changes claude-code.AppliedFile[]
----@return claude-code.AppliedFile[] done
----@return string? problem that kept it from writing all
+---@return claude-code.AppliedFile[] done, string? problem that kept it from writing all
 function M.write(changes)
   for _, file in ipairs(changes) do
     if not is_unchanged(file) then

@@ -107,8 +107,7 @@ end
 ---@field actions? { title: string, kind?: string, server: string }[] if `action` was left out
 
 ---@param params claude-code.CodeActionParams
----@return claude-code.CodeActionAnswer?
----@return claude-code.Failure?
+---@return claude-code.CodeActionAnswer?, claude-code.Failure?
 function M.run(params)
   if not require("claude-code.config").get().language_tools.code_action then
     return task.fail("disabled", DISABLED)

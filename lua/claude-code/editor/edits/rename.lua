@@ -62,8 +62,7 @@ local function rename(symbol, new_name)
 end
 
 ---@param params claude-code.SymbolParams|{ new_name: string }
----@return claude-code.EditAnswer?
----@return claude-code.Failure?
+---@return claude-code.EditAnswer?, claude-code.Failure?
 function M.symbol(params)
   if not require("claude-code.config").get().language_tools.rename then
     return task.fail("disabled", DISABLED)

@@ -37,7 +37,6 @@ function M.may_change()
 end
 
 ---Calls once, soon after the next of these events.
----@param events string[]
 ---@param is_meant? fun(event: string): boolean
 ---@return fun() run calls now, if it has not called
 function M.on_next(events, callback, is_meant)
@@ -68,7 +67,6 @@ function M.retry(callback, ms)
   cancel = keyboard.after(ms or RETRY_MS, run)
 end
 
----@param message any
 ---@return boolean does Neovim refuse only for now (E565, E11)?
 function M.is_textlock_error(message)
   message = tostring(message)

@@ -30,7 +30,6 @@ function M.now()
 end
 
 ---Tests replace this, too.
----@param ms number
 ---@return fun() cancel
 function M.after(ms, callback)
   return require("claude-code.lib.timer").once(ms, callback)

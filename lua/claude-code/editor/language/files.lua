@@ -24,8 +24,7 @@ local M = {
 
 ---Waits in a task until a server of the buffer is ready.
 ---@param is_new boolean it was loaded just now
----@return integer? buf
----@return claude-code.Failure?
+---@return integer? buf, claude-code.Failure?
 local function with_server(buf, is_new)
   task.wait_for(function()
     return #lsp.of_buffer(buf) > 0
@@ -54,8 +53,7 @@ end
 ---it is ready then.
 ---@param candidates string[] in normal form; empty if the file is private
 ---@param named? string as Claude has named the file
----@return integer? buf
----@return claude-code.Failure?
+---@return integer? buf, claude-code.Failure?
 function M.file(candidates, named)
   for _, name in ipairs(candidates) do
     if privacy.is_private(name) then

@@ -33,7 +33,6 @@ local function located(params, answer)
   }
 end
 
----@param symbol claude-code.Symbol
 ---@return claude-code.Failure
 function M.unknown(symbol)
   local line = vim.trim(lines.at(symbol.buf, symbol.row):sub(1, 160))
@@ -55,8 +54,7 @@ local function hover_of(symbol)
 end
 
 ---@param params claude-code.SymbolParams
----@return table? answer
----@return claude-code.Failure?
+---@return table? answer, claude-code.Failure?
 function M.definition(params)
   return located(params, function(symbol)
     if #symbol.definitions == 0 then
@@ -81,8 +79,7 @@ local METHODS = {
 }
 
 ---@param params claude-code.SymbolParams|{ relation: "references"|"implementations" }
----@return table? answer
----@return claude-code.Failure?
+---@return table? answer, claude-code.Failure?
 function M.related(params)
   return located(params, function(symbol)
     local method = METHODS[params.relation]
@@ -156,8 +153,7 @@ local LOCAL = { variable = true, constant = true }
 
 ---Lists what a file declares. The server that knows the most answers.
 ---@param params { file: string[], named: string, changes?: claude-code.ChangedFile[] }
----@return table? answer
----@return claude-code.Failure?
+---@return table? answer, claude-code.Failure?
 function M.outline(params)
   files.take_over(params.changes)
   local buf, failure = files.file(params.file, params.named)

@@ -23,7 +23,6 @@ local function character_of(at, encoding)
 end
 
 ---@param at claude-code.Occurrence what the request is about
----@param method string
 ---@param more? table parameters
 ---@return claude-code.Question
 function M.question(at, method, more)
@@ -48,7 +47,6 @@ local function is_index(value)
 end
 
 ---@param location lsp.Location|lsp.LocationLink|{ uri: string } the name alone, if the server gives its range
----@param client vim.lsp.Client
 ---@return claude-code.ServerPlace? nil for what is not in the protocol (LSP 3.17)
 function M.place(location, client)
   local uri = location.uri or location.targetUri
@@ -70,7 +68,6 @@ function M.place(location, client)
   }
 end
 
----@param at claude-code.Occurrence
 ---@param encoding claude-code.Encoding
 ---@return claude-code.ServerPlace
 function M.own_place(at, encoding)
@@ -91,8 +88,6 @@ function M.occurrence(buf, place)
   return { buf = buf, row = place.row, col = col }
 end
 
----@param place claude-code.ServerPlace
----@return string
 function M.key(place)
   return place.uri .. "\0" .. place.row .. "\0" .. place.character
 end
@@ -118,7 +113,6 @@ end
 ---Is it a file of the project, and not of a package that the project uses?
 ---@param name string?
 ---@param folders? string[] of the workspace
----@return boolean
 function M.is_own(name, folders)
   return name ~= nil
     and background.is_in_workspace(name, folders)

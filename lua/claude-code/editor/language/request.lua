@@ -17,15 +17,12 @@ local M = {}
 
 ---@alias claude-code.LanguageServerState table ServerState of src/editor/language.ts
 
----@param client vim.lsp.Client
 ---@return claude-code.LanguageServerState
 function M.state_of(client)
   local state = client:is_stopped() and "ended" or lsp.busy_with(client) or "idle"
   return { name = client.name, state = state }
 end
 
----@param buf integer
----@param method string
 ---@return vim.lsp.Client[] those of the buffer that can answer such a request, by their ids
 function M.capable(buf, method)
   return sort(lsp.clients({ bufnr = buf, method = method }), "id")
@@ -50,7 +47,6 @@ end
 ---@field params table|fun(client: vim.lsp.Client): table
 ---@field buf? integer its pending changes are sent first
 
----@param client vim.lsp.Client
 ---@param done fun(answer: claude-code.ServerAnswer)
 ---@return fun() cancel
 local function ask(client, question, done)
@@ -141,7 +137,6 @@ end
 
 ---Asks these servers one question, in a task.
 ---@param clients vim.lsp.Client[]
----@param question claude-code.Question
 ---@return claude-code.ServerAnswer[] in the same order
 function M.all(clients, question)
   return M.each(vim.tbl_map(function(client)
@@ -162,7 +157,6 @@ function M.failure_of(list)
   end
 end
 
----@param answers claude-code.ServerAnswer[]
 ---@return claude-code.LanguageServerState[] of the servers that were asked, by name, each once
 function M.states(answers)
   local by_name = {}
@@ -179,7 +173,6 @@ function M.states(answers)
   return sort(vim.tbl_values(by_name), "name")
 end
 
----@param answers claude-code.ServerAnswer[]
 ---@param name string of what the servers do not know
 ---@return claude-code.Failure? if one of the servers is not idle
 function M.not_ready(answers, name)

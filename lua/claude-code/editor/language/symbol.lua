@@ -104,7 +104,6 @@ local function groups_of(list)
   return groups, answers
 end
 
----@param at claude-code.Occurrence
 local function symbol_of(at, definitions, name, answers)
   local about = { name = name, definitions = definitions, answers = answers }
   return vim.tbl_extend("error", about, at)
@@ -232,8 +231,7 @@ end
 
 ---Finds it in a task, once buffers and servers have taken over what was written outside.
 ---@param params claude-code.SymbolParams
----@return claude-code.Symbol?
----@return claude-code.Failure?
+---@return claude-code.Symbol?, claude-code.Failure?
 function M.find(params)
   files.take_over(params.changes)
   local name, parent = parts_of(params.symbol)

@@ -36,8 +36,7 @@ function M.refusal()
   end
 end
 
----@return integer buf
----@return integer lnum 0-based
+---@return integer buf, integer lnum 0-based
 ---@return integer byte 0-based
 ---@return string line
 local function here()
@@ -64,8 +63,7 @@ function M.at(buf, lnum, byte)
   }
 end
 
----@return claude-code.Cursor?
----@return claude-code.Failure?
+---@return claude-code.Cursor?, claude-code.Failure?
 function M.now()
   local failure = M.refusal()
   if failure then
@@ -93,7 +91,6 @@ end
 
 ---Finds the name of a definition: in C it is inside declarators, and a function that is a value takes the name of the
 ---variable it is assigned to.
----@param node TSNode
 ---@return TSNode?
 local function name_node(node)
   local name, declarator = node:field("name")[1], node:field("declarator")[1]

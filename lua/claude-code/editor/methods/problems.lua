@@ -48,8 +48,7 @@ end
 
 ---Loads the first of these paths that is a file of the workspace.
 ---@param candidates string[] in normal form
----@return integer? buf
----@return string? failure
+---@return integer? buf, string? failure
 local function load(candidates)
   for _, name in ipairs(candidates) do
     if background.is_in_workspace(name) then
@@ -83,8 +82,7 @@ end
 ---@field unknown? string names files that no language server has seen
 
 ---@param params claude-code.ProblemsParams
----@return claude-code.Problems?
----@return claude-code.Failure?
+---@return claude-code.Problems?, claude-code.Failure?
 function M.list(params)
   if not params.files then
     return all()

@@ -171,8 +171,7 @@ end
 ---Shows a file beside the window that has the cursor, and moves there.
 ---@param name string absolute
 ---@param line? integer 1-based
----@return true? shown
----@return string? problem
+---@return true? shown, string? problem
 function M.at(name, line)
   local buf, problem = documents.load(path.normal(name))
   if not buf then
@@ -270,8 +269,7 @@ end
 
 ---Splits a name, as Claude writes it, from a line behind it: `src/a.ts:12`, `@src/a.ts#L12-14`.
 ---@param name string under the cursor
----@return string bare
----@return integer? line 1-based
+---@return string bare, integer? line 1-based
 function M.split_name(name)
   local bare, line = name:match("^@?(.-)#L(%d+)")
   line = line or vim.fn.expand("<cWORD>"):match(vim.pesc(name) .. ":(%d+)")

@@ -45,7 +45,6 @@ local function translate(text)
   return table.concat(out)
 end
 
----@param glob string
 ---@return claude-code.Glob
 function M.compile(glob)
   local ok, pattern = pcall(vim.regex, "\\C\\V\\^" .. translate(glob) .. "\\$")
@@ -53,9 +52,7 @@ function M.compile(glob)
   return ok and pattern or vim.regex("\\C\\V\\^" .. vim.fn.escape(glob, "\\") .. "\\$")
 end
 
----@param glob claude-code.Glob
 ---@param path string with `/` between its parts
----@return boolean
 function M.matches(glob, path)
   return glob:match_str(path) ~= nil
 end

@@ -122,7 +122,6 @@ end
 
 ---Is the text of a buffer, or its name, that of a private file?
 ---@param buf integer 0: the current one
----@return boolean
 function M.hides(buf)
   buf = buf == 0 and vim.api.nvim_get_current_buf() or buf
   -- The name of a proposal's buffer has only the last part of the path.
@@ -139,8 +138,6 @@ end
 M.UNNAMED_REFUSAL = "the current file is private: Claude cannot see it (option privacy.patterns)"
 
 ---For a user or a client that names such a file.
----@param path string
----@return string
 function M.refusal(path)
   local base = paths.base(path)
   if scope.hides(paths.real(paths.normal(path))) then

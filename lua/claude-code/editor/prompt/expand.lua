@@ -62,10 +62,8 @@ local FIND = {
   end,
 }
 
----@param text string
 ---@param buf integer of the user's file
----@return string
----@return string? missing first placeholder without a value
+---@return string, string? missing first placeholder without a value
 function M.run(text, buf)
   local is_file = api.nvim_buf_is_loaded(buf)
     and api.nvim_buf_get_name(buf) ~= ""

@@ -15,7 +15,6 @@ local KEEP_MS = 500
 --- Commands that send it, typed or at the beginning of a mapping. A plugin that saves automatically does not send it.
 local SENDING = { exit = true, wq = true, xit = true }
 
----@param title string
 ---@param keys string and their actions
 function M.show_bar(win, title, keys)
   local parts = { { title, "ClaudeCodeBarFile" }, { "  " .. keys, "ClaudeCodeNote" } }
@@ -66,7 +65,6 @@ end
 
 --- Replaces a draft by a rename; deletes it without text.
 ---@param draft string path
----@param lines string[]
 ---@return string? problem the old draft remains
 function M.keep_draft(draft, lines)
   local text = table.concat(lines, "\n")

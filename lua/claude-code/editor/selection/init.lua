@@ -294,8 +294,7 @@ end
 
 ---Finds what was selected last, also if its window is closed by now.
 ---@param params? { detailed?: boolean, for_client?: boolean } for_client: one client is about to receive it
----@return claude-code.Selection?
----@return claude-code.Failure?
+---@return claude-code.Selection?, claude-code.Failure?
 function M.latest(params)
   if refusal() or not watch then
     return nil, refusal()

@@ -87,8 +87,7 @@ end
 ---@field column_start? integer
 ---@field column_end? integer
 
----@return integer offset
----@return integer column
+---@return integer offset, integer column
 local function locate(buf, place)
   local line = lines.at(buf, place.line)
   local byte = columns.to_byte(line, place.character, "utf-16")

@@ -90,7 +90,6 @@ local function text_between(buf, first, last)
   return table.concat(lines, "\n")
 end
 
----@param region claude-code.VisualRegion
 ---@return string text of the whole lines that it touches, to see later whether they have changed
 function M.lines(region)
   local first, last = region.first[1] - 1, region.last[1] - 1
@@ -202,7 +201,6 @@ end
 ---By mode, the ends of a region, as a span has them.
 local ENDS = { v = charwise, V = linewise, ["\22"] = blockwise }
 
----@param region claude-code.VisualRegion
 ---@return claude-code.Span whose text has at most MAX_BYTES
 function M.read(region)
   local first, last = ENDS[region.mode](region)

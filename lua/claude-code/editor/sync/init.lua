@@ -282,8 +282,7 @@ function M.start()
 end
 
 ---Changes nothing in the editor.
----@return claude-code.Delta?
----@return claude-code.Failure?
+---@return claude-code.Delta?, claude-code.Failure?
 function M.take()
   if not follower then
     return nil, "not attached"

@@ -49,7 +49,6 @@ local NAMESPACE = api.nvim_create_namespace("claude-code.transcript")
 local PAUSE_MS = 20
 
 --- Reuses a buffer that `:bdelete` has unloaded.
----@param id string
 ---@param agent? string
 ---@return claude-code.Transcript
 function M.new(id, agent)
@@ -65,7 +64,6 @@ end
 
 --- Changes lines, and keeps the cursor of windows at the end if it was there.
 ---@param row integer 0-based
----@param block claude-code.TranscriptBlock
 ---@param last? integer 0-based, exclusive, of the lines to replace
 function Transcript:insert(row, block, last)
   if #self.folds == 0 then
@@ -88,8 +86,7 @@ function Transcript:insert(row, block, last)
   end
 end
 
----@return integer column
----@return vim.api.keyset.set_extmark look with the time of a prompt, or the result of a call
+---@return integer column, vim.api.keyset.set_extmark look with the time of a prompt, or the result of a call
 local function look_of(mark, row, line)
   if mark.prompt then
     local time = mark.prompt > 0 and os.date("%H:%M", math.floor(mark.prompt / 1000))
@@ -121,8 +118,6 @@ function Transcript:mark(row, mark, id)
 end
 
 --- Adds the result below a call.
----@param call string
----@param block claude-code.TranscriptBlock
 ---@param about table fields of its mark
 function Transcript:add_result(call, block, about)
   local id = self.calls[call]
@@ -136,7 +131,6 @@ function Transcript:add_result(call, block, about)
   end
 end
 
----@param update claude-code.TranscriptUpdate
 function Transcript:change(update)
   if update.problem then
     return require("claude-code.messages.notify").warn(update.problem)
@@ -191,7 +185,6 @@ end
 
 ---@param row integer 1-based
 ---@param step 1|-1
----@param count integer
 ---@return integer? row 1-based, of the prompt `count` steps away
 function Transcript:prompt_from(row, step, count)
   if step == -1 and row == 1 then

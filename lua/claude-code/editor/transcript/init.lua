@@ -15,7 +15,6 @@ local shown = {}
 
 --- For 'foldexpr'.
 ---@param row integer 1-based
----@return string
 function M.fold(row)
   local transcript = shown[api.nvim_get_current_buf()]
   local fold = transcript and transcript.folds[row] or "0"
@@ -192,7 +191,6 @@ local function read(id, agent, remote, on_read)
 end
 
 --- Shows a conversation, or one of a subagent. Those of a remote are not followed, so reads them again.
----@param id string
 ---@param agent? string
 ---@param remote? string name
 function M.open(id, agent, remote)
@@ -232,7 +230,6 @@ function M.of_row(row)
   end
 end
 
----@param update claude-code.TranscriptUpdate
 ---@return true
 function M.on_changed(update)
   local transcript = vim.iter(vim.tbl_values(shown)):find(function(transcript)

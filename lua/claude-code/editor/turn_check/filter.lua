@@ -35,7 +35,6 @@ local function key(item)
   return table.concat(parts, "\0")
 end
 
----@param items claude-code.Diagnostic[]
 ---@return claude-code.ProblemCounts
 function M.count(items)
   local counts = {}
@@ -45,7 +44,6 @@ function M.count(items)
   return counts
 end
 
----@param items claude-code.Diagnostic[]
 ---@param counts claude-code.ProblemCounts
 ---@return claude-code.Diagnostic[] without counted ones
 function M.new_since(items, counts)
@@ -61,7 +59,6 @@ function M.new_since(items, counts)
 end
 
 ---@param file string real path
----@param items claude-code.Diagnostic[]
 ---@param before? claude-code.ProblemCounts when the session found the file; nil: unknown
 ---@return claude-code.Diagnostic[]
 function M.counted(file, items, before)

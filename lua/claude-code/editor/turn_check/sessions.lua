@@ -137,7 +137,6 @@ local function show_to_servers(real, created)
 end
 
 ---Shows an edit of the session to the buffer of the file and to language servers.
----@param session claude-code.CheckedSession
 ---@param real string real path
 ---@param created boolean the edit made the file
 function M.edited(session, real, created)
@@ -185,7 +184,6 @@ local function describe(real, file, buf, was_open)
 end
 
 ---Loads files again that were closed, as they still have their problems, on which servers report later.
----@param session claude-code.CheckedSession
 ---@return claude-code.EditedFile[] sorted by path, without private and deleted files
 ---@return boolean settled nothing is pending, except on unchecked files
 function M.edited_files(session)

@@ -145,7 +145,6 @@ local function watch()
 end
 
 ---Claude ends its turn: forgets its files, except those without reports.
----@param session claude-code.CheckedSession
 ---@param waited boolean a hook has waited for reports in vain
 ---@return string? text about missing reports, for the user
 function M.leave(session, waited)
@@ -170,8 +169,7 @@ end
 
 ---Collects problems that were found after Claude's turn in files that it has not edited since. If several sessions run
 ---in this Neovim, takes those of one, preferably the current one.
----@return claude-code.FileProblem[]
----@return integer? n of that session, if several run
+---@return claude-code.FileProblem[], integer? n of that session, if several run
 function M.problems()
   local rows = require("claude-code.sessions")
   local is_one = require("claude-code.sessions.label").by_conversation() == nil

@@ -89,7 +89,6 @@ function M.origin()
 end
 
 ---Moves to a window, in normal mode.
----@param origin claude-code.Origin
 function M.take(win, origin)
   returning = 0
   if origin.terminal then
@@ -103,7 +102,6 @@ end
 ---Runs `work`, which uses buffers without a window, in a window without a terminal. Neovim shows such a buffer in a
 ---hidden window as wide as the screen. A terminal in the current window would get that width until it is resized
 ---(measured with 0.10.4 and 0.12.4), and the CLI would draw lines that are cut off.
----@param work fun()
 function M.outside_terminal(work)
   local function has_terminal(win)
     return vim.bo[api.nvim_win_get_buf(win)].buftype == "terminal"
@@ -138,7 +136,6 @@ function M.begin_insert_mode(is_due, tries)
 end
 
 ---Restores the window, the "previous window" and the mode. Called with autocommands off.
----@param origin claude-code.Origin
 ---@param previous integer the window that CTRL-W p led to, or 0
 function M.give_back(origin, previous)
   if not api.nvim_win_is_valid(origin.win) then

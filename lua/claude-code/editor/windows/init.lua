@@ -19,7 +19,6 @@ end
 
 ---Runs `work` without autocommands, except those of the user's tab pages that it leaves and enters, and without
 ---Neovim's messages about files. Errors are passed on.
----@param work fun()
 function M.noautocmd(work)
   local ignored, shortmess, tab = vim.o.eventignore, vim.o.shortmess, api.nvim_get_current_tabpage()
   vim.o.eventignore = "all"

@@ -40,9 +40,6 @@ function M.save()
 end
 
 ---Replaces a window that was closed by the one in its place.
----@param layout claude-code.SavedLayout
----@param gone integer
----@param instead integer
 function M.replace(layout, gone, instead)
   layout.tree = layout.tree:gsub(("%%f[%%d]%d%%f[%%D]"):format(gone), tostring(instead))
   layout.previous = layout.previous == gone and instead or layout.previous
@@ -52,7 +49,6 @@ function M.replace(layout, gone, instead)
 end
 
 ---Restores sizes, unless the user opened or closed windows since.
----@param layout claude-code.SavedLayout
 ---@return boolean restored
 function M.restore_sizes(layout)
   local tab = layout.tab
@@ -84,7 +80,6 @@ function M.keep_sizes()
 end
 
 ---Restores sizes, and the views of windows whose cursors have not moved, unless windows were opened or closed.
----@param layout claude-code.SavedLayout
 function M.restore(layout)
   for _, saved in ipairs(M.restore_sizes(layout) and layout.windows or {}) do
     local win, row, col = saved.win, unpack(api.nvim_win_get_cursor(saved.win))

@@ -53,9 +53,7 @@ function M.width(parts)
   return cells
 end
 
----@param cells integer
 ---@param keep "head"|"tail"
----@return string
 function M.shortened(text, cells, keep)
   text = visible(text)
   local length = fn.strchars(text)
@@ -142,7 +140,6 @@ function M.show(win, mark, text)
 end
 
 ---Restores the window's own bar, unless another one was set.
----@param mark string
 function M.hide(win, mark)
   if not other_value(win, mark) then
     M.set(win, vim.w[win][REPLACED] or "")

@@ -29,7 +29,6 @@ local function linked()
   end, all)
 end
 
----@return string[]
 function M.names()
   return vim.tbl_map(function(tree)
     return tree.name
@@ -108,7 +107,6 @@ function M.choose_action(name)
   end)
 end
 
----@param tree claude-code.Worktree
 function M.show(tree)
   for number, tab in ipairs(api.nvim_list_tabpages()) do
     local own = vim.fn.haslocaldir(-1, number) == 1 and vim.fn.getcwd(-1, number)
@@ -158,7 +156,6 @@ local function take_over(changes)
   require("claude-code.editor.language.files").notify(changes)
 end
 
----@param tree claude-code.Worktree
 ---@param with_conflicts? boolean
 function M.home(tree, with_conflicts)
   ask("home", tree, function(home)
@@ -217,7 +214,6 @@ local function user_of(tree)
   end
 end
 
----@param tree claude-code.Worktree
 function M.remove(tree)
   require("claude-code.sessions").refresh(function()
     local user = user_of(tree)
