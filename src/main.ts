@@ -26,7 +26,7 @@ Options:
 
 type Command = (args: string[]) => Promise<number>;
 
-/** Each command is loaded only when it is asked for: a short one must not pay for the server. */
+/** Each command loads its own modules: a hook must not wait for the server's. */
 const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   doctor: async () => (await import("./commands/doctor")).doctor,
   edit: async () => (await import("./commands/edit")).edit,

@@ -3,18 +3,18 @@ import { answerHookSettings, hookSettings, otherAnswerHookSettings } from "./hoo
 import { READING_TOOLS, SERVER_NAME } from "./names";
 
 /**
- * The arguments of a Claude CLI that the plugin starts, so that it touches no file of the user's
- * (lua/claude-code/terminal/start.lua chooses among them). Each is one word with its value behind `=`:
- * --mcp-config would take the words that follow it for further values. `installed` goes into a settings
- * file where the hooks are set up.
+ * The arguments of a Claude CLI that the plugin starts; lua/claude-code/terminal/start.lua chooses among them. They
+ * configure the CLI without changing the user's files. Each argument is one word, with its value after `=`: otherwise
+ * `--mcp-config` would take the words after its value as further values. `installed` has the hooks that `:Claude setup`
+ * writes into a settings file.
  */
 export function cliArguments(executable: string) {
-  // Without these rules the CLI would ask before each call. Before those that write, it does ask.
+  // The CLI then calls the tools that only read without asking. It still asks before those that write.
   const permissions = { allow: READING_TOOLS.map((tool) => `mcp__${SERVER_NAME}__${tool}`) };
-  // The CLI then says what each Bash command changed: for the review, and for the Stop hook.
-  // A built-in plugin of the CLI (2.1.330) draws its diff panel, and asks for "at least 110 columns" in a terminal
-  // that was wider once. Without that plugin the CLI draws the same panel where there is room.
+  // A built-in plugin of the CLI (2.1.330) draws the CLI's diff panel. It asks for "at least 110 columns" once the
+  // terminal has become narrower than that. Without the plugin the CLI draws the same panel where there is room.
   const enabledPlugins = { "cc-plugin-diff@builtin": false };
+  // `bashEditDiffEnabled`: the CLI reports what each Bash command changed. The review and the Stop hook use that.
   const settings = { permissions, bashEditDiffEnabled: true, enabledPlugins };
   const line = (event: string, env?: Record<string, string>) =>
     commandLine(["hook", event, "--from-neovim"], executable, env);

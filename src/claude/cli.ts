@@ -8,7 +8,7 @@ import { commandWords } from "./command";
 import { claudeStateFile } from "./config-dir";
 import { SERVER_NAME } from "./names";
 
-/** The CLI's installers use these; we need them if we were started without the shell's $PATH. */
+/** The CLI's installers use these places. Neovim may have been started without the shell's $PATH. */
 const PLACES = [".local/bin/claude", ".claude/local/claude"];
 
 export const ADD_ARGUMENTS = ["mcp", "add", SERVER_NAME, "-s", "local", "--"];
@@ -16,20 +16,19 @@ export const REMOVE_ARGUMENTS = ["mcp", "remove", SERVER_NAME, "-s", "local"];
 const RUN_MS = 30_000;
 const VERSION_MS = 10_000;
 
-/** The Claude CLI. */
 export function findClaude(env: Environment = process.env, home: string = homedir()): Lookup {
   const found = onPath("claude", env);
   const path = found.path ?? PLACES.map((place) => join(home, place)).find(isExecutable);
   return path ? { path } : found;
 }
 
-/** The version of the Claude CLI at `path`; undefined when it does not run. */
+/** The version of the Claude CLI at `path`; undefined if it does not run. */
 export async function claudeVersion(path: string): Promise<string | undefined> {
   const ran = await run([path, "--version"], { timeout: VERSION_MS }).catch(() => undefined);
   return /^(\d+\.\d+\.\d+)/.exec(ran?.out ?? "")?.[1];
 }
 
-/** The CLI's entry under our server's name for a project: nothing, ours, or another program's. */
+/** Says whether the CLI has an MCP server of our name in a project, and whether it is ours. */
 export function installedServer(root: string): "none" | "ours" | "other" {
   const projects = readJson(claudeStateFile())?.projects;
   const project = isObject(projects) ? projects[root] : undefined;
@@ -41,7 +40,7 @@ export function installedServer(root: string): "none" | "ours" | "other" {
   return words === commandWords(["mcp"]).join("\0") ? "ours" : "other";
 }
 
-/** Runs the CLI in a project. Resolves to what it printed if it failed. */
+/** Runs the CLI in a project. Resolves to undefined, or to the CLI's output if it failed. */
 export async function runClaude(
   claude: string,
   args: readonly string[],
@@ -51,7 +50,10 @@ export async function runClaude(
   return code === 0 ? undefined : (err || out).trim() || `it ended with code ${code}`;
 }
 
-/** npm installs a script whose interpreter is looked up. Rejects where it does not start. */
+/**
+ * Rejects if the program does not start. Only absolute entries of $PATH remain: npm installs the CLI as a script, and
+ * env(1) looks up its interpreter.
+ */
 export async function run(command: string[], { env: own, ...options }: GroupOptions) {
   const env = { ...process.env, PATH: absoluteEntries(process.env.PATH), ...own };
   const { stdout, stderr, exitCode } = await runInGroup(command, { ...options, env });

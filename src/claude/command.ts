@@ -1,8 +1,8 @@
 import { stablePath } from "../lib/paths";
 
 /**
- * Each makes a compiled Bun program run other code, run as Bun itself, or open a debugger's port. With
- * Bun 1.4.5 these are all. Lua clears whatever begins so (install/executable.lua).
+ * Each of these variables makes a compiled Bun program run other code, act as Bun itself, or open a debugger's port.
+ * The list is complete for Bun 1.4.5. Lua clears every variable with these prefixes (install/executable.lua).
  */
 const HAZARDS = [
   "BUN_OPTIONS",
@@ -14,15 +14,15 @@ const HAZARDS = [
 ] as const;
 
 /**
- * For processes that wait long: Bun's garbage collector wakes 13 times a second, with this every ten seconds (ms;
- * lua/claude-code/server/process.lua sets the same for `serve`).
+ * For processes that mostly wait. The timer of Bun's garbage collector wakes them every ten seconds (in ms), instead of
+ * 13 times a second. lua/claude-code/server/process.lua sets the same for `serve`.
  */
 export const RARELY_AWAKE = { BUN_GC_TIMER_INTERVAL: "10000" };
 
 /** Starts a program without HAZARDS. Every system but Windows has env(1) at this path. */
 export const ENV_WITHOUT_HAZARDS = ["/usr/bin/env", ...HAZARDS.flatMap((name) => ["-u", name])];
 
-/** A command that starts the executable, word by word, with these variables where there is env(1). */
+/** The words of a command that starts the executable. On Windows, which has no env(1), it does without `env`. */
 export function commandWords(
   args: readonly string[],
   executable = stablePath(),
@@ -30,14 +30,14 @@ export function commandWords(
 ): string[] {
   if (process.platform === "win32") return [executable, ...args];
   const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
-  // env(1) would take such a path for one more variable, and the next word for the program.
+  // env(1) would take a path that contains `=` for another variable.
   const program = executable.includes("=")
     ? ["/bin/sh", "-c", 'exec "$0" "$@"', executable]
     : [executable];
   return [...ENV_WITHOUT_HAZARDS, ...variables, ...program, ...args];
 }
 
-/** The same as one line for a shell, as hooks need it. */
+/** The same command as one line for a shell. Hooks need that. */
 export function commandLine(
   args: readonly string[],
   executable = stablePath(),
@@ -47,8 +47,8 @@ export function commandLine(
 }
 
 /**
- * A hook's command for a settings file, which may outlive the program: with the program gone it does
- * nothing. The hook itself always ends with 0, so anything else is a program that does not run.
+ * A hook's command for a settings file. The file may outlive the program, so the command does nothing once the program
+ * is gone. The hook itself always exits with 0; any other code means that the program does not run.
  */
 export function hookLine(event: string, env?: Record<string, string>): string {
   const line = commandLine(["hook", event], stablePath(), env);

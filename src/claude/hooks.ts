@@ -3,18 +3,18 @@ import { isObject, type JsonObject } from "../lib/json";
 import { hookLine, RARELY_AWAKE } from "./command";
 import { CHANGING_TOOLS_MATCHER, EDITING_TOOLS, OTHER_TOOLS_MATCHER } from "./names";
 
-/** One hook as Claude Code's settings have it; the time-out in seconds. */
+/** One hook in the format of Claude Code's settings. `timeout` is in seconds. */
 export interface HookEntry {
   type: "command";
   command: string;
   timeout: number;
-  /** The CLI shows it while the hook runs. */
+  /** The CLI shows this while the hook runs. */
   statusMessage?: string;
-  /** Claude does not wait for it (measured with 2.1.330). */
+  /** Claude does not wait for the hook (measured with 2.1.330). */
   async?: true;
 }
 
-/** Hooks for the tools that `matcher` picks; without one, for all. */
+/** Hooks for the tools that `matcher` matches, or for all tools. */
 export interface HookGroup {
   matcher?: string;
   hooks: HookEntry[];
@@ -22,24 +22,24 @@ export interface HookGroup {
 
 export type HookSettings = Record<string, HookGroup[]>;
 
-/** Seconds: longer than our own deadlines, so that the CLI never has to end a hook. */
+/** In seconds. They are longer than our own deadlines, so the CLI never has to end a hook. */
 const QUICK_S = 5;
 const WAITING_S = 15;
-/** Language servers that index get 30 s (editor/turn_check). */
+/** Language servers that are indexing get 30 s (editor/turn_check). */
 const STOP_S = 75;
 const STOP_STATUS = "Waiting for language servers in Neovim";
 /**
- * A day: as long as the user may take. The CLI's own dialog does not wait for this hook, and stays when
- * the CLI ends the hook at its time-out (measured with 2.1.330).
+ * A day, since the user may take long to answer. The CLI's own dialog does not wait for this hook, and stays open when
+ * the hook times out (measured with 2.1.330).
  */
 const ANSWER_S = 86_400;
 
-/** The tool by which Claude proposes a plan (2.1.330). */
+/** Claude proposes a plan with this tool (2.1.330). */
 const PLAN = "ExitPlanMode";
 
 type Line = (event: string, env?: Record<string, string>) => string;
 
-/** Our hooks, by Claude Code's name of the event. `line` makes the command of one of them. */
+/** Our hooks by event, with Claude Code's names. `line` returns the command of a hook. */
 export function hookSettings(line: Line = hookLine): HookSettings {
   const entry = (event: string, timeout: number) => hookEntry(line(event), timeout);
   return {
@@ -56,17 +56,17 @@ export function hookSettings(line: Line = hookLine): HookSettings {
     SubagentStop: [{ hooks: [entry("subagent-stop", QUICK_S)] }],
     Stop: [{ hooks: [{ ...entry("stop", STOP_S), statusMessage: STOP_STATUS }] }],
     SessionEnd: [{ hooks: [entry("session-end", QUICK_S)] }],
-    // Neovim shows plans as documents, even if the CLI asks Claude's other questions itself.
+    // Neovim shows plans as documents, even if the user answers Claude's other questions in the CLI.
     PermissionRequest: [{ matcher: PLAN, hooks: [answerHook(line)] }],
   };
 }
 
-/** The hook by which the user answers Claude's questions in Neovim, for those who want that. */
+/** The hook of the option `permissions.answer`: the user answers Claude's questions in Neovim. */
 export function answerHookSettings(line: Line = hookLine): HookSettings {
   return { PermissionRequest: [{ hooks: [answerHook(line)] }] };
 }
 
-/** The same without plans, which `hookSettings` covers. */
+/** The same, except for plans, which `hookSettings` covers. */
 export function otherAnswerHookSettings(line: Line): HookSettings {
   return { PermissionRequest: [{ matcher: `(?!${PLAN}$).*`, hooks: [answerHook(line)] }] };
 }
@@ -84,12 +84,12 @@ const OUR_HOOK = new RegExp(
     "(?<event>session-(start|end)|user-prompt-submit|(pre|post)-tool-use(-failure)?|pre-edit|(subagent-)?stop|permission-request)(?![\\w-])",
 );
 
-/** The word after `hook` if a command runs one of our hooks, from whatever path: "pre-edit". */
+/** The event, such as "pre-edit", if a command runs one of our hooks. The path of the program does not matter. */
 export function ourHook(command: unknown): string | undefined {
   return typeof command === "string" ? OUR_HOOK.exec(command)?.groups?.event : undefined;
 }
 
-/** Whether these settings run another program's hook after the tool: it may format what the tool wrote. */
+/** Another program's hook may run after the tool, and format what the tool wrote. */
 export function runsOthersAfter(tool: string, { hooks }: JsonObject): boolean {
   const groups: unknown = isObject(hooks) ? hooks.PostToolUse : undefined;
   return (Array.isArray(groups) ? groups : []).some(
@@ -100,7 +100,7 @@ export function runsOthersAfter(tool: string, { hooks }: JsonObject): boolean {
   );
 }
 
-/** A matcher is a regular expression; without one, or with "*", a hook runs after every tool. */
+/** A matcher is a regular expression. Without a matcher, or with "*", a hook runs after every tool. */
 function picks(matcher: unknown, tool: string): boolean {
   if (!matcher || matcher === "*") return true;
   return attempt(() => new RegExp(`^(?:${matcher})$`).test(tool)) ?? false;

@@ -3,10 +3,10 @@ import { isBelow, namesIn } from "../lib/paths";
 import { statOf } from "../lib/process";
 
 /**
- * The processes that work in the folder `root`, a real path, or whose command line names it (`git -C`),
- * and that commands of the CLI `cli` have left behind: they have its process id in their environment
- * (measured with 2.1.330), and are no longer its descendants. Empty outside Linux, where processes cannot read each
- * other's environment. Others, such as gpg-agent, run for days.
+ * The processes that commands of the CLI with the process id `cli` left behind in the folder `root`, a real path. The
+ * CLI's id is in their environment (measured with 2.1.330), but they are no longer its descendants. They work in the
+ * folder, or their command line names it (`git -C`); other processes, such as gpg-agent, may run for days. The list is
+ * empty except on Linux: elsewhere a process cannot read another's environment.
  */
 export function leftBehind(cli: number, root: string): number[] {
   if (process.platform !== "linux") return [];
@@ -23,7 +23,7 @@ function isLeft(pid: number, cli: number, root: string): boolean {
     for (let one = pid; one > 1; one = statOf(one).parent) if (one === cli) return false;
     return true;
   } catch {
-    // It has ended, or is somebody else's.
+    // The process has ended, or belongs to another user.
     return false;
   }
 }

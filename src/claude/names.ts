@@ -1,10 +1,10 @@
-/** Our stdio server's name for Claude Code; its tools are `mcp__nvim-lsp__…`. */
+/** Claude Code knows our stdio server by this name, and its tools as `mcp__nvim-lsp__…`. */
 export const SERVER_NAME = "nvim-lsp";
 
-/** Our Claude Code plugin's name: the tools of its server are `mcp__plugin_NAME_nvim-lsp__…`. */
+/** The name of our Claude Code plugin. The tools of its server are `mcp__plugin_NAME_nvim-lsp__…`. */
 export const PLUGIN_NAME = "claude-code-nvim";
 
-/** The tools of that server which change nothing: Claude Code need not ask before it calls one. */
+/** These tools of our server change nothing, so Claude Code need not ask before it calls one. */
 export const READING_TOOLS = [
   "find_symbol",
   "find_references",
@@ -19,13 +19,13 @@ export const READING_TOOLS = [
   "editor_context",
 ];
 
-/** The tools of Claude Code that edit files (MultiEdit was one of older versions). */
+/** Claude Code's tools that edit files. Only older versions have MultiEdit. */
 export const EDITING_TOOLS = ["Edit", "Write", "MultiEdit", "NotebookEdit"];
 
-/** The permission modes in which the CLI (2.1.330) asks before an edit, and sends it to the editor. */
+/** In these permission modes the CLI (2.1.330) asks before an edit, and shows it in the editor. */
 export const ASKING_MODES = ["default", "plan", "manual"];
 
-/** Tools that may change any file: Bash, and those of MCP servers; our own record what they change. */
+/** Bash and the tools of MCP servers may change any file. Our own tools record what they change. */
 export const OTHER_TOOLS_MATCHER = `Bash|mcp__(?!ide__|${SERVER_NAME}__|plugin_${PLUGIN_NAME}_).*`;
 
 /** The matcher for PostToolUse in Claude Code's settings. */

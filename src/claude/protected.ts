@@ -1,6 +1,6 @@
 import { isBelow } from "../lib/paths";
 
-/** Names about which the editing tools of Claude Code (2.1.330) ask each time; a nightly test compares them with it. */
+/** Claude Code (2.1.330) asks before every edit of these. A nightly test compares the list with the CLI. */
 export const CLI_FILES = (
   ".gitconfig .gitmodules .bashrc .bash_profile .zshrc .zprofile .profile .zshenv .zlogin .zlogout .bash_login " +
   ".bash_aliases .bash_logout .envrc .ripgreprc .mcp.json .claude.json .npmrc .yarnrc .yarnrc.yml .pnp.cjs " +
@@ -10,7 +10,7 @@ export const CLI_FILES = (
 ).split(" ");
 export const CLI_FOLDERS =
   ".git .vscode .idea .claude .husky .cargo .devcontainer .yarn .mvn .config/git".split(" ");
-/** Files that configure other programs, or that these run; Neovim's own first. */
+/** Neovim and other programs read their configuration from these, or run them. */
 const OTHERS = (
   ".exrc _exrc .nvimrc .nvim.lua .vimrc _vimrc .lvimrc .lazy.lua .neoconf.json .nvim-claude .mise.toml mise.toml " +
   ".direnvrc .ssh"
@@ -18,8 +18,8 @@ const OTHERS = (
 const PROTECTED = [...CLI_FILES, ...CLI_FOLDERS, ...OTHERS];
 
 /**
- * Whether a path contains one of these files or folders. Claude's work trees are not configuration. A
- * project may itself lie in such a folder: only what is below it counts.
+ * Says whether a path contains one of these names below `root`: the project itself may lie in such a folder. Claude's
+ * work trees in `.claude/worktrees` do not count.
  */
 export function isProtected(path: string, root: string): boolean {
   const below = isBelow(path, root) ? path.slice(root.length) : path;
@@ -27,7 +27,7 @@ export function isProtected(path: string, root: string): boolean {
     .replaceAll("\\", "/")
     .replace(/\/{2,}/g, "/")
     .toLowerCase();
-  // Some disks take these letters for others.
+  // Disks that ignore case take these letters for i and s.
   const text = folded.replaceAll("ı", "i").replaceAll("ſ", "s");
   const named = text.replaceAll(/\/\.claude\/worktrees\/[^/]+(?=\/.)/g, "");
   return PROTECTED.some((name) => named.includes(`/${name}/`));

@@ -9,7 +9,7 @@ const PROXIES = [
   "HTTPS_PROXY",
 ];
 
-/** The proxy variable that catches loopback connections. */
+/** The name of the variable whose proxy would receive connections to 127.0.0.1. */
 export function catchingProxy(env: Environment): string | undefined {
   const name = PROXIES.find((proxy) => env[proxy]);
   if (!name) return undefined;

@@ -5,10 +5,10 @@ import { namesIn } from "../lib/paths";
 import { isGone } from "../lib/process";
 import { claudeFolder } from "./config-dir";
 
-/** The CLI itself reads no more (2.1.330). */
+/** The CLI itself reads no longer file (2.1.330). */
 const MAX_BYTES = 262_144;
 
-/** The CLI keeps one file for each process; anything else may be in the folder, too. */
+/** The CLI keeps one file for each process. The folder may also hold other files. */
 const MAX_FILES = 500;
 
 const text = v.fallback(v.optional(v.string()), undefined);
@@ -17,9 +17,9 @@ const Session = v.object({
   pid: v.fallback(v.optional(v.number()), undefined),
   sessionId: text,
   cwd: text,
-  /** `interactive`, or `bg` of one in the background. */
+  /** `interactive`, or `bg` for a session in the background. */
   kind: text,
-  /** A process that waits for a session to come. */
+  /** The process has no session yet. */
   spare: v.fallback(v.optional(v.boolean()), undefined),
   /** The argument of `claude attach`. */
   jobId: text,
@@ -36,12 +36,11 @@ const Session = v.object({
 });
 
 /**
- * A running CLI describes its session in `sessions/PID.json`, and removes that at its end
- * (measured with 2.1.330). The format is not documented. With `-p` it writes no file.
+ * A running CLI describes its session in `sessions/PID.json`, and removes the file when it ends (measured with
+ * 2.1.330). The format is not documented. With `-p` the CLI writes no file.
  */
 export type RunningSession = v.InferOutput<typeof Session> & { pid: number };
 
-/** Running CLIs describe their sessions there. */
 export function sessionsFolder(): string {
   return join(claudeFolder(), "sessions");
 }
@@ -54,13 +53,13 @@ export function runningSessions(): RunningSession[] {
 
 interface SessionStatus {
   status: string;
-  /** Since when, in ms since the epoch; 0 if the CLI does not say it. */
+  /** When the status began, in ms since the epoch; 0 if the CLI does not say. */
   since: number;
 }
 
 /**
- * The status of a session, `ended` of one whose CLI was killed, where its process id means the same here.
- * Undefined where the CLI reports none.
+ * The status of a session. It is `ended` if the CLI was killed; we can see that only if its process id is valid here.
+ * Undefined if the CLI reports no status.
  */
 export function sessionStatus(id: string): SessionStatus | undefined {
   const all = runningSessions().filter((one) => one.sessionId === id && one.status !== undefined);
@@ -71,12 +70,12 @@ export function sessionStatus(id: string): SessionStatus | undefined {
   return all.length > 0 ? { status: "ended", since: Date.now() } : undefined;
 }
 
-/** Whether the CLI with this process id asks its user something, so that Enter would be an answer. */
+/** While the CLI with this process id asks the user something, Enter would be an answer. */
 export function isAsking(pid: number): boolean {
   return read(pid)?.status === "waiting";
 }
 
-/** Whether its CLI still runs. One of another machine or container counts as running: only that CLI knows. */
+/** A CLI on another machine or in a container counts as running: its process id is not valid here. */
 export function isRunning({ pid, pidDomain, procStart }: RunningSession): boolean {
   return !isGone({ pid, domain: pidDomain, start: procStart });
 }
@@ -84,7 +83,7 @@ export function isRunning({ pid, pidDomain, procStart }: RunningSession): boolea
 function read(pid: number): RunningSession | undefined {
   const content = readJson(join(sessionsFolder(), `${pid}.json`), MAX_BYTES);
   const { success, output } = v.safeParse(Session, content);
-  // It is being written, or describes no session of this process.
+  // The file is being written, or describes another process.
   if (!success || (output.pid ?? pid) !== pid) return undefined;
   return { ...output, pid };
 }

@@ -1,29 +1,29 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { gitTop } from "../lib/git-folder";
 import { isObject, type JsonObject, parseObject, readJson } from "../lib/json";
 import { stablePath, statOf } from "../lib/paths";
 import { readText } from "../lib/read-regular";
 import { claudeFolder } from "./config-dir";
 import { answerHookSettings, type HookGroup, type HookSettings, hookSettings } from "./hooks";
-import { projectFolder } from "./project";
 
-/** A larger file of settings is not read. */
+/** We do not read larger settings files. */
 const MAX_BYTES = 1024 * 1024;
 
-/** A settings file of Claude Code's that is there and is JSON. */
+/** One of Claude Code's settings files that exists and is JSON. */
 export interface SettingsFile {
   path: string;
   content: JsonObject;
 }
 
-/** The settings files that apply in `cwd`, the strongest first. */
+/** The settings files that apply in `cwd`. The first has the highest priority. */
 export function settingsPaths(cwd: string, configFolder: string): string[] {
   return [...topsOf(cwd).flatMap(projectSettings), join(configFolder, "settings.json")];
 }
 
-/** The CLI reads the folder's own settings and those of its repository's top, and no others on the way up (2.1.330). */
+/** The CLI reads the settings of the folder and of its repository's top, not those of folders between (2.1.330). */
 function topsOf(cwd: string): string[] {
-  return [...new Set([cwd, projectFolder(cwd)])];
+  return [...new Set([cwd, gitTop(cwd) ?? cwd])];
 }
 
 function projectSettings(top: string): string[] {
@@ -31,7 +31,6 @@ function projectSettings(top: string): string[] {
   return [join(folder, "settings.local.json"), join(folder, "settings.json")];
 }
 
-/** The files that exist and can be read. */
 export function settingsFiles(paths: readonly string[]): SettingsFile[] {
   return paths.flatMap((path) => {
     const content = readJson(path);
@@ -39,14 +38,14 @@ export function settingsFiles(paths: readonly string[]): SettingsFile[] {
   });
 }
 
-/** The settings that a CLI started in a folder finds: `claude-code.FolderSetup` in Lua. */
+/** The settings that apply to a CLI that starts in a folder: `claude-code.FolderSetup` in Lua. */
 export interface FolderSetup {
   folder: string;
-  /** All our hooks, so that it needs none from us. */
+  /** The settings have all our hooks, so the CLI needs no hooks from our arguments. */
   has_hooks: boolean;
-  /** The hook of the option `permissions.answer`. */
+  /** The settings have the hook of the option `permissions.answer`. */
   has_answers: boolean;
-  /** Why it runs no hooks: the file and its setting. */
+  /** The file and the setting that switch hooks off. */
   off?: string;
 }
 
@@ -60,7 +59,7 @@ export function folderSetup(folder: string): FolderSetup {
   };
 }
 
-/** Why a CLI that starts in `cwd` runs no hooks: the file and its setting. */
+/** Names the file and the setting that switch hooks off for a CLI that starts in `cwd`. */
 export function hooksOff(cwd: string): string | undefined {
   const user = join(claudeFolder(), "settings.json");
   for (const top of topsOf(cwd)) {
@@ -77,8 +76,8 @@ export function hooksOff(cwd: string): string | undefined {
 }
 
 /**
- * Whether one settings file that the CLI reads in `cwd` has exactly these hooks, and their program exists. If a similar
- * hook, or only some of them, sufficed, we would silently leave the others out.
+ * Says whether the program exists and one settings file that the CLI reads in `cwd` has exactly these hooks. If similar
+ * hooks, or some of them, were enough, the missing ones would never run, and no one would notice.
  */
 function areInstalled(cwd: string, wanted: HookSettings): boolean {
   if (!existsSync(stablePath())) return false;

@@ -16,9 +16,8 @@ type Json = Record<string, unknown>;
 const BOM = "\uFEFF";
 
 /**
- * The text of a settings file with our hooks in it: everything else keeps its bytes. `text` is
- * undefined for a new file. Throws Failure for what is not a JSON object (comments
- * included: Claude Code would not read them either).
+ * Adds our hooks to the text of a settings file; everything else keeps its bytes. `text` is undefined for a new file.
+ * Throws Failure unless the text is a JSON object without comments, as Claude Code requires.
  */
 export function withHooks(text: string | undefined, hooks: HookSettings, name: string): string {
   const editor = new SettingsText(text ?? "", name);
@@ -28,14 +27,14 @@ export function withHooks(text: string | undefined, hooks: HookSettings, name: s
   return editor.text;
 }
 
-/** The text without our hooks, and without the lists and objects that this leaves empty. */
+/** Removes our hooks from the text, and the lists and objects that become empty. */
 export function withoutHooks(text: string, name: string): string {
   const editor = new SettingsText(text, name);
   editor.removeOurs();
   return editor.text;
 }
 
-/** A settings file while it is edited: the text, which keeps what we don't touch, and its value. */
+/** The text of a settings file, edited in place so that everything else keeps its bytes. */
 class SettingsText {
   #text: string;
   readonly #bom: string;
@@ -66,8 +65,8 @@ class SettingsText {
       this.#update([...there, "command"], entry.command);
       const timeout = [...there, "timeout"];
       if (Number(this.#at(timeout)) < entry.timeout) this.#replace(timeout, entry.timeout);
-      // An older version, or one without all answers, picked fewer tools. A group that also has other hooks
-      // keeps its matcher.
+      // The matcher of an older version, or of a set-up without `answers`, matches fewer tools. A group that also has
+      // other hooks keeps its matcher.
       const place = there.slice(0, 3);
       if ((this.#at(place) as HookGroup).hooks.length > 1) return;
       this.#update([...place, "matcher"], group.matcher);
@@ -78,7 +77,7 @@ class SettingsText {
     this.#insert(["hooks", event], undefined, group);
   }
 
-  /** The paths of all our hook entries, last first, so that removing one leaves the others'. */
+  /** The paths of all our hooks. The last comes first, so removing one does not change the paths after it. */
   ours(): JSONPath[] {
     const found: JSONPath[] = [];
     for (const [event, groups] of Object.entries(this.#hooks())) {
@@ -95,7 +94,7 @@ class SettingsText {
   removeOurs(): void {
     for (const path of this.ours()) {
       this.#replace(path, undefined);
-      // Upwards: the list of entries, the group, the event's list, "hooks".
+      // Remove what is empty now: the list of hooks with its group, the event's list, "hooks".
       for (let up = path.slice(0, -1); up.length > 0; up = up.slice(0, -1)) {
         const isGroup = up.length === 3;
         const value = this.#at(up) as object;
@@ -117,14 +116,14 @@ class SettingsText {
     this.#set(insertLast(this.#text, parent, key, value), expected);
   }
 
-  /** Without a value, removes what is there, and the comma with it. */
+  /** Without a value, removes the entry and its comma. */
   #replace(path: JSONPath, value: unknown): void {
     const expected = changed(this.#value(), path, value);
     const removed = value === undefined ? removeLast(this.#text, path) : undefined;
     this.#set(removed ?? applyEdits(this.#text, modify(this.#text, path, value, {})), expected);
   }
 
-  /** Checks that the text now parses to `expected`: we never risk a user's file on a guess. */
+  /** Sets the text, but only if it parses to `expected`: we must not damage a user's file. */
   #set(text: string | undefined, expected: Json): void {
     this.#text = text ?? this.#text;
     if (!isDeepStrictEqual(this.#value(), expected)) {
@@ -147,7 +146,6 @@ class SettingsText {
     return value;
   }
 
-  /** `hooks`, each event a list. */
   #hooks(): Record<string, unknown> {
     const { hooks = {} } = this.#value();
     if (!isObject(hooks) || !Object.values(hooks).every(Array.isArray)) {
@@ -163,7 +161,7 @@ class SettingsText {
   }
 }
 
-/** The value after the edit. */
+/** A copy of the value with this edit. */
 function changed(value: Json, path: JSONPath, to: unknown): Json {
   const copy = structuredClone(value);
   let place = copy as Record<string | number, unknown>;
@@ -181,10 +179,9 @@ function changed(value: Json, path: JSONPath, to: unknown): Json {
 }
 
 /**
- * Inserts `value` at the end of the object or list at `parent` (an object needs `key`). All that is
- * there keeps its bytes (jsonc-parser's `modify` reformats what is beside it); what is added looks
- * like its surroundings: on lines of its own where they are, else in the same line. Undefined if
- * there is no such place.
+ * Inserts `value` at the end of the object or list at `parent`; an object needs `key`. Existing text keeps its bytes,
+ * which jsonc-parser's `modify` does not guarantee. The new text is on lines of its own if its neighbors are, and else
+ * on the same line. Undefined if there is no object or list.
  */
 function insertLast(
   text: string,
@@ -209,8 +206,8 @@ function insertLast(
 }
 
 /**
- * Takes the last of several entries out of a list or an object, with the comma before it: what
- * `insertLast` added. Undefined unless the entry at `path` is the last of several.
+ * Undoes `insertLast`: removes the last of several entries, and the comma before it. Undefined unless the entry at
+ * `path` is the last of several.
  */
 function removeLast(text: string, path: JSONPath): string | undefined {
   const root = parseTree(text);
@@ -228,7 +225,7 @@ interface Style {
   unit: string;
 }
 
-/** Takes the line ends from the file, and the indentation from its first indented line. */
+/** The indentation is that of the first indented line. */
 function styleOf(text: string): Style {
   return {
     eol: text.includes("\r\n") ? "\r\n" : "\n",
@@ -236,7 +233,7 @@ function styleOf(text: string): Style {
   };
 }
 
-/** An empty object or list becomes one of several lines. */
+/** Puts the value on a line of its own in an empty object or list. */
 function fill(text: string, node: Node, name: string, value: unknown, style: Style): string {
   const outer = /^[ \t]*/.exec(text.slice(text.lastIndexOf("\n", node.offset - 1) + 1))?.[0] ?? "";
   const inner = outer + style.unit;
@@ -246,7 +243,7 @@ function fill(text: string, node: Node, name: string, value: unknown, style: Sty
   return text.slice(0, node.offset) + open + body + close + text.slice(node.offset + node.length);
 }
 
-/** The indentation of what begins its line at `offset`; undefined if something is before it. */
+/** The indentation before `offset`; undefined if anything else precedes it on its line. */
 function indentBefore(text: string, offset: number): string | undefined {
   const start = text.lastIndexOf("\n", offset - 1) + 1;
   const before = text.slice(start, offset);
@@ -257,7 +254,7 @@ function inLines(value: unknown, outer: string, { eol, unit }: Style): string {
   return JSON.stringify(value, null, unit).replaceAll("\n", eol + outer);
 }
 
-/** With blanks after colons and commas, as it is usually written. */
+/** Writes JSON with spaces after colons and commas. */
 function inOneLine(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(inOneLine).join(", ")}]`;
   if (typeof value !== "object" || value === null) return JSON.stringify(value);

@@ -3,7 +3,7 @@ import { type ParseArgsOptionsConfig, parseArgs } from "node:util";
 import { Failure, message } from "../lib/errors";
 import { print } from "../lib/output";
 
-/** The options given to a command. Throws Failure, whose text ends with `usage`. */
+/** Parses the options of a command. Throws Failure with a text that ends with `usage`. */
 export function parseOptions<const T extends ParseArgsOptionsConfig>(
   args: string[],
   options: T,
@@ -20,7 +20,7 @@ export function usageError(problem: string, usage: string): Failure {
   return new Failure(`${problem}\nUsage: claude-code-nvim ${usage}`, "usage");
 }
 
-/** Asks the user at the terminal; without a terminal it shows how to continue, and answers "no". */
+/** Asks the user in the terminal. Without a terminal it prints how to continue, and returns false. */
 export function isConfirmed(): boolean {
   if (!isatty(0)) {
     print("Nothing was changed. Use --yes to do this without a question.\n");

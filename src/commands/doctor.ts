@@ -11,8 +11,8 @@ const LABELS = { ok: "ok    ", note: "note  ", warning: "WARN  ", error: "FAIL  
 const INDENT = " ".repeat(6);
 
 /**
- * `claude-code-nvim doctor [--json]`: says why a Claude CLI started in the working folder does not connect
- * to Neovim, and how to fix it. Exits 1 when something is wrong.
+ * `claude-code-nvim doctor [--json]` says why a Claude CLI started in the working folder does not connect to Neovim,
+ * and how to fix it. Exits with 1 if something is wrong.
  */
 export async function doctor(args: string[]): Promise<number> {
   const options = parseOptions(args, OPTIONS, "doctor [--json]");

@@ -12,9 +12,9 @@ import { usageError } from "./arguments";
 const ANSWER_MS = 2_000;
 
 /**
- * `claude-code-nvim edit [-g] FILE[:LINE]`, which the plugin gives a CLI as $VISUAL: opens the CLI's own files in
- * its Neovim, and waits until they are closed there. Whatever else inherits the variable, as git in Claude's
- * shell, gets the editor that the user has without us.
+ * `claude-code-nvim edit [-g] FILE[:LINE]` is the $VISUAL of the CLIs that the plugin starts. It opens the CLI's own
+ * files in its Neovim, and waits until the user closes them. Other programs that inherit the variable, such as git in
+ * Claude's shell, get the user's own editor.
  */
 export async function edit(args: string[]): Promise<number> {
   if (args[0] === "--commit") return editMessage(args[2] ?? "", Number(args[1]));
@@ -26,27 +26,28 @@ export async function edit(args: string[]): Promise<number> {
 }
 
 /**
- * `edit --commit PID FILE`: git's message of a commit that the executable PID makes, which has to follow it up.
- * Unless it was written, git makes no commit.
+ * `edit --commit PID FILE` edits the message of a commit that the executable with the id PID makes. Any exit code but 0
+ * makes git drop the commit: if the user did not write the message, or the executable is gone and could not record the
+ * commit.
  */
 async function editMessage(path: string, pid: number): Promise<number> {
   const written = await editInNeovim(path, undefined, "commit");
   return written === true && isAlive(pid) ? 0 : 1;
 }
 
-/** The CLI takes us for a window beside it, as our name contains "code": hence `-g FILE:LINE` (2.1.330). */
+/** The CLI (2.1.330) passes `-g FILE:LINE`: our name contains "code", so it takes us for VS Code. */
 function fileOf(args: string[]): { path: string | undefined; line: number | undefined } {
   const given = args.findLast((arg) => !arg.startsWith("-") && !arg.startsWith("+"));
   const [, file, line] = (args[0] === "-g" && /^(.*?):(\d+)(?::\d+)?$/s.exec(given ?? "")) || [];
   return { path: file ?? given, line: line === undefined ? undefined : Number(line) };
 }
 
-/** Names of the CLI's (2.1.330). */
+/** The CLI's names for its temporary files (2.1.330). */
 const PROMPT = /^claude-prompt-[0-9a-f-]+\.md$/;
 const TRANSCRIPT = /^cc-transcript-[0-9a-f]+\.txt$/;
 const MEMORY = /^CLAUDE(\.local)?\.md$/;
 
-/** The kind of a file of the CLI's; undefined for any other file. */
+/** The kind of one of the CLI's own files; undefined for any other file. */
 function kindOf(given: string): "prompt" | "transcript" | "document" | undefined {
   const path = realPath(resolve(given));
   const name = basename(path);
@@ -57,7 +58,7 @@ function kindOf(given: string): "prompt" | "transcript" | "document" | undefined
   return isOwn || MEMORY.test(name) ? "document" : undefined;
 }
 
-/** Neovim's answer once the file is closed; undefined if it was not opened, or Neovim has ended. */
+/** Resolves to Neovim's answer once the user closes the file; to undefined if Neovim did not open it, or has ended. */
 async function editInNeovim(
   path: string,
   line: number | undefined,
@@ -79,12 +80,12 @@ async function editInNeovim(
   }
 }
 
-/** The variable of a Neovim that Claude's shell has started names us, too. */
+/** A Neovim that Claude's shell started has recorded this command as the user's editor. */
 const OURSELVES = /\bclaude-code-nvim['"]?\s+edit\b/;
 
 /**
- * The user's own $VISUAL or $EDITOR, as git starts it: by a shell. Should it lead back to us, we start `vi`: it
- * does not learn of itself.
+ * Runs the user's own $VISUAL or $EDITOR through a shell, as git does. Runs `vi` if that is this command again. The
+ * editor does not inherit our variables.
  */
 function editElsewhere(args: string[]): number {
   const { CLAUDE_CODE_NVIM_EDITOR: given, VISUAL: _, ...env } = process.env;

@@ -11,18 +11,18 @@ import { print } from "../lib/output";
 import { Binding } from "../locate/find";
 import { findRelay, hookByRelay } from "../remote/inside";
 
-/** Claude Code closes a hook's stdin at once. */
+/** Claude Code writes a hook's stdin and closes it at once. */
 const INPUT_MS = 2_000;
-/** Longer than any wait for language servers; the CLI ends a hook after the hook's own time-out. */
+/** Longer than any wait for language servers, and shorter than the CLI's time-outs (claude/hooks.ts). */
 const WHOLE_MS = 14_000;
 const WHOLE_MS_OF: Record<string, number> = {
   stop: 70_000,
   "pre-edit": 70_000,
-  // The user answers it, or the CLI ends it.
+  // It ends when the user answers, or when the CLI ends it.
   "permission-request": Number.POSITIVE_INFINITY,
 };
 
-/** The handlers of events; their value is printed as JSON for Claude Code. */
+/** The handlers of events. Their values are printed as JSON for Claude Code. */
 const EVENTS: Record<string, (call: HookCall) => Promise<object | undefined>> = {
   "session-start": sessionStart,
   "post-tool-use": postToolUse,
@@ -33,21 +33,21 @@ const EVENTS: Record<string, (call: HookCall) => Promise<object | undefined>> = 
   "pre-edit": async (call) => (await import("../hooks/pre-edit")).preEdit(call),
   "post-tool-use-failure": onlyRecorded,
   "subagent-stop": onlyRecorded,
-  // Loaded only here: no other hook describes what Claude asks.
+  // Loaded only here, since no other hook needs it.
   "permission-request": async (call) =>
     (await import("../hooks/permission")).permissionRequest(call),
 };
 
-/** Printed if anything at all fails: Claude is not blocked. */
+/** Printed if anything fails, so that Claude is not blocked. */
 const ON_FAILURE: Record<string, object> = { stop: { continue: true } };
 
 /**
- * `claude-code-nvim hook EVENT`: answers one hook of Claude Code. The exit code is always 0: another
- * one would block Claude, or show the user an error at every edit.
+ * `claude-code-nvim hook EVENT` answers one hook of Claude Code. The exit code is always 0: any other would block
+ * Claude, or show the user an error at every edit.
  */
 export async function hook(args: string[]): Promise<number> {
   const [event = "", option, further] = args;
-  // Our hooks start it; Claude Code does not know of it.
+  // Our own hooks start this one, Claude Code never does.
   if (event === "compare") {
     const { compare } = await import("../hooks/compare");
     await compare(option ?? "", installation(further), stateLog("hooks.log"));
@@ -64,7 +64,7 @@ export async function hook(args: string[]): Promise<number> {
   const wholeMs = own(WHOLE_MS_OF, event) ?? WHOLE_MS;
   try {
     const text = await withDeadline(Bun.stdin.text(), INPUT_MS, "stdin");
-    // Neovim is on another machine: the hook runs there.
+    // Neovim is on another machine, and the hook runs there.
     if (relay) await hookByRelay(relay, args, text);
     else {
       const call = new HookCall(parseInput(text), installation(option), log);
@@ -90,7 +90,7 @@ async function answer(
   }
 }
 
-/** A CLI that has just started is not the one that had its number before. */
+/** The system may have given the CLI a process id that another CLI had before. */
 async function sessionStart(call: HookCall): Promise<undefined> {
   const pid = cliPid();
   const { source } = call.input;

@@ -5,7 +5,7 @@ import { findRelay, mcpByRelay } from "../remote/inside";
 import { StdioTransport } from "../transport/stdio";
 import { usageError } from "./arguments";
 
-/** `claude-code-nvim mcp`: the MCP server nvim-lsp on stdin and stdout, until stdin ends. */
+/** `claude-code-nvim mcp` runs the MCP server nvim-lsp on stdin and stdout, until stdin ends. */
 export async function mcp(args: string[]): Promise<number> {
   if (args.length > 0) throw usageError(`mcp takes no arguments: ${args.join(" ")}`, "mcp");
   const relay = findRelay(process.env, process.env.CLAUDE_PROJECT_DIR ?? process.cwd());

@@ -14,7 +14,7 @@ import { SessionsEndpoint } from "../sessions/endpoint";
 import { TranscriptEndpoint } from "../transcript/endpoint";
 import { worktreeRequests } from "../worktrees/endpoint";
 
-/** Answers Neovim's own requests, without a client, from now on. */
+/** Answers the requests of Neovim itself, rather than of a client. */
 export function neovimRequests(editor: NeovimEditor, server: IdeServer, log: Log, neovim: number) {
   const remote = new RemoteEndpoint(editor, server.connect, log);
   const review = new ReviewEndpoint(editor, log);
@@ -31,9 +31,9 @@ export function neovimRequests(editor: NeovimEditor, server: IdeServer, log: Log
   answerRequests(editor, areas, log);
   return {
     areas,
-    /** Resolves once Neovim knows the sessions: what it starts may run already. */
+    /** Resolves once Neovim knows the sessions. They may run already before it starts one. */
     reportSessions: () => sessions.start(),
-    /** Neovim is attached: from now on it is reported to. */
+    /** Called once Neovim is attached: we report to it from now on. */
     start: () => review.start(),
     clientsChanged() {
       review.clientsChanged();
@@ -48,7 +48,7 @@ export function neovimRequests(editor: NeovimEditor, server: IdeServer, log: Log
   };
 }
 
-/** Answers each request of a Neovim's, in no order. */
+/** Answers each request as soon as its answer is ready, whatever their order. */
 export function answerRequests(
   editor: Pick<EditorPort, "on" | "call">,
   areas: Readonly<Record<string, Answers>>,
@@ -69,7 +69,7 @@ async function answerOf(answer: Answer | undefined, method: string, params: unkn
   try {
     if (!answer) throw new Failure(`the executable has no request ${method}: update it`);
     const value = await answer(params);
-    // Lua takes a field that is undefined for vim.NIL.
+    // A field that is undefined would be vim.NIL in Lua.
     return value === undefined ? {} : { value };
   } catch (error) {
     if (error instanceof Failure) {

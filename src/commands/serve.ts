@@ -24,14 +24,14 @@ const NOT_ATTACHED = "it did not let us attach";
 const MAX_OF_NAME = 100;
 
 /**
- * `claude-code-nvim serve`: reads the launch line from stdin, connects back to the Neovim at $NVIM,
- * listens on loopback, publishes the lock file, and serves until Neovim or stdin is gone.
+ * `claude-code-nvim serve` reads the launch line from stdin, connects to the Neovim at $NVIM, listens on loopback,
+ * publishes the lock file, and serves until Neovim or stdin is gone.
  */
 export async function serve(args: string[]): Promise<number> {
   if (args.length > 0) throw usageError(`serve takes no arguments: ${args.join(" ")}`, "serve");
   const address = process.env.NVIM;
   if (!address) throw usageError("the plugin starts serve: $NVIM is not set", "serve");
-  // Not `process.stdin`, which is one of Node's streams and takes a start twice as long.
+  // `process.stdin`, one of Node's streams, would double the time of a start.
   const stdin = linesOf(Bun.stdin.stream());
   const launch = readCompatibleLaunch((await stdin.next()).value ?? "");
   const rpc = await NeovimRpc.connect(address).catch((error) => {
@@ -54,16 +54,16 @@ async function run(
     rpc.close();
     throw new Failure(`no port could be opened on 127.0.0.1: ${message(error)}`, "no_port");
   });
-  // Before all else: who finds us by it comes no earlier than what follows at once.
+  // Publish at once: everything below runs before the first client can be served.
   const published = new Published({ ...launch, token }, address, listener.port, log);
   const editor = new NeovimEditor(rpc, log, launch.workspaceFolders);
   const { lock } = published;
   const failed = Promise.withResolvers<string>();
-  // Neovim learns nothing from us before it has let us attach.
+  // Report to Neovim only after it has let us attach.
   const attached = attach(editor, launch, { port: listener.port, token, lock }, () =>
     requests.reportSessions(),
   ).catch((error) => {
-    // When we end first, attaching fails too, which is not an error.
+    // Attaching also fails if Neovim ends first. That is not an error.
     const isGone = failureCode(error) === "gone";
     if (!isGone) log.error(`Attaching failed: ${message(error)}`);
     failed.resolve(isGone ? "Neovim is gone" : NOT_ATTACHED);
@@ -92,7 +92,7 @@ async function run(
   lock.onProblem.on((problem) => report("lock_problem", { problem }));
   const ending = await Promise.race([gone, failed.promise]);
   log.info(`Ending: ${ending}`);
-  // A CLI that starts now would find a port that closes.
+  // Unpublish first: a CLI that starts now would find a port that is about to close.
   unfollow();
   published.end();
   await server.end();
@@ -111,7 +111,7 @@ function readCompatibleLaunch(line: string): Launch {
   throw new Failure(text, "contract");
 }
 
-/** All by which other programs find this Neovim, as long as we serve. */
+/** The files by which other programs find this Neovim while we serve. */
 class Published {
   readonly lock: LockKeeper;
   readonly #registration: Registration;
@@ -127,7 +127,7 @@ class Published {
     this.#registration = new Registration(entry);
     this.#projectFiles = new ProjectFiles(address, projectAround);
     this.#projectFiles.follow(folders);
-    // Last: who sees the lock file finds this Neovim in every other way, too.
+    // The lock file comes last: a program that sees it can rely on the other files.
     this.lock = new LockKeeper({ port, token, pid, folders, log });
     log.info(`Serving Neovim ${pid} on port ${port}`);
   }
@@ -166,7 +166,7 @@ async function attach(
   });
 }
 
-/** Resolves, with the reason, when there is no Neovim left to serve. */
+/** Resolves to the reason when there is no Neovim left to serve. */
 function ended(rpc: NeovimRpc, stdin: AsyncIterable<string>): Promise<string> {
   return new Promise((resolve) => {
     rpc.onClose.on(() => resolve("Neovim is gone"));
@@ -175,12 +175,12 @@ function ended(rpc: NeovimRpc, stdin: AsyncIterable<string>): Promise<string> {
   });
 }
 
-/** The process that holds the other end is gone then. */
+/** stdin ends when the process at its other end does. */
 async function untilEnd(lines: AsyncIterable<string>): Promise<void> {
   for await (const _ of lines);
 }
 
-/** As Neovim lists it. A client may call itself anything. */
+/** A client for Neovim's list. Its name may be any text. */
 function described({ id, info, pid, remote }: Client, neovim: number): object {
   const shown = (text: string) => visibleLine(text, MAX_OF_NAME);
   return {

@@ -1,8 +1,8 @@
 import { realpathSync } from "node:fs";
 import { homedir } from "node:os";
-import { gitTop } from "../claude/project";
 import { attempt } from "../lib/attempt";
 import { Failure } from "../lib/errors";
+import { gitTop } from "../lib/git-folder";
 import { print } from "../lib/output";
 import { isBelow, realPath } from "../lib/paths";
 import { visibleName } from "../lib/visible";
@@ -23,15 +23,15 @@ const OPTIONS = {
 const USAGE =
   "install-hooks|uninstall-hooks [--project DIR] [--claude-md] [--answers] [--dry-run] [--yes]";
 
-/** `claude-code-nvim install-hooks`: sets a project up for a Claude CLI outside of Neovim. */
+/** `claude-code-nvim install-hooks` sets a project up for a Claude CLI outside of Neovim. */
 export const installHooks = (args: string[]) => runSetup(args, true);
 
-/** `claude-code-nvim uninstall-hooks`: undoes what `install-hooks` did in a project. */
+/** `claude-code-nvim uninstall-hooks` undoes what `install-hooks` did in a project. */
 export const uninstallHooks = (args: string[]) => runSetup(args, false);
 
 /**
- * Shows a plan, asks unless --yes is given, and applies it. Returns the exit code: 0 done or nothing
- * to do, 1 declined. Throws Failure, or the system's error.
+ * Shows a plan, asks unless --yes is given, and applies it. Returns the exit code: 0 if all is done, 1 if the user
+ * declined. Throws Failure or the system's error.
  */
 async function runSetup(args: string[], active: boolean): Promise<number> {
   const options = parseOptions(args, OPTIONS, USAGE);
@@ -57,9 +57,8 @@ function describe({ steps, notes }: Plan, root: string, active: boolean): string
 }
 
 /**
- * The project that a folder belongs to, as Claude Code has it: the top of its git repository, else
- * the folder itself; a real path. Throws Failure for the home folder and those above it, whose
- * settings are the user's own.
+ * The real path of the project that a folder belongs to. By Claude Code's rule that is the top of its git repository,
+ * or else the folder itself. Throws Failure for the home folder and those above it: their settings apply everywhere.
  */
 function projectRoot(folder: string): string {
   const real = attempt(() => realpathSync(folder));

@@ -16,18 +16,18 @@ const OPTIONS = {
 } as const;
 const USAGE = "uninstall [--dry-run] [--yes]";
 
-/** One thing that is removed, after the user has agreed to all of them. */
+/** One thing to remove. The user confirms all of them together. */
 interface Removal {
-  /** For the user who is asked. */
+  /** Shown to the user. */
   what: string;
   /** Throws Failure or the system's error. */
   remove(): void | Promise<void>;
 }
 
 /**
- * `claude-code-nvim uninstall`: removes what this program, the plugin's download and install.sh put on the
- * disk, and takes the hooks out of the projects that were set up. Shows it first, and asks unless --yes is
- * given. Returns the exit code: 0 done or nothing to do, 1 declined, or some of it failed.
+ * `claude-code-nvim uninstall` removes everything that this program, the plugin's download and install.sh put on the
+ * disk, and the hooks of all projects that were set up. It lists them first, and asks unless --yes is given. Returns
+ * the exit code: 0 if all is done, 1 if the user declined or something failed.
  */
 export async function uninstall(args: string[]): Promise<number> {
   const options = parseOptions(args, OPTIONS, USAGE);
@@ -42,7 +42,7 @@ export async function uninstall(args: string[]): Promise<number> {
   return failed === 0 ? 0 : 1;
 }
 
-/** A failure does not stop the others. */
+/** Continues after a failure. Returns the number of failures. */
 async function removeAll(removals: Removal[]): Promise<number> {
   let failed = 0;
   for (const { what, remove } of removals) {
@@ -56,7 +56,7 @@ async function removeAll(removals: Removal[]): Promise<number> {
   return failed;
 }
 
-/** The hooks in projects come first, since their records go with the state. */
+/** The hooks in projects come first, since removing the state folder removes their records. */
 function planRemoval(claude: string | undefined): { removals: Removal[]; notes: string[] } {
   const projects = activeProjects().map((root) => project(root, claude));
   const root = dirname(dirname(stablePath()));
@@ -69,7 +69,7 @@ function planRemoval(claude: string | undefined): { removals: Removal[]; notes: 
   return { removals, notes: [...projects.flatMap(({ notes }) => notes), ...whatStays()] };
 }
 
-/** A project that cannot be undone does not stop the others: a note says why. */
+/** If the set-up of a project cannot be undone, a note says why, and the others are still removed. */
 function project(root: string, claude: string | undefined) {
   const nothing: { removals: Removal[]; notes: string[] } = { removals: [], notes: [] };
   if (!existsSync(root)) return nothing;
@@ -84,7 +84,7 @@ function project(root: string, claude: string | undefined) {
   }
 }
 
-/** The symlink by which Neovim finds the plugin that install.sh has put below `root`. */
+/** The symlink by which Neovim finds the plugin that install.sh put below `root`. */
 function pluginLink(root: string): Removal[] {
   const pack = join(
     dirname(root),
@@ -110,7 +110,7 @@ function folder(path: string, what: string): Removal[] {
 function whatStays(): string[] {
   const running = entries().length;
   return [
-    "What stays: the plugin where a plugin manager put it, what Homebrew installed, its line in your " +
+    "Not removed: the plugin of a plugin manager, the program of Homebrew, the plugin's line in your " +
       "init.lua, Neovim's own log folder, and Claude Code's own files.",
     ...(running > 0 ? [`Neovims that run the plugin now: ${running}. Close them first.`] : []),
   ];

@@ -112,8 +112,8 @@ export const METHODS = {
     isWork: true,
   },
   /**
-   * Saves as `:w` does. Failure "not_open" if no buffer holds the file's text. `problem`: the file is
-   * written, but an autocommand failed after that.
+   * Saves as `:w` does. Failure "not_open" if no buffer holds the file's text. `problem`: the file is written, but an
+   * autocommand failed after that.
    */
   document_save: {
     params: AtPath,
@@ -136,9 +136,9 @@ export const METHODS = {
   },
 
   /**
-   * The selection, or the cursor, of the file window that the user is in, or was in before they went to a
-   * terminal or a list. Undefined if there is none, or its file is private. Failure if the options
-   * forbid to report what is selected, here and in `latest_selection`.
+   * The selection, or the cursor, of the file window that the user is in, or was in before they went to a terminal or a
+   * list. Undefined if there is none, or its file is private. Failure if the options forbid to report what is selected,
+   * here and in `latest_selection`.
    */
   selection: { params: Nothing, result: v.optional(Selection) },
   /** The last one in any file. `detailed` adds `region` and `cursor`. */
@@ -310,8 +310,8 @@ export const METHODS = {
     deadlineMs: FOREVER,
   },
   /**
-   * Submits the user's own words as a prompt to the CLI with this process id. `connected`: false if that CLI has
-   * gone, so that only the user can send them. True if it is a CLI of this Neovim's terminals.
+   * Submits the user's own words as a prompt to the CLI with this process id. `connected`: false if that CLI has gone,
+   * so that only the user can send them. True if it is a CLI of this Neovim's terminals.
    */
   prompt_submit: {
     params: v.object({

@@ -1,15 +1,15 @@
 /**
- * Neovim's reports of itself, as plain data. Lines and columns are 0-based, columns count
- * UTF-16 code units (as LSP and VS Code do), unless a field says otherwise. Paths are absolute.
+ * Neovim's reports of itself, as plain data. Lines and columns are 0-based, columns count UTF-16 code units (as LSP and
+ * VS Code do), unless a field says otherwise. Paths are absolute.
  */
 import * as v from "valibot";
 
 declare const checked: unique symbol;
 
 /**
- * An absolute path in normal form: of a length that can be, and of no special file. Only the functions
- * of `path.ts` make one, and a call to Neovim takes no other. Lua checks again
- * (editor/path_params.lua), and decides what is private.
+ * An absolute path in normal form: of a length that can be, and of no special file. Only the functions of `path.ts`
+ * make one, and a call to Neovim takes no other. Lua checks again (editor/path_params.lua), and decides what is
+ * private.
  */
 export type FilePath = string & { readonly [checked]: true };
 

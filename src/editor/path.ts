@@ -9,9 +9,8 @@ import type { FilePath } from "./model";
 const MAX_BYTES_OF_NAME = 255;
 
 /**
- * The absolute path a client means: a relative one is taken from `root` (the workspace). Throws
- * Failure for what cannot be a file: empty, too long, NUL or control characters, a device, FIFO,
- * socket, or part of /proc or /sys.
+ * The absolute path a client means: a relative one is taken from `root` (the workspace). Throws Failure for what cannot
+ * be a file: empty, too long, NUL or control characters, a device, FIFO, socket, or part of /proc or /sys.
  */
 export function resolvePath(input: string, root: string | undefined): FilePath {
   if (input === "") throw new Failure("The file path is empty.");
@@ -33,8 +32,8 @@ interface UriPath {
 }
 
 /**
- * The paths that a file URI may mean, most likely first; empty when it is not a file URI of this
- * machine. Throws Failure if one of them cannot be a file.
+ * The paths that a file URI may mean, most likely first; empty when it is not a file URI of this machine. Throws
+ * Failure if one of them cannot be a file.
  */
 export function resolveUri(uri: string): UriPath[] {
   return pathsOfUri(uri).map((given) => ({ given, path: resolvePath(given, undefined) }));

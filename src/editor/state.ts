@@ -78,7 +78,9 @@ export function loadedFiles(state: EditorState): FileBuffer[] {
   return openFiles(state).filter(({ loaded }) => loaded);
 }
 
-/** The names of LSP's severities 1 to 4, as each reader spells them. Not in `model.ts`: a hook must not load schemas. */
+/**
+ * The names of LSP's severities 1 to 4, as each reader spells them. Not in `model.ts`: a hook must not load schemas.
+ */
 export const SEVERITY_NAMES = {
   /** In a line as compilers write it. */
   compiler: ["error", "warning", "information", "hint"],

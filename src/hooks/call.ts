@@ -5,32 +5,32 @@ import { withoutUndefined } from "../neovim/call";
 import type { Plugin, WaitTimes } from "../neovim/plugin";
 import type { HookInput } from "./input";
 
-/** Neovim has begun to answer; a later call only takes longer if it got busy since. */
+/** In ms. Neovim was found to be free, so only a call during other work takes longer. */
 const ANSWER_MS = 1_000;
-/** No one waits for Neovim there: what the user answers, they may answer in Claude's terminal, too. */
+/** In ms. Claude does not wait for Neovim: the user may also answer in Claude's terminal. */
 const UNHURRIED_MS = 10_000;
 
-/** The one of our installations that started a hook: one must not undo what another did. */
+/** The installation that started the hook. One installation must not undo what another did. */
 export type Installation = "neovim" | "plugin" | "settings";
 
-/** The CLI's process, which newer versions put into the environment (measured with 2.1.330). */
+/** The CLI's process id. Newer versions put it into the environment (measured with 2.1.330). */
 export function cliPid(): number | undefined {
   const pid = Number(process.env.CLAUDE_PID);
   return pid > 0 ? pid : undefined;
 }
 
 /**
- * The number of the terminal's session, which Neovim puts into the environment of a CLI that it starts,
- * and which every CLI that this one starts inherits, too.
+ * The number of the terminal's session. Neovim puts it into the environment of the CLIs that it starts, and their child
+ * processes inherit it.
  */
 export function sessionNumber(): number | undefined {
   const number = Number(process.env.CLAUDE_CODE_NVIM_SESSION);
   return Number.isInteger(number) && number > 0 ? number : undefined;
 }
 
-/** One run of a hook: its input, and the way to the Neovim that the CLI works with. */
+/** One run of a hook: its input, and the connection to the CLI's Neovim. */
 export class HookCall {
-  /** Null: there is none. */
+  /** Null if there is no Neovim; undefined before we looked. */
   #plugin: Plugin | null | undefined;
 
   constructor(
@@ -43,16 +43,13 @@ export class HookCall {
     return this.input.cwd ?? process.cwd();
   }
 
-  /**
-   * Runs a method of `lua/claude-code/editor/turn_check`. Resolves to undefined when there is no
-   * Neovim; rejects when it is busy or refuses.
-   */
+  /** Calls a method of Neovim's. Resolves to undefined if there is no Neovim; rejects if it is busy or refuses. */
   async ask<M extends MethodName>(method: M, params: Params<M>): Promise<Result<M> | undefined> {
     if (this.#plugin === undefined) this.#plugin = await this.#find();
     return this.#plugin?.call(method, this.#withCommon(params), ANSWER_MS);
   }
 
-  /** Like `ask`, for a later call: waits until language servers have reported. */
+  /** Like `ask`, but waits until language servers have reported. Needs an `ask` before it. */
   async askWhenSettled<M extends MethodName>(
     method: M,
     params: Params<M>,
@@ -61,10 +58,7 @@ export class HookCall {
     return this.#plugin?.callWhenSettled(method, this.#withCommon(params), times, ANSWER_MS);
   }
 
-  /**
-   * Like `ask`, for a later call that the user answers, whenever that is. Rejects when `signal` aborts,
-   * or Neovim is gone.
-   */
+  /** Like `askWhenSettled`, but waits for the user without a limit. Rejects if `signal` aborts or Neovim ends. */
   async askUser<M extends MethodName>(
     method: M,
     params: Params<M>,
@@ -74,7 +68,7 @@ export class HookCall {
     return this.#plugin?.callLate(method, this.#withCommon(params), times);
   }
 
-  /** Like `ask`, for a later call that Neovim answers within `limitMs`; rejects after that. */
+  /** Like `askWhenSettled`, but rejects unless Neovim answers within `limitMs`. */
   async runTask<M extends MethodName>(
     method: M,
     params: Params<M>,
@@ -85,7 +79,7 @@ export class HookCall {
 
   async #find(): Promise<Plugin | null> {
     const pid = cliPid();
-    // The project rather than the folder Claude has moved to: all hooks must find the same Neovim.
+    // All hooks must find the same Neovim, so the project comes before Claude's working folder, which may change.
     const project = process.env.CLAUDE_PROJECT_DIR;
     const places = [...(project ? [project] : []), this.cwd];
     const found = await findNeovim(places, this.log, pid ? new Binding(pid) : undefined);

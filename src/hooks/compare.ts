@@ -8,12 +8,12 @@ import type { Found } from "../review/record/compare";
 import { compareInTurns } from "../review/record/comparison-request";
 import { HookCall, type Installation } from "./call";
 
-/** The most of one call; Neovim loads each. */
+/** For one comparison: Neovim loads each file. */
 const MAX_FILES = 50;
 
 /**
- * `hook compare ROOT`, which our hooks start beside them: records what changed in the work tree and no
- * record explains, and lets Neovim check those files before Claude may end its turn. Never throws.
+ * `hook compare ROOT`, which our hooks start in the background. It records the changes of the work tree that no record
+ * explains, and makes Neovim check those files before Claude may end its turn. Never throws.
  */
 export async function compare(root: string, installation: Installation, log: Log): Promise<void> {
   try {
@@ -45,7 +45,7 @@ async function reportFound(
       await call.ask("session_edited", { path, created: false });
     }
   } catch (error) {
-    log.info(`Neovim does not know of files that changed: ${message(error)}`);
+    log.info(`Neovim could not be informed of changed files: ${message(error)}`);
   } finally {
     call.close();
   }

@@ -3,19 +3,19 @@ import * as v from "valibot";
 import { EDITING_TOOLS } from "../claude/names";
 import { changedByBash } from "../review/record/bash-changes";
 
-/** Anything else is of no use: tools of MCP servers have arguments of any kind. */
+/** Ignores values of other types: tools of MCP servers may use the same names for other things. */
 const ifText = v.fallback(v.optional(v.string()), undefined);
 
-/** The parts we use of what Claude Code writes to a hook's stdin (measured with 2.1.330). */
+/** The fields that we use of a hook's input (measured with 2.1.330). */
 const Input = v.object({
   session_id: v.pipe(v.string(), v.nonEmpty()),
   cwd: v.optional(v.string()),
-  /** One per prompt of the user; older versions send none. */
+  /** Identifies the user's prompt. Older versions do not send it. */
   prompt_id: v.optional(v.string()),
   permission_mode: ifText,
   /** SessionStart: startup, resume, clear or compact. */
   source: v.optional(v.string()),
-  /** Stop: some hook has blocked Claude already. */
+  /** Stop: a hook has already blocked Claude. */
   stop_hook_active: v.optional(v.boolean()),
   tool_name: v.optional(v.string()),
   tool_input: v.optional(
@@ -25,21 +25,21 @@ const Input = v.object({
       command: ifText,
     }),
   ),
-  /** PermissionRequest: what the CLI offers beside a plain yes. */
+  /** PermissionRequest: the CLI's offers besides a plain yes. */
   permission_suggestions: v.fallback(v.optional(v.array(v.unknown())), undefined),
   tool_response: v.optional(v.unknown()),
   tool_use_id: ifText,
   duration_ms: v.fallback(v.optional(v.number()), undefined),
-  /** The subagent's, if one called. */
+  /** The subagent that called the tool. */
   agent_id: ifText,
-  /** UserPromptSubmit. */
+  /** UserPromptSubmit: the prompt's text. */
   prompt: ifText,
-  /** Stop: agents and commands of this turn that still run. */
+  /** Stop: agents and commands of the turn that still run. */
   background_tasks: v.fallback(v.optional(v.array(v.unknown())), undefined),
 });
 export type HookInput = v.InferOutput<typeof Input>;
 
-/** Throws an Error that names what is wrong. */
+/** Throws an Error that names the wrong fields. */
 export function parseInput(text: string): HookInput {
   const result = v.safeParse(Input, JSON.parse(text));
   if (result.success) return result.output;
@@ -47,14 +47,14 @@ export function parseInput(text: string): HookInput {
   throw new Error(`the hook's input is wrong in: ${[...new Set(fields)].join(", ")}`);
 }
 
-/** The absolute path of the file that the tool has edited; undefined for any other tool. */
+/** The absolute path of the file that an editing tool edits; undefined for any other tool. */
 export function editedPath(input: HookInput, cwd: string): string | undefined {
   if (!EDITING_TOOLS.includes(input.tool_name ?? "")) return undefined;
   const path = input.tool_input?.file_path ?? input.tool_input?.notebook_path;
   return path ? resolve(cwd, path) : undefined;
 }
 
-/** The same of a tool of any kind: for Bash what the CLI says that the command changed. */
+/** The paths that a tool changed. For Bash, the CLI reports them. */
 export function changedPaths(input: HookInput, cwd: string): string[] {
   if (input.tool_name === "Bash") return changedByBash(input.tool_response);
   const path = editedPath(input, cwd);

@@ -8,22 +8,22 @@ import { visible, visibleLine } from "../lib/visible";
 import { cliPid, type HookCall } from "./call";
 import type { HookInput } from "./input";
 
-/** How often to ask a busy Neovim again, and to check that the CLI still runs. */
+/** Intervals in ms: we ask a busy Neovim again, and check that the CLI still runs. */
 const BUSY_MS = 2_000;
 const CLI_MS = 5_000;
 
 /** The user's answer (lua/claude-code/sessions/requests.lua). */
 type Answer = NonNullable<Result<"permission_request">>;
 
-/** As the CLI (2.1.330) takes it. */
+/** The CLI's format (2.1.330). */
 type Decision =
   | { behavior: "allow"; updatedInput?: object; updatedPermissions?: unknown[] }
   | { behavior: "deny"; message: string; interrupt?: true };
 
 /**
- * Claude asks for a permission, or asks a question: the user may answer in Neovim, beside the CLI's own
- * dialog, which is there at once. The CLI takes the answer that comes first (measured with 2.1.330):
- * one in its terminal does not end this hook, Neovim does then; Esc there ends it.
+ * Claude asks for a permission, or asks a question. The CLI shows its own dialog at once, and the user may answer there
+ * or in Neovim; the first answer counts (measured with 2.1.330). After an answer in the terminal the CLI leaves this
+ * hook running, and Neovim ends it; after Esc the CLI ends it.
  */
 export async function permissionRequest(call: HookCall): Promise<object | undefined> {
   const asked = questions(call.input);
@@ -44,15 +44,12 @@ export async function permissionRequest(call: HookCall): Promise<object | undefi
   return { hookSpecificOutput: { hookEventName: "PermissionRequest", decision } };
 }
 
-/**
- * Does the CLI ask in its terminal in the meantime? With -p, and for a subagent, it waits for its hooks
- * first (2.1.330).
- */
+/** With -p, and for a subagent, the CLI (2.1.330) shows no dialog before its hooks have ended. */
 function hasDialog({ agent_id }: HookInput): boolean {
   return agent_id === undefined && process.env.CLAUDE_CODE_ENTRYPOINT === "cli";
 }
 
-/** Neovim answers no one while it shows a prompt. */
+/** Asks again while Neovim is busy: it answers no calls while it shows a prompt. */
 async function isWanted(call: HookCall): Promise<boolean> {
   for (;;) {
     try {
@@ -65,7 +62,7 @@ async function isWanted(call: HookCall): Promise<boolean> {
   }
 }
 
-/** A CLI that is killed ends none of its hooks. */
+/** Aborts when the CLI is gone: a CLI that was killed cannot end its hooks. */
 async function untilCliEnds<T>(ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const [pid, gone] = [cliPid(), new AbortController()];
   const timer = setInterval(() => pid && !isAlive(pid) && gone.abort(), CLI_MS);
@@ -76,10 +73,10 @@ async function untilCliEnds<T>(ask: (signal: AbortSignal) => Promise<T>): Promis
   }
 }
 
-/** Longer requests are left to the CLI's own dialog. */
+/** In characters. The user reads a longer plan in the CLI's own dialog. */
 const MAX_PLAN = 200_000;
 
-/** The plan of ExitPlanMode: it comes with the file in which Claude has written it (2.1.330). */
+/** The plan of ExitPlanMode (2.1.330). */
 function planOf({ tool_name, tool_input }: HookInput): { plan?: string } {
   const { plan } = (tool_input ?? {}) as { plan?: unknown };
   const isPlan = tool_name === "ExitPlanMode" && typeof plan === "string";
@@ -98,9 +95,9 @@ function allow(
   }
   return {
     behavior: "allow",
-    // Without it the CLI goes on asking whether the plan may be carried out.
+    // Without `updatedInput` the CLI still asks whether Claude may carry out the plan.
     ...(tool_name === "ExitPlanMode" && {
-      // With another text the CLI (2.1.330) writes it to the plan's file, and says who has edited it.
+      // The CLI (2.1.330) writes a changed text to the plan's file, and says who edited it.
       updatedInput: { ...tool_input, ...(plan === undefined ? shownPlan(tool_input) : { plan }) },
     }),
     ...(update !== undefined && { updatedPermissions: [update] }),
@@ -111,21 +108,21 @@ function allow(
 }
 
 /**
- * The CLI (2.1.330) reads the plan's file again unless it gets another plan than it gave. If the file has changed
- * since, a line end more or less makes the plan that was shown another one.
+ * The CLI (2.1.330) reads the plan's file again if the answer has the plan that it sent. If the file has changed since,
+ * the user must get the plan that they saw: we add or remove a line end, so that the CLI takes it for a changed plan.
  */
 function shownPlan({ plan, planFilePath }: Record<string, unknown> = {}): { plan?: string } {
   if (typeof plan !== "string" || readText(String(planFilePath)) === plan) return {};
   return { plan: plan.endsWith("\n") ? plan.slice(0, -1) : `${plan}\n` };
 }
 
-/** With a reason Claude continues, and receives it; without one it stops, as after No in its terminal. */
+/** Claude receives the reason and continues. Without a reason it stops, as after No in its terminal. */
 function deny({ reason }: Answer): Decision {
   if (reason) return { behavior: "deny", message: reason };
   return { behavior: "deny", message: "The user rejected this.", interrupt: true };
 }
 
-/** The CLI's offers beside a plain yes: `update` goes back to it as it came. */
+/** One of the CLI's offers besides a plain yes. If the user chooses it, the CLI gets `update` back unchanged. */
 interface Suggestion {
   label: string;
   update: unknown;
@@ -149,7 +146,7 @@ type Update = v.InferOutput<typeof Update>;
 
 const MAX_LABEL = 300;
 
-/** The words for where the CLI (2.1.330) keeps it. */
+/** Describes where the CLI (2.1.330) keeps the rule. */
 const PLACES: Record<string, string> = {
   session: "in this session",
   localSettings: "in this project, for you",
@@ -157,7 +154,7 @@ const PLACES: Record<string, string> = {
   userSettings: "in all projects",
 };
 
-/** Those of a kind that we know: what cannot be described whole is not offered. */
+/** Leaves out the offers that we cannot describe completely. */
 function suggestions(offered: readonly unknown[] = []): Suggestion[] {
   return offered.flatMap((update) => {
     const { success, output } = v.safeParse(Update, update);
@@ -182,7 +179,7 @@ function label(update: Update): string {
   }
 }
 
-/** More than anyone reads, and less than what makes Neovim slow; the last line then says so. */
+/** Longer texts are too long to read, and make Neovim slow. The last line says that the text was cut. */
 const MAX_CHARACTERS = 200_000;
 const MAX_LINES = 5_000;
 const MAX_TITLE = 120;
@@ -190,8 +187,8 @@ const MAX_TITLE = 120;
 type Fields = Record<string, unknown>;
 
 /**
- * The whole text of a request for the user (lua/claude-code/sessions/requests.lua has the fields).
- * Nothing is left out but by length, which a line says.
+ * Describes a request for the user; lua/claude-code/sessions/requests.lua has the fields. The text is complete: it
+ * leaves nothing out, except that a long one ends with a line that says so.
  */
 export function describe({ tool_name = "", tool_input = {} }: HookInput) {
   const { text, syntax } = body(tool_name, tool_input);
@@ -219,7 +216,7 @@ function body(tool: string, input: Fields): { text: string; syntax?: string } {
   return { text: fields(input).join("\n") || "The request has no arguments." };
 }
 
-/** One field as it is, and the others below it: with a plan the CLI may ask for permissions. */
+/** The text of one field, then the other fields: with a plan, for example, Claude may ask for permissions. */
 function withOthers(text: string, { ...others }: Fields, field: string): string {
   delete others[field];
   const more = fields(others);
@@ -235,8 +232,8 @@ const Change = v.union([
 ]);
 
 /**
- * The file of an edit, and the lines that go and come. Undefined for any other input, of which that
- * would leave something out: every tool chooses the names of its fields.
+ * The file of an edit, and its old and new lines. Undefined if the input has any other field, which this text would
+ * leave out: every tool names its own fields.
  */
 function changes(input: Fields): string[] | undefined {
   const { file_path, replace_all, ...change } = input;
@@ -270,7 +267,7 @@ function shortened(text: string): string[] {
 }
 
 const MAX_QUESTION = 200;
-/** Longer options do not fit a list: the user reads them in Claude's terminal. */
+/** In characters. Longer options do not fit into a list; the user reads them in Claude's terminal. */
 const MAX_OPTION = 5_000;
 
 const Option = v.pipe(v.string(), v.maxLength(MAX_OPTION));
@@ -287,7 +284,7 @@ const Questions = v.object({
   ),
 });
 
-/** One of Claude's questions, and how the user sees it. */
+/** One of Claude's questions. Neovim gets `shown`. */
 export interface Question {
   question: string;
   /** The question in one line. */
@@ -300,13 +297,13 @@ export interface Question {
   };
 }
 
-/** The user's: numbers of options, from 1 on, or a text of their own. */
+/** The user chose options, which count from 1, or wrote a text. */
 interface Reply {
   options?: number[] | undefined;
   text?: string | undefined;
 }
 
-/** The questions of AskUserQuestion, none if they are not as expected; undefined for any other tool. */
+/** The questions of AskUserQuestion: empty if we do not know their format, undefined for any other tool. */
 export function questions({ tool_name, tool_input }: HookInput): Question[] | undefined {
   if (tool_name !== "AskUserQuestion") return undefined;
   const { success, output } = v.safeParse(Questions, tool_input);
@@ -326,7 +323,7 @@ export function questions({ tool_name, tool_input }: HookInput): Question[] | un
   }));
 }
 
-/** As the CLI (2.1.330) wants them in the tool's input: by question, several with commas. */
+/** The CLI (2.1.330) expects the answers by question in the tool's input, and several of them with commas. */
 function repliesByQuestion(asked: Question[], replies: Reply[]): Record<string, string> {
   return Object.fromEntries(
     asked.map(({ question, labels }, index) => {

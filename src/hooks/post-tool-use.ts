@@ -5,16 +5,13 @@ import type { HookCall } from "./call";
 import { changedPaths, createdFile } from "./input";
 import { problemLine } from "./problem";
 
-/** Longer contexts the CLI replaces by a preview (over 10,000 characters, measured with 2.1.330). */
+/** The CLI replaces a context of over 10,000 characters by a preview (measured with 2.1.330). */
 const MAX_PROBLEMS = 20;
 
-/** The most of one command; a codemod may change thousands, each of which Neovim would load. */
+/** For one command: Neovim loads each file, and a codemod may change thousands. */
 const MAX_FILES = 50;
 
-/**
- * Files were edited, by an editing tool or by Bash: Neovim shows them, and Claude may receive what is
- * wrong with them now.
- */
+/** An editing tool or Bash has changed files. Neovim shows them, and reports new problems in them to Claude. */
 export async function postToolUse(call: HookCall) {
   const paths = changedPaths(call.input, call.cwd).filter((path) => existsSync(path));
   const reports: string[] = [];
@@ -30,11 +27,11 @@ export async function postToolUse(call: HookCall) {
 async function edited(call: HookCall, path: string): Promise<string | undefined> {
   const params = { path, created: createdFile(call.input) };
   const answer = await call.ask("session_edited", params);
-  // A file that Bash changed is reported by the Stop hook: a command may change many at once.
+  // The Stop hook reports problems in files that Bash changed: one command may change many files.
   if (!answer?.report || call.input.tool_name === "Bash") return undefined;
   const times = { waitMs: answer.timeout_ms };
   const found = await call.askWhenSettled("session_new_problems", params, times);
-  // Unsettled problems may be older than the edit; the Stop hook waits for them.
+  // Unsettled problems may be older than the edit. The Stop hook waits until they have settled.
   if (!found?.settled || found.items.length === 0) return undefined;
   return report(path, found, call.cwd);
 }

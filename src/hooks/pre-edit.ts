@@ -8,7 +8,7 @@ import type { HookCall } from "./call";
 import { editedPath } from "./input";
 
 const HOLD_MS = 60_000;
-/** Neovim merges no larger file. */
+/** Neovim does not merge larger files. */
 const MAX_BYTES = 2 * 1024 * 1024;
 
 const ToolInput = v.union([
@@ -21,13 +21,13 @@ const ToolInput = v.union([
 ]);
 
 /**
- * Claude is about to edit a file: once in a turn it waits for the user's unsaved edits of it, if they would
- * conflict, and has to read the file again once they are written. A user who is away, or wants none of that, holds
- * nothing.
+ * Claude is about to edit a file. If the edit conflicts with the user's unsaved edits, Claude waits, once in a turn,
+ * until the user has saved them, and must then read the file again. Claude does not wait if the user is away, or has
+ * switched this off.
  */
 export async function preEdit(call: HookCall): Promise<object | undefined> {
   const path = editedPath(call.input, call.cwd);
-  // If the CLI asks, the diff shows unsaved edits.
+  // In these modes the CLI shows a diff, which includes the unsaved edits.
   const asks = ASKING_MODES.includes(call.input.permission_mode ?? "");
   if (path === undefined || asks) return undefined;
   const text = textAfter(call.input.tool_input, path);
@@ -45,7 +45,7 @@ export async function preEdit(call: HookCall): Promise<object | undefined> {
   };
 }
 
-/** The file's text once the tool has run; undefined if it fails, and of a notebook. */
+/** The file's text after the edit; undefined if the edit would fail, and for a notebook. */
 function textAfter(input: unknown, path: string): string | undefined {
   const { success, output } = v.safeParse(ToolInput, input);
   if (!success) return undefined;
@@ -54,7 +54,7 @@ function textAfter(input: unknown, path: string): string | undefined {
   const read = () => below(dirname(real), basename(real), (place) => place.read(MAX_BYTES));
   const before = attempt(read)?.bytes.toString().replaceAll("\r\n", "\n");
   const { old_string, new_string, replace_all } = output;
-  // U+FFFD replaces bytes that are not UTF-8.
+  // A U+FFFD stands for bytes that are not UTF-8.
   if (!before?.includes(old_string) || before.includes("\uFFFD")) return undefined;
   return replace_all
     ? before.replaceAll(old_string, () => new_string)

@@ -5,7 +5,7 @@ import { visibleLine } from "../lib/visible";
 
 const MAX_CHARACTERS = 200;
 
-/** One problem in one line, as compilers write it: `src/a.ts:3:7 error: … [code] (source)`. */
+/** Formats a problem as compilers do, in one line: `src/a.ts:3:7 error: … [code] (source)`. */
 export function problemLine(path: string, item: Diagnostic, root: string): string {
   const place = `${shownPath(path, root)}:${item.lnum + 1}:${item.col + 1}`;
   const code = item.code ? ` [${firstLine(String(item.code))}]` : "";
@@ -13,7 +13,7 @@ export function problemLine(path: string, item: Diagnostic, root: string): strin
   return `${place} ${SEVERITY_NAMES.compiler[item.severity - 1]}: ${firstLine(item.message)}${code}${source}`;
 }
 
-/** Messages quote source code, which may be long and hold anything. */
+/** A message may quote source code, with long lines and any characters. */
 function firstLine(message: string): string {
   const line = message.trim().split("\n", 1)[0] ?? "";
   return visibleLine(line, MAX_CHARACTERS);

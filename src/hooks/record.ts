@@ -6,7 +6,7 @@ import type { Comparison, Recorder } from "../review/record/recorder";
 import { cliPid, type HookCall } from "./call";
 import { editedPath } from "./input";
 
-/** Records an event; some events require a comparison of the work tree. */
+/** The handlers record an event, and say whether it requires a comparison of the work tree. */
 export const EVENTS: Record<string, (recorder: Recorder, call: HookCall) => Comparison> = {
   "session-start": () => "compare",
   "user-prompt-submit": (recorder, { input }) =>
@@ -28,8 +28,8 @@ export const EVENTS: Record<string, (recorder: Recorder, call: HookCall) => Comp
 };
 
 /**
- * Records what a hook says of Claude's changes. Never throws: Claude and the hook's other work go on
- * without, and the review is marked as incomplete.
+ * Records the changes that a hook reports. Never throws: after a failure the review is marked as incomplete, and the
+ * hook continues.
  */
 export async function record(event: string, call: HookCall): Promise<void> {
   const handle = EVENTS[event];
@@ -37,22 +37,24 @@ export async function record(event: string, call: HookCall): Promise<void> {
   let root: string | undefined;
   try {
     root = reviewRoot(projectFolder(call));
-    // Loaded only here: the journal's schemas are for those who read it.
+    // Loaded only here: other hooks do not need the journal's schemas.
     const { Recorder } = await import("../review/record/recorder");
     const recorder = new Recorder(root, startedAt());
     if (handle(recorder, call) === "enough") return;
-    // Starting a process is loaded where one is started.
+    // Loaded only here: few hooks start a process.
     const request = await import("../review/record/comparison-request");
     request.startComparison(recorder.project, call.installation, (problem) =>
       call.log.warn(`The work tree was not compared: ${problem}`),
     );
   } catch (error) {
-    call.log.warn(`The review lacks a change, since it could not be recorded: ${message(error)}`);
+    call.log.warn(
+      `A change is missing from the review, since it could not be recorded: ${message(error)}`,
+    );
     if (root !== undefined) noteIncomplete(reviewFolder(root));
   }
 }
 
-/** The CLI's working folder moves with Claude's `cd` (measured with 2.1.330). */
+/** `call.cwd` changes when Claude uses `cd` (measured with 2.1.330). */
 function projectFolder(call: HookCall): string {
   return process.env.CLAUDE_PROJECT_DIR || call.cwd;
 }
@@ -71,9 +73,9 @@ function toolCall({ input, cwd }: HookCall): ToolCall {
   };
 }
 
-/** The user submits a prompt: Claude receives with it which of its edits were undone. */
+/** The user submits a prompt. With it Claude receives a list of its edits that the user has undone. */
 export async function userPromptSubmit(call: HookCall) {
-  // Loaded only here: the journal's schemas are for those who read it.
+  // Loaded only here: other hooks do not need the journal's schemas.
   const { takeUndoneEdits } = await import("../review/undone-edits");
   const additionalContext = takeUndoneEdits(projectFolder(call), call.input.session_id);
   if (additionalContext === undefined) return undefined;

@@ -6,14 +6,14 @@ import { problemLine } from "./problem";
 
 type Summary = NonNullable<Result<"session_summary">>;
 
-/** `systemMessage` is for the user: the CLI prints "Stop says: …", and the turn ends (2.1.330). */
+/** The CLI (2.1.330) prints `systemMessage` for the user, as "Stop says: …". */
 type StopDecision =
   | { continue: true; systemMessage?: string }
   | { decision: "block"; reason: string };
 
 /**
- * Claude wants to end its turn: not while the files it edited have problems (spec 04, phase 1), but
- * it is blocked only so often for one prompt.
+ * Claude wants to end its turn. We block that while the files that it edited have problems (spec 04, phase 1), but only
+ * a limited number of times for one prompt.
  */
 export async function stop(call: HookCall): Promise<StopDecision> {
   const first = await call.ask("session_summary", {});
@@ -29,14 +29,15 @@ export async function stop(call: HookCall): Promise<StopDecision> {
 }
 
 /**
- * Was this prompt blocked often enough? Our own blocks are counted where the prompt is named: the
- * flag may stem from another hook. The CLI itself would honour eight in a row (measured with 2.1.330).
+ * Says whether this prompt has been blocked often enough. Neovim counts our own blocks by prompt: `stop_hook_active`
+ * may come from another program's hook, so it decides only if the prompt has no id. The CLI accepts eight blocks in a
+ * row (measured with 2.1.330).
  */
 function wasBlocked({ input }: HookCall, { blocked, retries }: Summary): boolean {
   return input.prompt_id ? blocked >= retries : input.stop_hook_active === true;
 }
 
-/** Claude may stop. If no one knows whether its edits are right, the user reads that. */
+/** Claude may stop. If Neovim does not know whether the edits have problems, a message says so to the user. */
 async function allow(call: HookCall, params: { waited?: true } = {}): Promise<StopDecision> {
   const unknown = (await call.ask("session_allowed", params))?.unknown;
   if (unknown) call.log.warn(`Claude ended its turn with ${unknown}`);
@@ -63,7 +64,7 @@ function reason(summary: Summary, call: HookCall): string {
   return [...lines, ...worst].join("\n");
 }
 
-/** Claude Code gives the tools of its plugins' servers another prefix. */
+/** Claude Code gives the tools of a plugin's servers another prefix. */
 function detailTool(installation: Installation): string {
   const server = installation === "plugin" ? `plugin_${PLUGIN_NAME}_${SERVER_NAME}` : SERVER_NAME;
   return `mcp__${server}__get_session_diagnostics`;

@@ -8,18 +8,18 @@ const port = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(65_535));
 const PortRange = v.object({ first: port, last: port });
 
 const Launch = v.object({
-  /** Must equal our own; checked by the caller, who can say both. */
+  /** Must equal our CONTRACT. `serve` checks it. */
   contract: v.number(),
   version: v.string(),
-  /** Our own path as the plugin found us, which lasts longer than the one behind symlinks. */
+  /** Our own path as the plugin found it. An update may remove the target of a symlink, but not the symlink. */
   executable: v.optional(v.string(), process.execPath),
-  /** UUID v4. Comes by stdin because argv can be read by every user of the machine. */
+  /** UUID v4. It comes through stdin because every user of the machine can read our arguments. */
   token: v.pipe(v.string(), v.uuid()),
-  /** Replaces `token` where another program has `port`: the CLI sends it the one of before. */
+  /** Replaces `token` if another program has taken `port`: the CLI sends the old token there. */
   nextToken: v.optional(v.pipe(v.string(), v.uuid())),
-  /** Neovim's, which the lock file names. */
+  /** Neovim's process id, for the lock file. */
   pid: v.pipe(v.number(), v.integer(), v.minValue(1)),
-  /** The port of an executable that died: the CLI only ever retries the old one. */
+  /** The port of an executable that died. The CLI reconnects only to its old port. */
   port: v.nullish(port),
   portRange: v.optional(PortRange),
   workspaceFolders: v.array(v.string()),
@@ -27,10 +27,10 @@ const Launch = v.object({
   logLevel: v.optional(v.picklist(LOG_LEVELS), "info"),
 });
 
-/** The one line of JSON with which the plugin starts the executable. */
+/** The line of JSON that the plugin writes to the stdin of the executable. */
 export type Launch = v.InferOutput<typeof Launch>;
 
-/** Throws Failure. The message says what is wrong, and quotes nothing: the line holds a token. */
+/** Throws Failure. The message names wrong fields without quoting them, since the line contains a token. */
 export function readLaunch(line: string): Launch {
   const value = parseJson(line);
   if (value === undefined) throw new Failure("the launch line on stdin is not JSON", "usage");
@@ -41,22 +41,21 @@ export function readLaunch(line: string): Launch {
   throw new Failure(text, "usage");
 }
 
-/** The ports of spec 01: a random one of 10000 to 65535, both included. */
+/** Spec 01 wants a random port in this range. Both ends are included. */
 const PORT_RANGE = { first: 10_000, last: 65_535 } as const;
 
 const ATTEMPTS = 50;
 
-/** An executable that has just been stopped may still hold the port that we take over. */
+/** In ms. An executable that was just stopped may hold the port that we take over for a moment longer. */
 const HANDOVER_MS = 1_000;
 const HANDOVER_STEP_MS = 20;
 
 type Wanted = Partial<Launch> & Pick<Launch, "token">;
 
 /**
- * Opens the port that the launch line asks for, and names the token that clients must show. Tries random
- * ports until one is free, so that no port can be taken between a probe and its use; a wanted port comes
- * first, for a while. `listen` opens a port, or throws. Rejects with the last error when no attempt
- * succeeded, or at once when the error is not that the port is taken.
+ * Opens a port for the server with `listen`, and chooses the token that clients must send. First tries the port that
+ * the launch line asks for, for a while, then random ports until one is free: a probe before `listen` would be a race.
+ * Rejects with the last error if every attempt fails, or at once if an error is not that the port is taken.
  */
 export async function openServerPort<L extends { readonly port: number }>(
   wanted: Wanted,
@@ -76,7 +75,7 @@ export async function openServerPort<L extends { readonly port: number }>(
   throw taken;
 }
 
-/** To another program that has the port of before by now, clients send the token of before. */
+/** If another program has the old port by now, clients send it the old token. */
 function tokenFor({ port: wanted, token, nextToken }: Wanted, port: number): string {
   return wanted && port !== wanted ? (nextToken ?? crypto.randomUUID()) : token;
 }

@@ -11,12 +11,12 @@ import { type Environment, isThere, namesIn, removeFile } from "../lib/paths";
 import { isAlive } from "../lib/process";
 
 const IDE_NAME = "Neovim";
-/** More than any editor's lock file has. */
+/** Longer than any editor's lock file. */
 const MAX_BYTES = 256 * 1024;
 
-/** The content of a lock file (spec: MCP server, Lock File Discovery). Paths are real paths. */
+/** The content of a lock file (spec 01, Lock File Discovery). Paths are real paths. */
 export interface LockContent {
-  /** None where the editor runs elsewhere: the CLI then looks whether the port answers (2.1.330). */
+  /** Missing if the editor runs elsewhere: the CLI (2.1.330) then checks that the port answers. */
   pid?: number | undefined;
   workspaceFolders: string[];
   ideName: string;
@@ -25,7 +25,7 @@ export interface LockContent {
   authToken: string;
 }
 
-/** A lock file of any editor, as far as it could be read. */
+/** The readable parts of any editor's lock file. */
 export interface Lock {
   path: string;
   port: number;
@@ -34,31 +34,30 @@ export interface Lock {
   pid?: number;
   ideName?: string;
   folders: string[];
-  /** Whether Claude Code can use it, and the process that it names, if it names one, runs. */
+  /** Claude Code can use it, and the process that it names is running. It need not name one. */
   alive: boolean;
 }
 
-/** The folder of our lock file. */
 export function lockFolder(env: Environment = process.env, home: string = homedir()): string {
   return join(claudeFolder(env, home), "ide");
 }
 
 /**
- * The folders in which a Claude CLI with this environment looks for editors: with CLAUDE_CONFIG_DIR set, both
- * folders (measured with Claude Code 2.1.330).
+ * The folders in which a Claude CLI with this environment looks for lock files. If CLAUDE_CONFIG_DIR is set, it still
+ * looks in the default folder, too (measured with 2.1.330).
  */
 export function lockFolders(env: Environment, home: string): string[] {
   return [...new Set([lockFolder(env, home), lockFolder({}, home)])];
 }
 
-/** All lock files of a folder; none where there is no such folder. */
+/** Empty if the folder does not exist. */
 export function readLocks(folder: string = lockFolder()): Lock[] {
   return namesIn(folder)
     .filter((name) => /^\d+\.lock$/.test(name))
     .map((name) => readLock(join(folder, name)));
 }
 
-/** Never throws: what is wrong is the `problem`, "missing" for no file. */
+/** Never throws: `problem` says what is wrong. It is "missing" if there is no file. */
 export function readLock(path: string): Lock {
   const lock: Lock = { path, port: Number.parseInt(basename(path), 10), folders: [], alive: false };
   const content = readJson(path, MAX_BYTES);
@@ -71,7 +70,7 @@ export function readLock(path: string): Lock {
   return { ...lock, alive: lock.pid === undefined || isAlive(lock.pid) };
 }
 
-/** Does a lock file that has none of these tokens name the port, in any folder where a CLI looks? */
+/** Does another program's lock file, one without these tokens, name the port? Looks where a CLI looks. */
 export function isNamed(port: number, ownTokens: readonly string[]): boolean {
   return lockFolders(process.env, homedir()).some((folder) => {
     const path = join(folder, `${port}.lock`);
@@ -80,8 +79,8 @@ export function isNamed(port: number, ownTokens: readonly string[]): boolean {
 }
 
 /**
- * Removes the lock files that dead Neovims left behind, and those that an executable of our own Neovim wrote before
- * it died; no other file. Returns the paths removed. Never throws.
+ * Removes the lock files of Neovims that have ended, and of earlier executables of our own Neovim. Returns the removed
+ * paths. Never throws.
  */
 export function sweepStaleLocks(
   folder: string = lockFolder(),
@@ -100,26 +99,23 @@ function tokenIn(path: string): string {
   return String(readJson(path, MAX_BYTES)?.authToken);
 }
 
-/** How often we try again while the lock file cannot be written. */
+/** The interval of retries, in ms, while the lock file cannot be written. */
 const RETRY_MS = 5_000;
-/** How long after an event we look: a file that is replaced makes several. */
+/** The delay after an event, in ms: replacing a file causes several events. */
 const FOLD_MS = 50;
 
 interface LockKeeperOptions {
   port: number;
   token: string;
-  /**
-   * Neovim's process id: Claude Code deletes lock files of processes that are not alive. Undefined if
-   * Neovim runs elsewhere.
-   */
+  /** Neovim's process id. Claude Code deletes the lock file if it is not alive. Undefined if Neovim runs elsewhere. */
   pid?: number;
   folders: readonly string[];
   log: Log;
 }
 
-/** Our lock file for as long as we serve: follows the workspace and comes back if it is removed. */
+/** Keeps our lock file while we serve: updates its workspace folders, and writes it again if it is removed. */
 export class LockKeeper {
-  /** The `problem` is another one than before, or gone. */
+  /** Emits `problem` when it changes. */
   readonly onProblem = new Emitter<string | undefined>();
   readonly #lock: OwnFile;
   readonly #options: LockKeeperOptions;
@@ -128,7 +124,7 @@ export class LockKeeper {
   #event: Timer | undefined;
   #retry: Timer | undefined;
   #folders: readonly string[];
-  /** Why there is no lock file, in a sentence for the user; undefined if there is one. */
+  /** A sentence for the user if the lock file cannot be written. */
   problem: string | undefined;
 
   constructor(options: LockKeeperOptions) {
@@ -166,10 +162,10 @@ export class LockKeeper {
   #update(): void {
     this.#write();
     this.#watch.follow([`${this.#folder}/`]);
-    // Changes before the watch began were missed.
+    // The file may have changed before the watch began.
     this.#write();
     clearTimeout(this.#retry);
-    // A folder that several machines or containers share may report no events.
+    // Without a pid, several machines or containers may share the folder, and then it may report no events.
     if (this.problem || this.#options.pid === undefined)
       this.#retry = setTimeout(() => this.#update(), RETRY_MS);
   }

@@ -7,22 +7,22 @@ import { type Client, isClaudeCode } from "../mcp/protocol";
 import { describeCursor } from "../methods";
 
 /**
- * How long the CLI ignores notifications after it asked for the tools, which is its last message
- * before it takes them; it does not say when (measured with Claude Code 2.1.330).
+ * For this time, in ms, the CLI ignores notifications after it has asked for the tools. That is its last message before
+ * it accepts notifications (measured with 2.1.330).
  */
 const IGNORES_MS = 600;
-/** Beside other programs, 400 ms were measured: the selection, which does no harm twice, is sent later, too. */
+/** On a slow machine the CLI may take longer, so we send the selection again then; repeating it does no harm. */
 const SLOW_MS = [2_000, 5_000];
 
-/** A CLI that has not asked for the tools by then will not. */
+/** A CLI that has not asked for the tools after this time, in ms, will not ask. */
 const ASKS_MS = 3_000;
 
-/** A language server reports on many files at once, and a session opens many: each is one change. */
+/** Combines the changes within this time, in ms: a language server reports on many files, and a session opens many. */
 const FOLD_MS = 100;
 
-/** All that the server sends without being asked (specs 03 and 05). */
+/** Sends all notifications of the server (specs 03 and 05). */
 export class Notifications {
-  /** The clients that have finished their handshake and take notifications. */
+  /** The clients that have finished their handshake. */
   readonly #subscribers = new Set<Client>();
   readonly #selection: SelectionNotifier;
   readonly #mentions: Mentions;
@@ -33,7 +33,7 @@ export class Notifications {
     this.#notifyDiagnostics(editor);
     this.#notifyResources(editor);
     editor.on("log_event", ({ name, data }) => {
-      // The CLI would only count them in its telemetry.
+      // The CLI uses these events only for its telemetry.
       for (const client of this.#subscribers) {
         if (!isClaudeCode(client)) client.notify("log_event", { eventName: name, eventData: data });
       }
@@ -54,7 +54,7 @@ export class Notifications {
     this.#later(client, ASKS_MS, () => this.#mentions.deliverTo(client, "now"));
   }
 
-  /** Sends again what the CLI has ignored, and only now what it would have ignored. */
+  /** Sends the selection again, which the CLI has ignored so far, and the mentions, which waited for this. */
   toolsListed(client: Client): void {
     if (!isClaudeCode(client)) return;
     this.#later(client, IGNORES_MS, () => {
@@ -69,7 +69,7 @@ export class Notifications {
     this.#mentions.deliver();
   }
 
-  /** `closeAllDiffTabs` marks a prompt, with which the CLI forgets the selection. */
+  /** The CLI calls `closeAllDiffTabs` when the user submits a prompt, and then forgets the selection. */
   toolCalled(name: string, client: Client): void {
     if (name !== "closeAllDiffTabs") return;
     void this.#selection.resend(client);
@@ -81,7 +81,7 @@ export class Notifications {
     }, ms).unref();
   }
 
-  /** `diagnostics_changed` (spec 03) with the files whose diagnostics changed. */
+  /** Sends `diagnostics_changed` (spec 03) with the files whose diagnostics have changed. */
   #notifyDiagnostics(editor: EditorPort): void {
     const changed = new Set<string>();
     const notify = folded(() => {
@@ -94,7 +94,7 @@ export class Notifications {
     });
   }
 
-  /** MCP's notification that the open files have changed. */
+  /** Sends MCP's notification when the open files have changed. */
   #notifyResources(editor: EditorPort): void {
     let sent = "";
     const compare = folded(() => {
@@ -108,13 +108,12 @@ export class Notifications {
     });
   }
 
-  /** Sends one notification to every client. */
   #notify(method: string, params: unknown): void {
     for (const client of this.#subscribers) client.notify(method, params);
   }
 }
 
-/** Runs once for a burst of calls. */
+/** Runs `action` once for all calls within FOLD_MS. */
 function folded(action: () => void): () => void {
   let timer: Timer | undefined;
   return () => {
@@ -126,10 +125,10 @@ function folded(action: () => void): () => void {
   };
 }
 
-/** Each notification's parameters as they were sent last: a client gets the same only once. */
+/** The last parameters of each notification. A client does not get the same parameters twice. */
 type Sent = Map<string, string>;
 
-/** `selection_changed` (spec 03) for every client; spec 05's notifications for all but Claude Code. */
+/** Sends `selection_changed` (spec 03) to every client, and the notifications of spec 05 to all but Claude Code. */
 class SelectionNotifier {
   readonly #sent = new WeakMap<Client, Sent>();
 
@@ -143,13 +142,13 @@ class SelectionNotifier {
   }
 
   /**
-   * Sends a client the latest selection, whatever it got before: the CLI forgets it with every
-   * prompt and every new connection (measured with Claude Code 2.1.330).
+   * Sends the latest selection again, even if the client has it: the CLI forgets the selection with every prompt and
+   * every new connection (measured with 2.1.330).
    */
   async resend(client: Client): Promise<void> {
     this.#sent.delete(client);
     const latest = this.editor.refreshSelection(!isClaudeCode(client));
-    // The last known one serves where Neovim is busy.
+    // If Neovim is busy, send the last known one.
     const selection = await latest.catch(() => this.editor.latestSelection);
     if (selection) this.#send(client, selection);
   }
@@ -157,7 +156,7 @@ class SelectionNotifier {
   #send(client: Client, selection: Selection): void {
     this.#notify(client, "selection_changed", selectionChanged(selection));
     if (isClaudeCode(client)) return;
-    // A file that was closed has no selection any more.
+    // No file is open, so nothing is selected.
     const none = selection.path === "" ? { active: false } : undefined;
     const { region = none, cursor } = selection;
     if (region) this.#notify(client, "editor/selection_changed", region);
@@ -174,7 +173,7 @@ class SelectionNotifier {
   }
 }
 
-/** Without a file: an empty `filePath`, by which the CLI drops the selection it had. */
+/** If no file is open, `filePath` is empty, and the CLI drops its selection. */
 function selectionChanged({ path, text, start, end, empty }: Selection): object {
   return {
     text,
@@ -185,12 +184,12 @@ function selectionChanged({ path, text, start, end, empty }: Selection): object 
 }
 
 /**
- * `at_mentioned` (spec 03), once each, in order, to the client that the user works with, else to the
- * one that was active last. A mention that no client can take yet waits; Neovim withdraws it if it waits
- * too long.
+ * Sends each mention once, and in order, as `at_mentioned` (spec 03). It goes to the client that the user works with,
+ * or else to the client that was active last. A mention waits until a client can take it; Neovim withdraws it if that
+ * takes too long.
  */
 export class Mentions {
-  /** The clients that get mentions, and whether they take them by now. */
+  /** The clients that take mentions, now or soon. */
   readonly #recipients = new WeakMap<Client, "soon" | "now">();
   #waiting: Mention[] = [];
 
@@ -208,13 +207,13 @@ export class Mentions {
     });
   }
 
-  /** The client can take mentions from now on, or will soon: then what is meant for it waits. */
+  /** The client can take mentions now, or will soon. In the latter case its mentions wait. */
   deliverTo(client: Client, when: "soon" | "now"): void {
     this.#recipients.set(client, when);
     this.deliver();
   }
 
-  /** Hands over what waits, where its recipient is there. */
+  /** Sends the waiting mentions whose recipients can take them. */
   deliver(): void {
     const byClient = Map.groupBy(this.#waiting, (mention) => this.#recipient(mention));
     this.#waiting = byClient.get(undefined) ?? [];
@@ -230,7 +229,7 @@ export class Mentions {
     return client && this.#recipients.get(client) === "now" ? client : undefined;
   }
 
-  /** The client that sent something last; of two at the same time the newer one. */
+  /** The client that sent the latest message; the newer client if two did at the same time. */
   #lastActive(wanted: (client: Client) => boolean): Client | undefined {
     const found = [...this.subscribers].filter(wanted);
     return found.sort((a, b) => a.lastActive - b.lastActive).at(-1);
@@ -245,7 +244,7 @@ export class Mentions {
   }
 }
 
-/** The line fields are left out without a range: the CLI ignores a mention with nulls. */
+/** Leaves out the line fields if there is no range: the CLI ignores a mention with nulls. */
 function atMentioned({ path, line_start, line_end }: Mention): object {
   if (line_start === undefined || line_end === undefined) return { filePath: path };
   return { filePath: path, lineStart: line_start, lineEnd: line_end };

@@ -14,23 +14,23 @@ import { Diffs, REASON, Rejections } from "./diffs";
 import { Notifications } from "./notifications";
 import { createTools } from "./tools";
 
-/** Reaches the model as the instructions of the MCP server "ide". */
+/** The model gets this as the instructions of the MCP server "ide". */
 const INSTRUCTIONS =
   "Neovim MCP server for Claude integration: shows proposed edits as diffs and reads diagnostics.";
 
-/** How long the last answers have to leave before the sockets are closed. */
+/** In ms: the last answers are sent in this time, before the sockets are closed. */
 const FLUSH_MS = 10;
 
 export interface IdeServer {
-  /** `remote`: the client runs there, and the transport lets pass only what it may. */
+  /** `remote` is where the client runs. Its transport lets only permitted messages pass. */
   connect(transport: Transport, remote?: Remote): void;
-  /** Answers every diff that still waits: closing Neovim does not accept it. */
+  /** Rejects every open diff: closing Neovim does not accept it. */
   end(): Promise<void>;
 }
 
 /**
- * The MCP server that Claude Code finds by the lock file. `onClientsChanged`: a client connected, gave its
- * name, or disconnected.
+ * The MCP server that Claude Code finds by the lock file. `onClientsChanged` is called when a client connects, gives
+ * its name, or disconnects.
  */
 export function createIdeServer(
   editor: EditorPort,
@@ -93,19 +93,19 @@ function describe(error: unknown): string {
 const MIME_TYPE = "text/plain";
 
 /**
- * A text of the user's that Claude has not received, as a resource. A CLI outside of Neovim gets a
- * mention of it in its prompt, and reads it when the user submits that: from then on it counts as
- * sent. It is always in the CLI's list, since a mention of what is not there stays a mere word.
+ * A resource with a text from the user that Claude has not received. A CLI outside of Neovim gets a mention of it in
+ * its prompt, and reads the resource when the user submits the prompt; then the text counts as sent. The resource is
+ * always in the CLI's list: without it, the CLI would not recognize the mention.
  */
 interface UserText {
-  /** Without `//`, as of two slashes in a mention the CLI drops one (measured with 2.1.330). */
+  /** Has no `//`: the CLI turns two slashes in a mention into one (measured with 2.1.330). */
   uri: string;
   name: string;
-  /** Reading takes the text. */
+  /** Returns the text, which then counts as sent. */
   take(client: Client): string | Promise<string>;
 }
 
-/** The open file buffers as MCP resources, with their unsaved text, and for Claude Code the user's texts. */
+/** The open files as MCP resources, with their unsaved text, and for Claude Code the user's texts. */
 function createResources(editor: EditorPort, userTexts: readonly UserText[]): Resources {
   const textsFor = (client: Client) => (isClaudeCode(client) ? userTexts : []);
   return {
@@ -128,7 +128,7 @@ function createResources(editor: EditorPort, userTexts: readonly UserText[]): Re
 
 async function bufferText(editor: EditorPort, uri: string, { remote }: Client): Promise<string> {
   const state = await editor.sync();
-  // A path that is refused is not open.
+  // A path that we refuse is not open.
   const paths = attempt(() => resolveUri(uri));
   const open = paths?.find(({ path }) => bufferAt(state, path)?.loaded);
   if (!open) {

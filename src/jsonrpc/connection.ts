@@ -22,8 +22,8 @@ export interface Handler {
 const MAX_PENDING = 1024;
 
 /**
- * One JSON-RPC 2.0 peer. Every request gets exactly one response, unless it was cancelled or the
- * connection ended. Synchronous answers leave in the order of their requests.
+ * One JSON-RPC 2.0 peer. Every request gets exactly one response, unless it was cancelled or the connection ended.
+ * Synchronous answers leave in the order of their requests.
  */
 export class Connection {
   readonly #incoming = new Map<Id, AbortController>();

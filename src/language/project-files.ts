@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { join, sep } from "node:path";
-import { gitTop } from "../claude/project";
 import { attempt } from "../lib/attempt";
+import { gitTop } from "../lib/git-folder";
 import { isBelow, isUnshared, passedFolder, sharedFolders } from "../lib/paths";
 import { command, Git, type GitResult } from "../review/git/run";
 

@@ -48,8 +48,8 @@ export function keptMode(stats: Stats): number {
 }
 
 /**
- * Writes a file that only its owner may read: mode 600 in a folder of mode 700, which is made.
- * Throws the system's error (EACCES, ENOSPC, …).
+ * Writes a file that only its owner may read: mode 600 in a folder of mode 700, which is made. Throws the system's
+ * error (EACCES, ENOSPC, …).
  */
 export function writePrivateFile(path: string, text: string): void {
   const folder = dirname(path);
@@ -58,9 +58,8 @@ export function writePrivateFile(path: string, text: string): void {
 }
 
 /**
- * Puts what `make` makes in place of the file at `path`, by a rename: no reader ever sees half of
- * it, and a program that runs keeps its file. Throws what `make` and the system throw; the file is
- * then as it was.
+ * Puts what `make` makes in place of the file at `path`, by a rename: no reader ever sees half of it, and a program
+ * that runs keeps its file. Throws what `make` and the system throw; the file is then as it was.
  */
 export function replace(path: string, make: (draft: string) => void): void {
   const draft = draftOf(path);

@@ -45,7 +45,9 @@ export class Place {
     return lstatSync(this.path, { throwIfNoEntry: false });
   }
 
-  /** Undefined: nothing is there. Throws an Error for what is neither file nor symlink, or has more than `mostBytes`. */
+  /**
+   * Undefined: nothing is there. Throws an Error for what is neither file nor symlink, or has more than `mostBytes`.
+   */
   read(mostBytes: number): FileBelow | undefined {
     const stats = this.stats();
     if (!stats) return undefined;
@@ -74,8 +76,8 @@ export class Place {
 
 /**
  * Calls `use` with the place of a file below a root, which is a real path, while the file's folder is open: what was
- * looked at is what is read, and nothing is written elsewhere. Undefined if there is no such folder, unless it
- * `makes` those that are missing below the root. Throws Failure "outside", what `use` throws, and the system's error. Linux
+ * looked at is what is read, and nothing is written elsewhere. Undefined if there is no such folder, unless it `makes`
+ * those that are missing below the root. Throws Failure "outside", what `use` throws, and the system's error. Linux
  * alone has names for open folders: elsewhere the folder is looked at before and after `use`, and a symlink that comes
  * and goes in between counts for what is written.
  */

@@ -3,7 +3,9 @@ import { printError } from "./output";
 /** The exit code for a command line, or a launch line, that is not accepted. */
 export const USAGE_EXIT = 2;
 
-/** The exit codes of failures with these codes; 1 for any other. The plugin knows `contract` (server/exit_message.lua). */
+/**
+ * The exit codes of failures with these codes; 1 for any other. The plugin knows `contract` (server/exit_message.lua).
+ */
 export const EXIT_CODES: Readonly<Record<string, number>> = {
   usage: USAGE_EXIT,
   contract: 3,

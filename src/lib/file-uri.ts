@@ -1,7 +1,6 @@
 /**
- * File URIs and the paths they stand for. Paths are absolute, with the system's own separators, or those
- * of the system that `windows` names.
- * Clients send URIs percent-encoded (RFC 8089) or raw (`file://` + path, as Claude Code does).
+ * File URIs and the paths they stand for. Paths are absolute, with the system's own separators, or those of the system
+ * that `windows` names. Clients send URIs percent-encoded (RFC 8089) or raw (`file://` + path, as Claude Code does).
  */
 import { attempt } from "./attempt";
 
@@ -19,8 +18,8 @@ export function fileUri(path: string, windows = WINDOWS): string {
 }
 
 /**
- * The paths a URI may mean, most likely first: a raw URI can hold a `%20` that is part of a name,
- * so both readings are offered where they differ. Empty when it is not a file URI of this machine.
+ * The paths a URI may mean, most likely first: a raw URI can hold a `%20` that is part of a name, so both readings are
+ * offered where they differ. Empty when it is not a file URI of this machine.
  */
 export function pathsOfUri(uri: string, windows = WINDOWS): string[] {
   if (!uri.toLowerCase().startsWith(SCHEME)) return [];

@@ -1,10 +1,19 @@
-import { join, resolve } from "node:path";
+import { existsSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
 import { statOf } from "./paths";
 import { readText } from "./read-regular";
 
+/** The top of the git repository around a folder. */
+export function gitTop(folder: string): string | undefined {
+  for (let top = folder; ; top = dirname(top)) {
+    if (existsSync(join(top, ".git"))) return top;
+    if (dirname(top) === top) return undefined;
+  }
+}
+
 const COMMIT = /^[0-9a-f]{40,64}$/;
 
-/** The commit that HEAD names, read without git. Undefined before the first commit, and if only git can find it. */
+/** Reads the commit of HEAD without git. Undefined before the first commit, and if only git can find it. */
 export function headCommit(root: string): string | undefined {
   const git = gitFolder(root);
   if (git === undefined) return undefined;
@@ -21,7 +30,7 @@ export function commonFolder(git: string): string {
   return resolve(git, readGitFile(join(git, "commondir")) ?? ".");
 }
 
-/** `.git`, or where the file of that name leads, in worktrees and submodules. */
+/** The git folder of a work tree: `.git`, or the folder that the file `.git` of a worktree or submodule names. */
 export function gitFolder(root: string): string | undefined {
   const path = join(root, ".git");
   if (statOf(path)?.isDirectory()) return path;
@@ -40,7 +49,7 @@ function commit(text: string | undefined): string | undefined {
   return text !== undefined && COMMIT.test(text) ? text : undefined;
 }
 
-/** The text of one of the short files in a git folder. */
+/** The text of a short file in a git folder, without white space around it. */
 export function readGitFile(path: string): string | undefined {
   return readText(path)?.trim();
 }

@@ -10,8 +10,8 @@ const STALE_MS = 10 * 60_000;
 const RETRY_MS = 20;
 
 /**
- * Takes the lock of this name: no other process has it until it is disposed of, or this process is
- * killed. Undefined if another process has it. Throws the system's error.
+ * Takes the lock of this name: no other process has it until it is disposed of, or this process is killed. Undefined if
+ * another process has it. Throws the system's error.
  */
 export function tryLock(path: string): Disposable | undefined {
   makePrivateFolder(dirname(path));

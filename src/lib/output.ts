@@ -6,8 +6,8 @@ const STDERR = 2;
 const RETRY_MS = 1;
 
 /**
- * Writes all of `text` to stdout before it returns. `process.stdout` would load Node's streams and
- * terminals, which takes longer than all else of a hook (4 ms of processor time with Bun 1.4.5).
+ * Writes all of `text` to stdout before it returns. `process.stdout` would load Node's streams and terminals, which
+ * takes longer than all else of a hook (4 ms of processor time with Bun 1.4.5).
  */
 export function print(text: string): void {
   write(STDOUT, text);

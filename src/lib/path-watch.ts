@@ -30,8 +30,8 @@ export function watchProblem(): string | undefined {
 }
 
 /**
- * Reports that one of some paths has changed, by the system's events: at once, and once more a little later.
- * Nothing runs at rest, unless the system refuses a watch: then it looks by time, and asks again for the watch.
+ * Reports that one of some paths has changed, by the system's events: at once, and once more a little later. Nothing
+ * runs at rest, unless the system refuses a watch: then it looks by time, and asks again for the watch.
  */
 export class PathWatch {
   readonly #folders = new Map<string, Folder>();
@@ -41,8 +41,8 @@ export class PathWatch {
   constructor(private readonly onChange: () => void) {}
 
   /**
-   * Watches these paths and no others; one ending with "/" is a folder with all that is in it. Returns
-   * whether one of them was not watched before: nothing has reported its changes until now.
+   * Watches these paths and no others; one ending with "/" is a folder with all that is in it. Returns whether one of
+   * them was not watched before: nothing has reported its changes until now.
    */
   follow(paths: Iterable<string>): boolean {
     const wanted = new Map<string, Set<string>>();
@@ -132,8 +132,8 @@ function stamps(folder: string, names: Set<string>): string {
 }
 
 /**
- * The folder to watch for a path, and the name in it: "" for all of them. If a folder is missing,
- * watches the nearest one above it to notice its creation.
+ * The folder to watch for a path, and the name in it: "" for all of them. If a folder is missing, watches the nearest
+ * one above it to notice its creation.
  */
 function placeOf(path: string): [folder: string, name: string] {
   let [folder, name] = path.endsWith("/")

@@ -17,7 +17,9 @@ import { attempt } from "./attempt";
 export type Environment = Record<string, string | undefined>;
 
 const NAME = "claude-code.nvim";
-/** PATH_MAX of Linux and macOS; the limit of Windows. No file has a longer path, and a long one is costly to look for. */
+/**
+ * PATH_MAX of Linux and macOS; the limit of Windows. No file has a longer path, and a long one is costly to look for.
+ */
 export const MAX_PATH = { posix: 4_096, win32: 32_767 } as const;
 export const MAX_PATH_BYTES = MAX_PATH[process.platform === "win32" ? "win32" : "posix"];
 /** As many symlinks as Linux follows. */
@@ -84,9 +86,8 @@ export function isExecutable(path: string): boolean {
 }
 
 /**
- * `path` with symlinks resolved, as far as it exists: a file that is still to be made is placed in the
- * real folder it will stand in, also behind a symlink that leads to it. Lua's `path.real`
- * (editor/documents/) finds the same.
+ * `path` with symlinks resolved, as far as it exists: a file that is still to be made is placed in the real folder it
+ * will stand in, also behind a symlink that leads to it. Lua's `path.real` (editor/documents/) finds the same.
  */
 export function realPath(path: string): string {
   let name = path;
@@ -127,9 +128,9 @@ export function stateFolder(): string {
 }
 
 /**
- * The one path of the executable that is ever written into a settings file, which upgrades
- * re-point: `${XDG_DATA_HOME:-~/.local/share}/claude-code.nvim/bin/claude-code-nvim`, on Windows
- * below %LOCALAPPDATA%. lua/claude-code/install/store.lua has the same.
+ * The one path of the executable that is ever written into a settings file, which upgrades re-point:
+ * `${XDG_DATA_HOME:-~/.local/share}/claude-code.nvim/bin/claude-code-nvim`, on Windows below %LOCALAPPDATA%.
+ * lua/claude-code/install/store.lua has the same.
  */
 export function stablePath(): string {
   const { XDG_DATA_HOME } = process.env;

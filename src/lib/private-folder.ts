@@ -14,9 +14,9 @@ import { isBelow, stateFolder } from "./paths";
 import { readRange, withRegular } from "./read-regular";
 
 /**
- * Makes a folder that only its owner may enter: it and, where it lies in the state folder, those above it up to
- * that one get mode 700, whatever the umask is or was. Throws the system's error, and an Error where one in
- * the state folder belongs to another user, who could put there what we would believe.
+ * Makes a folder that only its owner may enter: it and, where it lies in the state folder, those above it up to that
+ * one get mode 700, whatever the umask is or was. Throws the system's error, and an Error where one in the state folder
+ * belongs to another user, who could put there what we would believe.
  */
 export function makePrivateFolder(folder: string): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });

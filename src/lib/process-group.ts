@@ -24,8 +24,8 @@ interface GroupResult {
 
 /**
  * Runs a program in a session and a process group of its own. The whole group is killed at a limit, when `signal`
- * aborts, when the program ends, and with the executable. A process that leaves the group (a daemon) stays: it has the user's
- * rights, as the program has. Rejects when the program cannot be started.
+ * aborts, when the program ends, and with the executable. A process that leaves the group (a daemon) stays: it has the
+ * user's rights, as the program has. Rejects when the program cannot be started.
  */
 export async function runInGroup(
   command: readonly string[],

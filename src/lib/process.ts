@@ -66,8 +66,8 @@ const TICK_MS = 10;
 const MAX_LOADING_MS = 10_000;
 
 /**
- * When this process was started, in ms since the epoch. Linux knows it; the runtime's own time begins
- * when the program has been loaded, on a busy machine 100 ms later.
+ * When this process was started, in ms since the epoch. Linux knows it; the runtime's own time begins when the program
+ * has been loaded, on a busy machine 100 ms later.
  */
 export function startedAt(): number {
   const loaded = performance.timeOrigin;
@@ -91,8 +91,8 @@ export function signalled(): Promise<string> {
 }
 
 /**
- * The processes that the executable has started and that still run: ids, negative ones of whole groups. They end
- * with the executable: a git that opens a FIFO would never end.
+ * The processes that the executable has started and that still run: ids, negative ones of whole groups. They end with
+ * the executable: a git that opens a FIFO would never end.
  */
 export const ownChildren = new Set<number>();
 

@@ -16,8 +16,8 @@ import { keptMode, replace } from "./atomic-write";
 import { realPath } from "./paths";
 
 /**
- * Gives the file at `path` a text, as `rewrite` does. Folders are made, a symlink stays one: its target is
- * written. Throws the system's error.
+ * Gives the file at `path` a text, as `rewrite` does. Folders are made, a symlink stays one: its target is written.
+ * Throws the system's error.
  */
 export function writeText(path: string, text: string): void {
   const file = realPath(path);
@@ -26,9 +26,9 @@ export function writeText(path: string, text: string): void {
 }
 
 /**
- * Writes a file's bytes so that its owner, hard links and mode stay, but for setuid and setgid, unless it gets
- * another `mode`. `stats`: lstat's of the file, which is not a symlink; undefined for a new one. Throws the system's
- * error; the file is then as it was, unless it has several names.
+ * Writes a file's bytes so that its owner, hard links and mode stay, but for setuid and setgid, unless it gets another
+ * `mode`. `stats`: lstat's of the file, which is not a symlink; undefined for a new one. Throws the system's error; the
+ * file is then as it was, unless it has several names.
  */
 export function rewrite(
   file: string,

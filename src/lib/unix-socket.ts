@@ -1,8 +1,8 @@
 import { withDeadline } from "./deadline";
 
 /**
- * A connection by a socket path or a named pipe. Not by Node's `net`, whose streams take as long to
- * load as all else that talks to Neovim.
+ * A connection by a socket path or a named pipe. Not by Node's `net`, whose streams take as long to load as all else
+ * that talks to Neovim.
  */
 export class UnixSocket {
   #socket: Bun.Socket<UnixSocket | undefined> | undefined;

@@ -1,7 +1,7 @@
 /**
- * Control characters, those that turn the direction of text, and invisible ones, of which some are letters
- * (U+3164); not the variation selectors of emojis. Joiners are among them behind a letter of ASCII or one another.
- * Marks in buffers have the same (lua/claude-code/editor/changes/hidden.lua).
+ * Control characters, those that turn the direction of text, and invisible ones, of which some are letters (U+3164);
+ * not the variation selectors of emojis. Joiners are among them behind a letter of ASCII or one another. Marks in
+ * buffers have the same (lua/claude-code/editor/changes/hidden.lua).
  */
 const HIDDEN =
   /[[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]--[\u{fe00}-\u{fe0f}\u{200c}\u{200d}]]|(?<![[^\0-\x7f]--[\u{200c}\u{200d}]])[\u{200c}\u{200d}]/gv;

@@ -15,8 +15,8 @@ export interface MethodEditor extends Pick<EditorPort, "call"> {
 }
 
 /**
- * One of spec 05's methods. Said once, offered twice: as a JSON-RPC method (`editor/position`) on
- * the WebSocket and as an MCP tool (`editor_position`) on the stdio server.
+ * One of spec 05's methods. Said once, offered twice: as a JSON-RPC method (`editor/position`) on the WebSocket and as
+ * an MCP tool (`editor_position`) on the stdio server.
  */
 function defineMethod<S extends v.GenericSchema>(definition: {
   name: string;
@@ -43,9 +43,9 @@ function defineMethod<S extends v.GenericSchema>(definition: {
 }
 
 /**
- * Spec 05: lines 1-based, columns 0-based in characters, `start` and `end` 1-based character
- * offsets, the end behind the last character. Only `active` when nothing is selected. `truncated`
- * when the text was cut at 100,000 bytes; the ends never are.
+ * Spec 05: lines 1-based, columns 0-based in characters, `start` and `end` 1-based character offsets, the end behind
+ * the last character. Only `active` when nothing is selected. `truncated` when the text was cut at 100,000 bytes; the
+ * ends never are.
  */
 const selection = defineMethod({
   name: "editor/selection",
@@ -78,8 +78,8 @@ export function describeCursor(cursor: Cursor): object {
 }
 
 /**
- * Spec 05, with Neovim's meaning: `major_mode` is the filetype, `size` counts characters (0 for a
- * buffer that is not loaded), special buffers are those that show no file or are not listed.
+ * Spec 05, with Neovim's meaning: `major_mode` is the filetype, `size` counts characters (0 for a buffer that is not
+ * loaded), special buffers are those that show no file or are not listed.
  */
 const buffers = defineMethod({
   name: "editor/buffers",

@@ -41,7 +41,9 @@ interface ExecutableIdentity {
   version: string;
 }
 
-/** EditorPort over msgpack-RPC with `lua/claude-code/editor`. Neovim pushes its state, and answers with it when asked. */
+/**
+ * EditorPort over msgpack-RPC with `lua/claude-code/editor`. Neovim pushes its state, and answers with it when asked.
+ */
 export class NeovimEditor implements EditorPort {
   readonly state = new EditorState();
   readonly #events = new Map<EventName, Emitter<unknown>>();
@@ -70,8 +72,8 @@ export class NeovimEditor implements EditorPort {
   }
 
   /**
-   * Makes us known to Neovim and takes its whole state. Waits as long as Neovim is busy; a `sync` in the meantime
-   * waits for this.
+   * Makes us known to Neovim and takes its whole state. Waits as long as Neovim is busy; a `sync` in the meantime waits
+   * for this.
    */
   attach(identity: ExecutableIdentity): Promise<void> {
     return this.#track(this.#attach(identity));
@@ -100,9 +102,9 @@ export class NeovimEditor implements EditorPort {
   }
 
   /**
-   * Takes what has changed until after this call. One question is under way at most, and all who
-   * come in the meantime share the next: a crowd is not a load for Neovim. There is no deadline here,
-   * since Neovim reports each change once: an answer that comes late has to be taken all the same.
+   * Takes what has changed until after this call. One question is under way at most, and all who come in the meantime
+   * share the next: a crowd is not a load for Neovim. There is no deadline here, since Neovim reports each change once:
+   * an answer that comes late has to be taken all the same.
    */
   #pull(): Promise<void> {
     if (!this.#pulling) return this.#track(this.#takeFrom(CALL, ["sync", {}]));

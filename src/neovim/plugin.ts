@@ -50,8 +50,8 @@ export class Plugin {
   }
 
   /**
-   * Runs a method of `lua/claude-code/editor`. Rejects with Failure "no_plugin", "busy" (no
-   * answer in time), "gone", or the plugin's own.
+   * Runs a method of `lua/claude-code/editor`. Rejects with Failure "no_plugin", "busy" (no answer in time), "gone", or
+   * the plugin's own.
    */
   async call<M extends MethodName>(
     method: M,
@@ -72,8 +72,8 @@ export class Plugin {
   }
 
   /**
-   * Like `call`, for a method whose value has `settled`: Neovim answers once language servers have
-   * reported, or when the time is over. `answerMs`: how long Neovim itself may take.
+   * Like `call`, for a method whose value has `settled`: Neovim answers once language servers have reported, or when
+   * the time is over. `answerMs`: how long Neovim itself may take.
    */
   callWhenSettled<M extends MethodName>(
     method: M,

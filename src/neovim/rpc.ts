@@ -1,5 +1,5 @@
-// The package's own client asks for the whole API description first and pulls in a logger that
-// takes over `console`; we need only its transport.
+// The package's own client asks for the whole API description first and pulls in a logger that takes over `console`; we
+// need only its transport.
 
 import { decodeMultiStream } from "@msgpack/msgpack";
 import { Transport } from "neovim/lib/utils/transport";
@@ -50,9 +50,9 @@ export class NeovimRpc {
   }
 
   /**
-   * Rejects with an Error of Neovim's message, Failure "late", or Failure "gone". Requests run
-   * in their order; one that is late before its turn is never sent. `arrived` gets the result before
-   * anything that Neovim sent behind it is read, which an await does not.
+   * Rejects with an Error of Neovim's message, Failure "late", or Failure "gone". Requests run in their order; one that
+   * is late before its turn is never sent. `arrived` gets the result before anything that Neovim sent behind it is
+   * read, which an await does not.
    */
   request(
     method: string,
@@ -119,8 +119,8 @@ export class NeovimRpc {
 }
 
 /**
- * Neovim's strings are bytes: a file's name, a linter's message or a binary buffer need not be
- * UTF-8. Other bytes become U+FFFD. A byte order mark is text like any other.
+ * Neovim's strings are bytes: a file's name, a linter's message or a binary buffer need not be UTF-8. Other bytes
+ * become U+FFFD. A byte order mark is text like any other.
  */
 const UTF8 = new TextDecoder("utf-8", { ignoreBOM: true });
 
@@ -136,10 +136,10 @@ const OPTIONS = {
 };
 
 /**
- * The msgpack messages that come in on a socket. Their strings are decoded here, since the package
- * decodes short ones without a look at their end: after an é in Latin-1 it takes the next two
- * characters, or the next field, for the rest of one. Keys are decoded here, too: those of a language server's edit are
- * its own, and the package takes none called `__proto__`.
+ * The msgpack messages that come in on a socket. Their strings are decoded here, since the package decodes short ones
+ * without a look at their end: after an é in Latin-1 it takes the next two characters, or the next field, for the rest
+ * of one. Keys are decoded here, too: those of a language server's edit are its own, and the package takes none called
+ * `__proto__`.
  */
 async function* messages(stream: AsyncIterable<Uint8Array>): AsyncGenerator<unknown, void> {
   for await (const message of decodeMultiStream<undefined>(stream, OPTIONS)) {

@@ -2,9 +2,9 @@ import { type Dirent, readdirSync } from "node:fs";
 import { basename, join } from "node:path";
 import * as v from "valibot";
 import { claudeFolder } from "../claude/config-dir";
-import { gitTop } from "../claude/project";
 import { ProjectFiles } from "../language/project-files";
 import { attempt } from "../lib/attempt";
+import { gitTop } from "../lib/git-folder";
 import { statOf } from "../lib/paths";
 import { readRange, withRegular } from "../lib/read-regular";
 import { takes } from "../lib/requests";
@@ -67,7 +67,10 @@ function skillsIn(place: string): Named[] {
   return entries.map(({ name }) => ({ name, path: join(folder, name, "SKILL.md") }));
 }
 
-/** A folder below groups commands and is not part of their names. Links to folders may lead anywhere and are not followed. */
+/**
+ * A folder below groups commands and is not part of their names. Links to folders may lead anywhere and are not
+ * followed.
+ */
 function commandsIn(folder: string, depth = 0, left = { entries: MAX_ENTRIES }): Named[] {
   return entriesOf(folder).flatMap((entry) => {
     const path = join(folder, entry.name);

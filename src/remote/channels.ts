@@ -60,8 +60,8 @@ export class Channels {
   }
 
   /**
-   * Reads until the end, or until nothing arrives for `silenceMs`. Rejects if the other end breaks the
-   * format or its limits.
+   * Reads until the end, or until nothing arrives for `silenceMs`. Rejects if the other end breaks the format or its
+   * limits.
    */
   async pass(silenceMs: number): Promise<"ended" | "silent"> {
     const silent = Promise.withResolvers<"silent">();

@@ -122,8 +122,8 @@ function mapOf(name: string, mappings: readonly Mapping[]): PathMap {
 }
 
 /**
- * The folders that are shared: those that the user has mapped, or else what the devcontainer.json around `folder`
- * says, up to its repository's root, or else `folder`, with the same path on both sides.
+ * The folders that are shared: those that the user has mapped, or else what the devcontainer.json around `folder` says,
+ * up to its repository's root, or else `folder`, with the same path on both sides.
  */
 export function mappingsOf(
   folder: string,

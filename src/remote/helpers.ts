@@ -23,8 +23,8 @@ import { LIMITS } from "./wire";
 const MAX_RUNNING = 2 * LIMITS.channels;
 
 /**
- * The number of hooks, of all remotes, that start at once: more, as of a remote that floods us, would keep Neovim
- * and its clients waiting. A hook that waits for the user itself has started after START_MS.
+ * The number of hooks, of all remotes, that start at once: more, as of a remote that floods us, would keep Neovim and
+ * its clients waiting. A hook that waits for the user itself has started after START_MS.
  */
 const MAX_STARTING = 2;
 const START_MS = 200;
@@ -68,8 +68,8 @@ const PLAIN = [
 const PLAIN_OF_ANSWER = ["type", "originalFile", "original_file"];
 
 /**
- * A hook of a CLI in the remote, or its MCP server nvim-lsp: our own program does its work here, for this
- * Neovim, with the paths of here. A path that cannot be mapped closes the channel, and nothing is done.
+ * A hook of a CLI in the remote, or its MCP server nvim-lsp: our own program does its work here, for this Neovim, with
+ * the paths of here. A path that cannot be mapped closes the channel, and nothing is done.
  */
 export async function runHelper(channel: Channel, d: string, remote: Remote): Promise<void> {
   if (remote.running >= MAX_RUNNING) return channel.close();
@@ -210,8 +210,8 @@ function picked(from: JsonObject, keys: readonly string[]): JsonObject {
 }
 
 /**
- * The transport of an `nvim-lsp` that runs here for a client elsewhere, with `nvimLspEnvironment`: with it the
- * program and Neovim leave out what the client does not share, before any text is made of it.
+ * The transport of an `nvim-lsp` that runs here for a client elsewhere, with `nvimLspEnvironment`: with it the program
+ * and Neovim leave out what the client does not share, before any text is made of it.
  */
 export function mcpBorder(transport: Transport, remote: Remote): Transport {
   return new Border(transport, remote, RULES);

@@ -35,9 +35,8 @@ interface Pair {
 type Side = "remote" | "host" | "real";
 
 /**
- * Paths of the folders that a remote and this machine share. A path outside of them, by its
- * name or by where symlinks lead, has no path on the other side. If mappings overlap, the longest
- * folder counts.
+ * Paths of the folders that a remote and this machine share. A path outside of them, by its name or by where symlinks
+ * lead, has no path on the other side. If mappings overlap, the longest folder counts.
  */
 export class PathMap {
   readonly #pairs: readonly Pair[];

@@ -23,9 +23,9 @@ const SILENCE_MS = 30_000;
 const GONE = "the editor's side is gone";
 
 /**
- * The end of a remote that runs beside the Claude CLI: it listens on the remote's loopback, publishes a lock
- * file, and passes on what comes. Resolves, with the reason, when the link is gone; the lock file is removed
- * then. It decides nothing: all checks are the link's.
+ * The end of a remote that runs beside the Claude CLI: it listens on the remote's loopback, publishes a lock file, and
+ * passes on what comes. Resolves, with the reason, when the link is gone; the lock file is removed then. It decides
+ * nothing: all checks are the link's.
  */
 export async function runRelay(
   wire: Wire,

@@ -33,8 +33,8 @@ export class Remote implements ClientRemote {
   }
 
   /**
-   * As of the map, for what Neovim says of a file. Undefined, too, where it read the text from one that is not
-   * shared: the remote may have replaced the file by a symlink for that moment.
+   * As of the map, for what Neovim says of a file. Undefined, too, where it read the text from one that is not shared:
+   * the remote may have replaced the file by a symlink for that moment.
    */
   toRemote(path: string): string | undefined {
     const { map } = this;

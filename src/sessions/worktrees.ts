@@ -1,6 +1,5 @@
 import { basename, dirname, join, resolve } from "node:path";
-import { gitTop } from "../claude/project";
-import { commonFolder, gitFolder, readGitFile } from "../lib/git-folder";
+import { commonFolder, gitFolder, gitTop, readGitFile } from "../lib/git-folder";
 import { isBelow, namesIn, realPath } from "../lib/paths";
 
 /** A cloned repository may claim any number. */

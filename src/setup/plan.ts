@@ -31,18 +31,18 @@ import {
 } from "./step";
 
 interface InstallOptions {
-  /** Also the section for CLAUDE.md. */
+  /** Adds the section to CLAUDE.md. */
   claudeMd: boolean;
-  /** Also the hook by which the user answers Claude in Neovim. */
+  /** Adds the hook of the option `permissions.answer`. */
   answers?: boolean | undefined;
-  /** Not false: also the address of the Neovim we run in. */
+  /** Unless false, writes the address of the Neovim around us. */
   address?: boolean | undefined;
-  /** The Claude CLI, if it is not the one on $PATH. */
+  /** The path of the Claude CLI, instead of looking it up. */
   claude?: string | undefined;
 }
 
 const SETTINGS = join(".claude", "settings.local.json");
-/** Longer than the Claude CLI takes to add our MCP server. */
+/** Longer than the Claude CLI may take to add our MCP server. */
 const LOCK_MS = 40_000;
 const FOLDER = dirname(PROJECT_FILE);
 const IGNORE_ALL = "*\n";
@@ -64,7 +64,7 @@ export function planInstall(root: string, options: InstallOptions): Plan {
   return plan;
 }
 
-/** Undoes what was set up, and nothing else. Throws Failure. */
+/** Undoes the set-up, and nothing else. Throws Failure. */
 export function planUninstall(root: string, claude?: string): Plan {
   const again = () => planUninstall(root, claude);
   const plan: Plan = { root, active: false, steps: [], notes: [], again };
@@ -77,7 +77,7 @@ export function planUninstall(root: string, claude?: string): Plan {
   add(restoreFile(root, claudeMd, record, withoutSection, "remove the plugin's section"));
   add(removeProjectFile(root, record));
   if (installedServer(root) === "ours") addRun(plan, root, cli(claude), REMOVE_ARGUMENTS);
-  // An installation or removal that was killed may have left nothing else.
+  // An installation or removal that was killed may leave only empty folders.
   if (plan.steps.length === 0 && record && record.folders.length > 0) {
     add({
       what: `remove the empty folders among ${record.folders.join(", ")}`,
@@ -88,8 +88,8 @@ export function planUninstall(root: string, claude?: string): Plan {
 }
 
 /**
- * Does what is left of a plan that the user has seen: a process that set the project up at the same
- * time may have done some of it. Throws Failure or the system's error.
+ * Applies a plan that the user has confirmed, except for the steps that another process has done since. Throws Failure,
+ * also if more steps are necessary by now, or the system's error.
  */
 export async function applyPlan(seen: Plan): Promise<void> {
   const { root, active } = seen;
@@ -134,7 +134,7 @@ function addChange(
   if (after !== before) plan.steps.push(changeFile(root, path, after, what));
 }
 
-/** Neovim writes its address in this folder, which has its own .gitignore. */
+/** Neovim writes its address into this folder. The folder has its own .gitignore. */
 function addProjectFile(plan: Plan, root: string): void {
   const folder = join(root, FOLDER);
   const stats = lstatSync(folder, { throwIfNoEntry: false });
@@ -163,13 +163,13 @@ function addProjectFile(plan: Plan, root: string): void {
   });
 }
 
-/** The folder goes with what we put there, unless it was there before or holds more by now. */
+/** Removes our files from the folder, and the folder if we made it and nothing else is in it. */
 function removeProjectFile(root: string, record: ProjectRecord | undefined): Step | undefined {
   const folder = join(root, FOLDER);
   if (!lstatSync(folder, { throwIfNoEntry: false })?.isDirectory()) return undefined;
   const file = join(root, PROJECT_FILE);
   const ignore = join(folder, ".gitignore");
-  // Without a record only its content shows that it is ours.
+  // Without a record, its content shows that it is ours.
   const isOurs = (!record || ignore in record.files) && readText(ignore) === IGNORE_ALL;
   if (!isOurs && readText(file) === undefined) return undefined;
   return {
@@ -183,7 +183,7 @@ function removeProjectFile(root: string, record: ProjectRecord | undefined): Ste
   };
 }
 
-/** Adds to the plan that Claude Code starts our MCP server in the project. */
+/** Registers our MCP server for the project with Claude Code. */
 function addServer(plan: Plan, root: string, claude: Lookup): void {
   const args = [...ADD_ARGUMENTS, ...commandWords(["mcp"])];
   const installed = installedServer(root);
@@ -215,8 +215,8 @@ function addRun(plan: Plan, root: string, claude: Lookup, args: readonly string[
 }
 
 /**
- * Makes the stable path lead to the executable that runs, where it leads nowhere yet. The file that a download
- * has put there stays. Throws the system's error.
+ * Makes the stable path a symlink to this executable, unless a download has put a file there. Throws the system's
+ * error.
  */
 function ensureStablePath(): void {
   const path = stablePath();
@@ -226,8 +226,8 @@ function ensureStablePath(): void {
 }
 
 /**
- * The name on $PATH that leads to the executable, if there is one: a package manager keeps that, and
- * removes the folder of the version that is run now.
+ * The path in $PATH that leads to the executable, if there is one. A package manager keeps that path, and removes the
+ * folder of this version when it upgrades.
  */
 function lastingName(executable: string): string {
   const real = realpathSync(executable);
@@ -250,7 +250,7 @@ comment that explains why.
 ${END}
 `;
 
-/** CLAUDE.md with our section at its end; unchanged if it has one. */
+/** Appends our section to CLAUDE.md, unless it has one. */
 function withSection(text: string | undefined): string {
   if (text === undefined || text === "") return SECTION;
   if (text.includes(BEGIN)) return text;
@@ -259,7 +259,7 @@ function withSection(text: string | undefined): string {
   return text + gap + SECTION.replaceAll("\n", eol);
 }
 
-/** CLAUDE.md without our section and the empty line before it. */
+/** Removes our section from CLAUDE.md, and the empty line before it. */
 function withoutSection(text: string): string {
   const begin = text.indexOf(BEGIN);
   const end = text.indexOf(END, begin);

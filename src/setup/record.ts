@@ -4,16 +4,16 @@ import { writePrivateFile } from "../lib/atomic-write";
 import { readPrivateJson } from "../lib/json";
 import { namesIn, stateFolder } from "../lib/paths";
 
-/** A file that we changed: its text before (null: there was none) and after. */
+/** The text of a file before and after our change. `before` is null if the file did not exist. */
 interface ChangedFile {
   before: string | null;
   after: string;
 }
 
-/** The setup of a project, so that exactly that can be undone. */
+/** Records how we set a project up, so that we can undo exactly that. */
 export interface ProjectRecord {
   root: string;
-  /** False once it was undone: it is not set up again without being asked. */
+  /** False once the set-up was undone. Neovim then does not offer it again. */
   active: boolean;
   /** By path. */
   files: Record<string, ChangedFile>;
@@ -21,7 +21,7 @@ export interface ProjectRecord {
   folders: string[];
 }
 
-/** The lock is held from the record's reading to its writing. */
+/** The path of a project's record. Its lock is held from reading to writing the record. */
 export function recordPath(root: string, kind: "json" | "lock" = "json"): string {
   const id = Bun.CryptoHasher.hash("sha256", root, "hex").slice(0, 24);
   return join(stateFolder(), "projects", `${id}.${kind}`);
@@ -38,7 +38,7 @@ export function writeRecord(record: ProjectRecord): void {
   writePrivateFile(recordPath(record.root), JSON.stringify(record));
 }
 
-/** The roots of all projects that are set up now. */
+/** The roots of all projects that are set up. */
 export function activeProjects(): string[] {
   const folder = join(stateFolder(), "projects");
   return namesIn(folder).flatMap((name) => {
@@ -48,7 +48,7 @@ export function activeProjects(): string[] {
   });
 }
 
-/** The project around a folder that was set up: the nearest one upwards. */
+/** The nearest project around a folder that is set up. */
 export function projectAround(folder: string): string | undefined {
   for (let root = folder; ; root = dirname(root)) {
     if (existsSync(recordPath(root)) && readRecord(root)?.active) return root;

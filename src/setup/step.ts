@@ -7,28 +7,27 @@ import { readRegular } from "../lib/read-regular";
 import { writeText } from "../lib/rewrite";
 import { type ProjectRecord, writeRecord } from "./record";
 
-/** Longer than any settings file or CLAUDE.md written by hand: each edit parses the whole text. */
+/** Longer than any settings file or CLAUDE.md written by hand. Each edit parses the whole text. */
 const MAX_BYTES = 1024 * 1024;
 
-/** One thing that setting up, or undoing it, does. */
+/** One step of setting a project up, or of undoing that. */
 export interface Step {
   /** Says which file changes and how; the user confirms it. */
   what: string;
   /**
-   * Writes the record before the file, so that undoing works after a kill in between. Throws Failure or the system's
-   * error.
+   * Writes the record before the file, so that the step can be undone if we are killed in between. Throws Failure or
+   * the system's error.
    */
   run(record: ProjectRecord): void | Promise<void>;
 }
 
-/** The steps to do in a project, and notes for the user. */
 export interface Plan {
   root: string;
   /** Whether the project is set up afterwards. */
   active: boolean;
   steps: Step[];
   notes: string[];
-  /** Plans again, from what is there now. */
+  /** Makes the plan again, from the current files. */
   again(): Plan;
 }
 
@@ -46,10 +45,7 @@ export function readText(path: string): string | undefined {
   }
 }
 
-/**
- * Gives a file of the project a new text, atomically; its mode and a symlink to it stay. Throws
- * Failure where it leads out of the project.
- */
+/** Writes a file of the project. Its mode and a symlink to it stay. Throws Failure if it leads out of the project. */
 export function changeFile(root: string, path: string, after: string, what: string): Step {
   const before = readText(path);
   const target = targetWithin(root, path);
@@ -61,7 +57,7 @@ export function changeFile(root: string, path: string, after: string, what: stri
       }
       makeFolder(dirname(path), record);
       const last = record.files[path];
-      // Changed by another program since we did: what was before must not come back over that.
+      // If another program has changed the file since we did, undoing must not restore the text from before our change.
       const isOthers = last && last.after !== before && last.before !== (before ?? null);
       if (isOthers) delete record.files[path];
       else record.files[path] = { before: last ? last.before : (before ?? null), after };
@@ -72,8 +68,8 @@ export function changeFile(root: string, path: string, after: string, what: stri
 }
 
 /**
- * Undoes what was done to a file: byte for byte if nothing has changed it since. Throws Failure where
- * it leads out of the project.
+ * Undoes our change of a file. If the file has not changed since, it gets its old text back, byte for byte; otherwise
+ * `without` removes our part. Throws Failure if the file leads out of the project.
  */
 export function restoreFile(
   root: string,
@@ -103,7 +99,7 @@ function changedMeanwhile(path: string): Failure {
   return new Failure(`${path} was changed in the meantime; try again`);
 }
 
-/** Makes a folder and those above it, and remembers which were missing. */
+/** Makes a folder and its missing parents, and records them. */
 export function makeFolder(path: string, record: ProjectRecord): void {
   if (lstatSync(path, { throwIfNoEntry: false })) return;
   makeFolder(dirname(path), record);
@@ -115,7 +111,7 @@ export function makeFolder(path: string, record: ProjectRecord): void {
 /** Removes the folders that we made, unless something else is in them. */
 export function removeFolders(record: ProjectRecord): void {
   for (const folder of record.folders.reverse()) {
-    // We made the folder, so what was killed here is ours, however young its draft.
+    // We made the folder, so every draft in it is ours. A write that was killed may have left one just now.
     removeOldDrafts(folder, Number.POSITIVE_INFINITY);
     removeEmptyFolder(folder);
   }
@@ -123,8 +119,8 @@ export function removeFolders(record: ProjectRecord): void {
 }
 
 /**
- * The real path of a project's file, whether it is there or not. Throws Failure where symlinks lead
- * out of the project, or nowhere: a clone may hold a link to the user's own settings.
+ * The real path of a file of the project, which need not exist. Throws Failure if symlinks lead out of the project or
+ * are broken: a clone may contain a link to the user's own settings.
  */
 export function targetWithin(root: string, path: string): string {
   const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink();
@@ -138,7 +134,7 @@ export function targetWithin(root: string, path: string): string {
   );
 }
 
-/** The path for a plan's text, with the target of a symlink. */
+/** The path in a plan's text, with the target of a symlink. */
 function withTarget(root: string, path: string): string {
   const target = targetWithin(root, path);
   return target === path ? path : `${path} (a symlink to ${target})`;

@@ -45,8 +45,8 @@ interface SocketData {
 }
 
 /**
- * Listens on 127.0.0.1:`port`, and refuses everybody until admit() says who may come in. Throws when the
- * port is taken (`code` EADDRINUSE).
+ * Listens on 127.0.0.1:`port`, and refuses everybody until admit() says who may come in. Throws when the port is taken
+ * (`code` EADDRINUSE).
  */
 export class WebSocketListener {
   readonly #server: Server<SocketData>;

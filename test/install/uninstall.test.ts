@@ -77,7 +77,7 @@ test("lists all, asks, and changes nothing without an answer", async () => {
     `${home}/data/claude-code.nvim (the executable`,
     `${home}/state/claude-code.nvim (state`,
     `in ${project}: change ${project}/.claude/settings.local.json: remove the plugin's hooks`,
-    "What stays:",
+    "Not removed:",
     "Use --yes",
   ]) {
     expect(stdout).toContain(part);

@@ -5,7 +5,7 @@ import { withDeadline } from "../../lib/deadline";
 import type { Log } from "../../lib/log";
 import type { Client } from "../../mcp/protocol";
 
-/** Neovim refuses a proposal of more than 1 MB: of a bigger one it need not receive all to say so. */
+/** Neovim refuses proposals over 1 MB. It gets just enough of a longer one to see that it is too long. */
 const PROPOSAL_BYTES = 1024 * 1024 + 4;
 
 interface DiffRequest {
@@ -17,7 +17,7 @@ interface DiffRequest {
   name?: string | undefined;
 }
 
-/** `text` is the final text: the proposal itself, to the byte, unless the user edited it. */
+/** `text` is the final text: exactly the proposal, unless the user edited it. */
 type DiffOutcome =
   | { accepted: true; text: string }
   | { accepted: false; reason?: string | undefined };
@@ -32,7 +32,7 @@ interface PendingDiff extends DiffRequest {
   end(outcome: DiffOutcome): void;
 }
 
-/** The diffs that wait for the user. Each ends exactly once, whatever happens to it. */
+/** The diffs that wait for the user. Each ends exactly once. */
 export class Diffs {
   readonly #pending = new Map<number, PendingDiff>();
   readonly #names = new Set<string>();
@@ -45,7 +45,7 @@ export class Diffs {
     editor.on("diff_ended", (end) => this.#ended(end));
   }
 
-  /** Shows a proposal. Resolves when the user decided, or the diff was closed, or `signal` aborted. */
+  /** Shows a proposal. Resolves when the user decides, the diff is closed, or `signal` aborts. */
   async open(request: DiffRequest, signal: AbortSignal): Promise<DiffOutcome> {
     const id = this.#nextId++;
     const { promise, resolve } = Promise.withResolvers<DiffOutcome>();
@@ -69,7 +69,7 @@ export class Diffs {
     }
   }
 
-  /** Ends the diffs that the client opened under this name. Resolves to how many that were. */
+  /** Rejects the diffs that the client opened under this name. Resolves to their number. */
   closeNamed(client: number, name: string): Promise<number> {
     return this.#closeWhere((diff) => diff.client === client && diff.name === name);
   }
@@ -78,22 +78,22 @@ export class Diffs {
     return [...this.#pending.values()].some((diff) => diff.client === client);
   }
 
-  /** Whether a diff of this name was ever opened, by any client; it may be closed since. */
+  /** True for the names of the latest diffs of all clients, even after they were closed. */
   isDiffName(name: string): boolean {
     return this.#names.has(name);
   }
 
-  /** Ends all diffs of one client: it asked, or it is gone. Resolves to how many that were. */
+  /** Rejects all diffs of one client, which asked for it or is gone. Resolves to their number. */
   closeOf(client: number): Promise<number> {
     return this.#closeWhere((diff) => diff.client === client);
   }
 
-  /** Answers all that wait; Neovim itself is ending and closes what it shows. */
+  /** Rejects all diffs without closing them: Neovim is ending. */
   rejectAll(): void {
     for (const diff of this.#pending.values()) diff.end(REJECTED);
   }
 
-  /** Bounded: only a close that follows soon must find its name. */
+  /** Keeps only the latest names: a call of close_tab follows soon. */
   #rememberName(name: string | undefined): void {
     if (name === undefined) return;
     this.#names.delete(name);
@@ -108,8 +108,8 @@ export class Diffs {
   }
 
   /**
-   * Answers first, then closes. A busy Neovim closes them as soon as it has time, without a caller
-   * that waits: only openDiff may take as long as that.
+   * Rejects the diffs, then closes them in Neovim. A busy Neovim closes them later; the caller does not wait for it,
+   * since only openDiff may take that long.
    */
   async #close(ids: number[]): Promise<number> {
     for (const id of ids) {
@@ -134,28 +134,27 @@ export class Diffs {
 }
 
 /**
- * From the last `close_tab` of a rejected diff to the prompt of the CLI. It sends that call twice, some
- * ms apart, and then leaves the question on which Enter would mean Yes (measured with 2.1.330).
+ * The time in ms from the last `close_tab` of a rejected diff until the CLI shows its prompt. The CLI sends `close_tab`
+ * twice, a few ms apart, and only then closes the question in which Enter would mean Yes (measured with 2.1.330).
  */
 const PROMPT_MS = 300;
-/** A client is sent the reasons even if it never closes the tab of the diff. */
+/** After this time, in ms, a client gets the reasons even if it has not closed the tab of the diff. */
 const CLOSES_MS = 3_000;
-/** The resource of a reason, which the CLI names after the server that it found by the lock file. */
+/** The resource with the reasons. A mention of it begins with the CLI's name for our server, "ide". */
 export const REASON = "rejection:reason";
 const MENTION = `ide:${REASON}`;
 
-/** The reasons for one client. */
 interface Reasons {
   waiting: string[];
-  /** Reasons that were mentioned, and are not read yet. */
+  /** The client got a mention of these, but has not read them yet. */
   unread: string[];
   timer?: Timer;
 }
 
 /**
- * Why the user rejected proposals. The CLI reads DIFF_REJECTED alone of the answer to openDiff
- * (2.1.330), then its turn ends: Neovim submits the reason as the user's next prompt. A CLI outside
- * of Neovim gets a mention of it in its prompt, for the user to submit (`UserText`).
+ * Delivers the reasons for which the user rejected proposals. The CLI (2.1.330) ignores everything but DIFF_REJECTED in
+ * the answer to openDiff, and ends its turn. Neovim then submits the reason as the user's next prompt. A CLI outside of
+ * Neovim gets a mention of it in its prompt instead, for the user to submit (`UserText`).
  */
 export class Rejections {
   readonly #reasons = new Map<Client, Reasons>();
@@ -174,7 +173,7 @@ export class Rejections {
     this.#deliverIn(client, own, CLOSES_MS);
   }
 
-  /** The client closed the tab of a diff, as it does once it has the answer. */
+  /** The client closes the tab of a diff once it has the answer. */
   tabClosed(client: Client): void {
     const own = this.#reasons.get(client);
     if (own && own.waiting.length > 0) this.#deliverIn(client, own, PROMPT_MS);
@@ -192,7 +191,7 @@ export class Rejections {
     return text || "The user gave no reason that you have not received.";
   }
 
-  /** About another edit, or about a command of a subagent. */
+  /** The CLI may ask about another edit, or about a command of a subagent. */
   #isAsking({ id, pid }: Client): boolean {
     return this.diffs.hasOpen(id) || (pid !== undefined && isAsking(pid));
   }

@@ -10,18 +10,20 @@ import { type Client, failed, isClaudeCode, json, type ToolResult } from "../../
 import { defineTool, type Tool } from "../../mcp/tool";
 import type { FileNames } from "./diffs";
 
-/** Claude Code 2.1.330 gives up on a baseline after 500 ms. */
+/** Claude Code (2.1.330) waits 500 ms for the diagnostics of one file. */
 const ONE_FILE_DEADLINE_MS = 300;
-/** … and on the answer for all files after 2,000 ms; a reply after 1,500 ms is still used. */
+/** It waits 2,000 ms for those of all files, and still uses an answer after 1,500 ms. */
 const ALL_FILES_DEADLINE_MS = 1_500;
-/** More would stall the client; the answer says so. */
-const MOST = 10_000;
+/** More would block the client for too long. The answer says that it is cut. */
+const MAX_ITEMS = 10_000;
 
 const Input = v.object({
   uri: v.optional(v.pipe(v.string(), v.description("File URI; all files if left out"))),
 });
 
-/** Spec 4.6: one file at once, or all files as soon as language servers have seen the last write. */
+/**
+ * Spec 4.6. Returns one file's diagnostics at once, those of all files when language servers have seen the last write.
+ */
 export function getDiagnostics(editor: EditorPort, names: FileNames): Tool {
   const unknownBefore = new WeakMap<Client, Set<string>>();
 
@@ -39,28 +41,28 @@ export function getDiagnostics(editor: EditorPort, names: FileNames): Tool {
     return json(published([{ uri: uriFor(client, given), items }]));
   }
 
-  /** Claude Code asks for one file right before it writes that file. */
+  /** Claude Code asks for the diagnostics of a file right before it writes the file. */
   function expectWrite(real: FilePath, buffer: EditorBuffer | undefined, client: Client): void {
     const unknown = unknownBefore.get(client) ?? new Set();
     unknownBefore.set(client, unknown);
     if (buffer?.loaded) unknown.delete(real);
     else unknown.add(real);
     const path = (buffer?.path as FilePath | undefined) ?? real;
-    // If Neovim is busy, a hook reloads the file.
+    // If Neovim is busy, a hook reloads the file later.
     editor.call("document_watch", { path }).catch(() => {});
   }
 
   async function allFiles(client: Client): Promise<ToolResult> {
     await settled(editor, ALL_FILES_DEADLINE_MS);
-    // The problems from before the edit are not known if the file was not open: leave it out,
-    // or every old problem of it would look new.
+    // If a file was not open before its edit, Claude Code has no diagnostics to compare with, and all would look new.
     const unknown = unknownBefore.get(client);
     const files = editor.state.diagnostics
       .filter((file) => !unknown?.has(realPath(file.path)))
       .map((file) => ({ uri: uriFor(client, names.of(client, file.path)), items: file.items }));
     const total = files.reduce((sum, file) => sum + file.items.length, 0);
-    if (total <= MOST) return json(published(files));
-    return { ...json(published(worst(files))), _meta: { truncated: true, total, returned: MOST } };
+    if (total <= MAX_ITEMS) return json(published(files));
+    const _meta = { truncated: true, total, returned: MAX_ITEMS };
+    return { ...json(published(worst(files))), _meta };
   }
 
   return defineTool({
@@ -73,7 +75,7 @@ export function getDiagnostics(editor: EditorPort, names: FileNames): Tool {
   });
 }
 
-/** While Neovim is busy, what it said last is the answer. */
+/** If Neovim is busy, its last known state is the answer. */
 async function syncUpTo(editor: EditorPort, deadlineMs: number): Promise<void> {
   try {
     await editor.sync(deadlineMs);
@@ -82,7 +84,7 @@ async function syncUpTo(editor: EditorPort, deadlineMs: number): Promise<void> {
   }
 }
 
-/** Waits until no report on a written file is pending, or the deadline is over. */
+/** Waits until language servers have reported on all written files, but not longer than the deadline. */
 async function settled(editor: EditorPort, deadlineMs: number): Promise<void> {
   const end = performance.now() + deadlineMs;
   await syncUpTo(editor, deadlineMs);
@@ -110,7 +112,7 @@ interface FileItems {
   items: readonly Diagnostic[];
 }
 
-/** The shape of spec 4.6, which is VS Code's: a range must never be missing. */
+/** The format of spec 4.6 is that of VS Code. A range is mandatory. */
 function published(files: readonly FileItems[]): object[] {
   return files.map(({ uri, items }) => ({
     uri,
@@ -127,12 +129,12 @@ function published(files: readonly FileItems[]): object[] {
   }));
 }
 
-/** The most severe diagnostics, up to the cap, still grouped by file. */
+/** The most severe MAX_ITEMS diagnostics, grouped by file. */
 function worst(files: readonly FileItems[]): FileItems[] {
   const ranked = files
     .flatMap(({ uri, items }) => items.map((item) => ({ uri, item })))
     .sort((a, b) => a.item.severity - b.item.severity)
-    .slice(0, MOST);
+    .slice(0, MAX_ITEMS);
   const byFile = Map.groupBy(ranked, ({ uri }) => uri);
   return [...byFile].map(([uri, entries]) => ({ uri, items: entries.map(({ item }) => item) }));
 }

@@ -65,11 +65,11 @@ function openDiff(
         rejections.add(client, newPath, reason);
         return texts(...answer);
       }
-      // Claude Code writes the file itself, and fails if it changed under it. Other clients do not, so we write it.
+      // Claude Code writes the file itself, and fails if we have changed it. For other clients we write it.
       if (!isClaudeCode(client) && !client.remote) {
         const failure = write(newPath, file, outcome.text);
         if (failure) {
-          // Claude can propose its own text again, but the user's edits of it exist nowhere else.
+          // The client can propose its own text again, but the user's edits of it exist nowhere else.
           if (outcome.text !== input.new_file_contents)
             editor
               .call("diff_unwritten", { path: newPath, text: outcome.text, problem: failure })
@@ -83,7 +83,7 @@ function openDiff(
   });
 }
 
-/** `file`: where `path` led to when the change was proposed. Returns what went wrong. */
+/** `file` is where `path` led when the change was proposed. Returns the problem, if any. */
 function write(path: string, file: string, text: string): string | undefined {
   const now = realPath(path);
   if (now !== file) return `it led to ${file}, and leads to ${now} now`;
@@ -96,13 +96,13 @@ function write(path: string, file: string, text: string): string | undefined {
 }
 
 /**
- * How each client spelled a file last. Neovim resolves symlinked folders in buffer names, and
- * Claude Code compares URIs as text, so it must get a file under the name it used itself.
+ * Remembers each client's own spelling of a file's path. Neovim resolves symlinks to folders in buffer names, but
+ * Claude Code compares URIs as text.
  */
 export class FileNames {
   readonly #spellings = new WeakMap<Client, Map<string, string>>();
 
-  /** Remembers a path under the name that the client gave it; returns the real path behind it. */
+  /** Remembers the client's spelling of a path. Returns the real path. */
   remember(client: Client, path: FilePath, given: string = path): FilePath {
     const real = resolveLinks(path);
     const known = this.#spellings.get(client) ?? new Map<string, string>();
@@ -110,7 +110,7 @@ export class FileNames {
     return real;
   }
 
-  /** The client's own name for the file at this path, else the path as it is. */
+  /** The client's spelling of the path, or else the path itself. */
   of(client: Client, path: string): string {
     const known = this.#spellings.get(client);
     if (!known || known.size === 0) return path;
@@ -118,7 +118,7 @@ export class FileNames {
   }
 }
 
-/** Spec 4.11. Claude Code calls it at every prompt, so only the calling client's own diffs close. */
+/** Spec 4.11. Claude Code calls this at every prompt, so it closes only the client's own diffs. */
 function closeAllDiffTabs(diffs: Diffs): Tool {
   return defineTool({
     name: "closeAllDiffTabs",
@@ -133,8 +133,8 @@ function closeAllDiffTabs(diffs: Diffs): Tool {
 const Input = v.object({ tab_name: v.string() });
 
 /**
- * Spec 4.12. Closes the client's diff of that name, else the buffer of that name (for no client that
- * runs elsewhere), and is content if there is none: Claude Code sends it twice for one diff.
+ * Spec 4.12. Closes the client's diff of that name, or else the buffer of that name, unless the client runs elsewhere.
+ * Finding neither is not an error: Claude Code calls this twice for one diff.
  */
 function closeTab(editor: EditorPort, diffs: Diffs, rejections: Rejections): Tool {
   return defineTool({
@@ -151,7 +151,7 @@ function closeTab(editor: EditorPort, diffs: Diffs, rejections: Rejections): Too
   });
 }
 
-/** A path, relative ones taken from the workspace, or a file's last name as it is. */
+/** A tab's name is a path, which may be relative to the workspace, or the last part of a path. */
 function tabNamed(name: string, root: string | undefined): Params<"tab_close"> {
   refuseLong(name);
   refuseControlCharacters(name);

@@ -12,7 +12,7 @@ export const documentTools = (editor: EditorPort) => [
   saveDocument(editor),
 ];
 
-/** Limits a text to search for: in a line of 1 MB that repeats all but its end, the search takes 0.1 s. */
+/** Limits the text to search for. The search of a line of 1 MB that repeats all but its end then takes 0.1 s. */
 const MAX_CHARACTERS = 10_000;
 
 const Opening = v.object({
@@ -70,7 +70,7 @@ function openFile(editor: EditorPort): Tool {
 
 const Named = v.object({ filePath: v.pipe(v.string(), v.description("Path of the file")) });
 
-/** Spec 4.9. A buffer that is listed but not loaded holds no text, so it is not open. */
+/** Spec 4.9. A buffer that is not loaded has no text, so it does not count as open. */
 function checkDocumentDirty(editor: EditorPort): Tool {
   return defineTool({
     name: "checkDocumentDirty",
@@ -87,7 +87,7 @@ function checkDocumentDirty(editor: EditorPort): Tool {
   });
 }
 
-/** Spec 4.10: saves as `:w` does, autocommands included. A failure leaves the buffer as it is. */
+/** Spec 4.10. Saves as `:w` does, with autocommands. A failure does not change the buffer. */
 function saveDocument(editor: EditorPort): Tool {
   return defineTool({
     name: "saveDocument",

@@ -8,7 +8,7 @@ import { fileUri } from "../../lib/file-uri";
 import { json, type ToolResult } from "../../mcp/protocol";
 import { defineTool, type Tool } from "../../mcp/tool";
 
-/** The tools that only read. A new one is a function here, and its name in this list. */
+/** These tools only read. A new tool is a function in this file, and its name in this list. */
 export const editorStateTools = (editor: EditorPort) => [
   getCurrentSelection(editor),
   getLatestSelection(editor),
@@ -16,7 +16,7 @@ export const editorStateTools = (editor: EditorPort) => [
   getWorkspaceFolders(editor),
 ];
 
-/** LSP's names where they differ from Neovim's filetypes (LSP 3.17, TextDocumentItem). */
+/** Neovim's filetypes with another name in LSP (LSP 3.17, TextDocumentItem). */
 const LANGUAGE_IDS: Record<string, string> = {
   bash: "shellscript",
   cs: "csharp",
@@ -55,12 +55,11 @@ function getOpenEditors(editor: EditorPort): Tool {
   });
 }
 
-/** The language id of a filetype; "plaintext" without one. */
 function languageId(filetype: string): string {
   return filetype === "" ? "plaintext" : (LANGUAGE_IDS[filetype] ?? filetype);
 }
 
-/** Spec 4.8. Real paths; the current working directory is the root. */
+/** Spec 4.8. Returns real paths. The root is the current working directory. */
 function getWorkspaceFolders(editor: EditorPort): Tool {
   return defineTool({
     name: "getWorkspaceFolders",
@@ -78,7 +77,7 @@ function getWorkspaceFolders(editor: EditorPort): Tool {
   });
 }
 
-/** Spec 4.4: what is selected now, or where the cursor is. */
+/** Spec 4.4. Returns the current selection, or the cursor's position. */
 function getCurrentSelection(editor: EditorPort): Tool {
   return defineTool({
     name: "getCurrentSelection",
@@ -89,7 +88,7 @@ function getCurrentSelection(editor: EditorPort): Tool {
   });
 }
 
-/** Spec 4.5: the last selection in a file, also when the current buffer is not a file. */
+/** Spec 4.5. Returns the last selection in a file, even if the current buffer is not a file. */
 function getLatestSelection(editor: EditorPort): Tool {
   return defineTool({
     name: "getLatestSelection",

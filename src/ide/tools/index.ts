@@ -5,7 +5,7 @@ import { diffTools, FileNames } from "./diffs";
 import { documentTools } from "./documents";
 import { editorStateTools } from "./editor-state";
 
-/** The tools of spec 02. It leaves executeCode to us, and the CLI has a shell. */
+/** The tools of spec 02, except executeCode: the spec makes it optional, and the CLI has a shell. */
 export function createTools(editor: EditorPort, diffs: Diffs, rejections: Rejections) {
   const names = new FileNames();
   return [

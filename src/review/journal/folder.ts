@@ -1,7 +1,7 @@
 import { lstatSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, relative, sep } from "node:path";
-import { gitTop } from "../../claude/project";
 import { attempt } from "../../lib/attempt";
+import { gitTop } from "../../lib/git-folder";
 import { isBelow, passedFolder, realPath, stateFolder } from "../../lib/paths";
 import { makePrivateFolder } from "../../lib/private-folder";
 
