@@ -1,4 +1,4 @@
-import { attempt } from "../lib/attempt";
+import { attempt } from "../lib/errors";
 import { isObject, type JsonObject } from "../lib/json";
 import { hookLine, RARELY_AWAKE } from "./command";
 import { CHANGING_TOOLS_MATCHER, EDITING_TOOLS, OTHER_TOOLS_MATCHER } from "./names";

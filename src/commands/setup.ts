@@ -1,7 +1,6 @@
 import { realpathSync } from "node:fs";
 import { homedir } from "node:os";
-import { attempt } from "../lib/attempt";
-import { Failure } from "../lib/errors";
+import { attempt, Failure } from "../lib/errors";
 import { gitTop } from "../lib/git-folder";
 import { print } from "../lib/output";
 import { isBelow, realPath } from "../lib/paths";

@@ -1,8 +1,8 @@
 import { basename, dirname, relative } from "node:path";
 import * as v from "valibot";
 import { ASKING_MODES } from "../claude/names";
-import { attempt } from "../lib/attempt";
 import { below } from "../lib/below";
+import { attempt } from "../lib/errors";
 import { realPath } from "../lib/paths";
 import type { HookCall } from "./call";
 import { editedPath } from "./input";

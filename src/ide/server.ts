@@ -3,7 +3,7 @@ import type { EditorPort } from "../editor/methods";
 import { resolveUri } from "../editor/path";
 import { bufferAt, loadedFiles } from "../editor/state";
 import { ErrorCode, RpcError, type Transport } from "../jsonrpc/message";
-import { attempt } from "../lib/attempt";
+import { attempt } from "../lib/errors";
 import { fileUri } from "../lib/file-uri";
 import type { Log } from "../lib/log";
 import { NAME, VERSION } from "../lib/version";

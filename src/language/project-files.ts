@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
 import { join, sep } from "node:path";
-import { attempt } from "../lib/attempt";
+import { attempt } from "../lib/errors";
 import { gitTop } from "../lib/git-folder";
 import { isBelow, isUnshared, passedFolder, sharedFolders } from "../lib/paths";
 import { command, Git, type GitResult } from "../review/git/run";

@@ -6,8 +6,8 @@ import type {
   ServerState,
   SymbolAnswer,
 } from "../editor/language";
-import { attempt } from "../lib/attempt";
 import { below } from "../lib/below";
+import { attempt } from "../lib/errors";
 import { realPath } from "../lib/paths";
 import { counted, cutText } from "../lib/visible";
 import type { ProjectFiles } from "./project-files";

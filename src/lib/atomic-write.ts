@@ -1,6 +1,6 @@
 import { existsSync, lstatSync, renameSync, rmSync, type Stats, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { attempt } from "./attempt";
+import { attempt } from "./errors";
 import { namesIn, removeFile } from "./paths";
 import { makePrivateFolder } from "./private-folder";
 import { readText } from "./read-regular";

@@ -14,8 +14,7 @@ import {
   statSync,
 } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
-import { attempt } from "./attempt";
-import { Failure } from "./errors";
+import { attempt, Failure } from "./errors";
 import { isBelow, realPath } from "./paths";
 import { openIfThere, readRange, withRegular } from "./read-regular";
 import { rewrite } from "./rewrite";

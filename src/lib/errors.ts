@@ -38,6 +38,15 @@ export function message(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
+/** The result of `work`; undefined if it throws. */
+export function attempt<T>(work: () => T): T | undefined {
+  try {
+    return work();
+  } catch {
+    return undefined;
+  }
+}
+
 /** Prints an error for the user; returns the exit code, to be passed on. */
 export function complain(code: number, text: string): number {
   printError(`claude-code-nvim: ${text}\n`);

@@ -2,7 +2,7 @@
  * File URIs and the paths they stand for. Paths are absolute, with the system's own separators, or those of the system
  * that `windows` names. Clients send URIs percent-encoded (RFC 8089) or raw (`file://` + path, as Claude Code does).
  */
-import { attempt } from "./attempt";
+import { attempt } from "./errors";
 
 const SCHEME = "file://";
 const WINDOWS = process.platform === "win32";

@@ -1,4 +1,4 @@
-import { attempt } from "./attempt";
+import { attempt } from "./errors";
 import { readPrivateFile } from "./private-folder";
 import { readText } from "./read-regular";
 

@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { homedir } from "node:os";
 import { isAbsolute, join, parse, relative, resolve, sep } from "node:path";
-import { attempt } from "./attempt";
+import { attempt } from "./errors";
 
 export type Environment = Record<string, string | undefined>;
 

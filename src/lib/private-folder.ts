@@ -9,7 +9,7 @@ import {
   statSync,
 } from "node:fs";
 import { dirname } from "node:path";
-import { attempt } from "./attempt";
+import { attempt } from "./errors";
 import { isBelow, stateFolder } from "./paths";
 import { readRange, withRegular } from "./read-regular";
 

@@ -1,6 +1,6 @@
 import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
-import { attempt } from "./attempt";
+import { attempt } from "./errors";
 
 const MACHINE = "/etc/machine-id";
 const NAMESPACE = "/proc/self/ns/pid";

@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
-import { attempt } from "./attempt";
+import { attempt } from "./errors";
 
 const MAX_BYTES = 64 * 1024 * 1024;
 

@@ -1,7 +1,7 @@
 import { lstatSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { writePrivateFile } from "../lib/atomic-write";
-import { attempt } from "../lib/attempt";
+import { attempt } from "../lib/errors";
 import { readText } from "../lib/read-regular";
 
 /** A project's own file that names its Neovim, below the project's top folder (spec 04). */

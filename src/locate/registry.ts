@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { OwnFile } from "../lib/atomic-write";
-import { attempt } from "../lib/attempt";
+import { attempt } from "../lib/errors";
 import { parseJson } from "../lib/json";
 import { namesIn, removeFile, stateFolder } from "../lib/paths";
 import { readPrivateFile } from "../lib/private-folder";

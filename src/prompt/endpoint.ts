@@ -3,7 +3,7 @@ import { basename, join } from "node:path";
 import * as v from "valibot";
 import { claudeFolder } from "../claude/config-dir";
 import { ProjectFiles } from "../language/project-files";
-import { attempt } from "../lib/attempt";
+import { attempt } from "../lib/errors";
 import { gitTop } from "../lib/git-folder";
 import { statOf } from "../lib/paths";
 import { readRange, withRegular } from "../lib/read-regular";

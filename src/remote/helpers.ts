@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { constants, setPriority } from "node:os";
 import * as v from "valibot";
 import type { Transport } from "../jsonrpc/message";
-import { attempt } from "../lib/attempt";
+import { attempt } from "../lib/errors";
 import { isDeep, isObject, type JsonObject, parseJson } from "../lib/json";
 import { type Environment, SHARED_FOLDERS } from "../lib/paths";
 import { StdioTransport } from "../transport/stdio";

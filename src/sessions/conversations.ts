@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
 import { conversationsFolder, conversationsOf } from "../claude/config-dir";
 import { isRunning, runningSessions } from "../claude/running-sessions";
-import { attempt } from "../lib/attempt";
+import { attempt } from "../lib/errors";
 import { isObject, type JsonObject, parseJson } from "../lib/json";
 import { isBelow, namesIn, newestFiles } from "../lib/paths";
 import { readRange, withRegular } from "../lib/read-regular";

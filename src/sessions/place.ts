@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import { attempt } from "../lib/attempt";
+import { attempt } from "../lib/errors";
 import { statOf } from "../lib/process";
 import { onPath } from "../lib/programs";
 

@@ -1,4 +1,4 @@
-import { attempt } from "../lib/attempt";
+import { attempt } from "../lib/errors";
 import { isObject, type JsonObject, shownJson } from "../lib/json";
 import { cutText } from "../lib/visible";
 import type { Line } from "./file";

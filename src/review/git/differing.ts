@@ -1,6 +1,6 @@
 import { chmodSync, lstatSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { attempt } from "../../lib/attempt";
+import { attempt } from "../../lib/errors";
 import { gitFolder } from "../../lib/git-folder";
 import { namesIn, realPath, statOf } from "../../lib/paths";
 import { makePrivateFolder } from "../../lib/private-folder";

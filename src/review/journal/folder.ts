@@ -1,6 +1,6 @@
 import { lstatSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, relative, sep } from "node:path";
-import { attempt } from "../../lib/attempt";
+import { attempt } from "../../lib/errors";
 import { gitTop } from "../../lib/git-folder";
 import { isBelow, passedFolder, realPath, stateFolder } from "../../lib/paths";
 import { makePrivateFolder } from "../../lib/private-folder";

@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as v from "valibot";
-import { attempt } from "../../lib/attempt";
+import { attempt } from "../../lib/errors";
 import { parseJson } from "../../lib/json";
 import { isOwn, makePrivateFolder } from "../../lib/private-folder";
 import { openIfThere, readRange, readText } from "../../lib/read-regular";

@@ -1,6 +1,6 @@
 import { lstatSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { attempt } from "../../lib/attempt";
+import { attempt } from "../../lib/errors";
 import { own } from "../../lib/json";
 import { readRegular } from "../../lib/read-regular";
 import { type CommittedFile, committedFiles } from "../git/committed";
