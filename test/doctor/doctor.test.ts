@@ -129,6 +129,7 @@ const FAULTS = rows(`
   hooks-broken | hooks whose executable is gone | which is not an executable | :Claude setup
   server-stopped | a server that the user stopped | you stopped the server, so no CLI finds it | :Claude
   server-stopped | a server that was never started | was not started: auto_start is false | :Claude
+  remote-down | a relay that does not run | dev: down, \`no-such-docker\` is not on | remotes.dev.relay with \`doctor\`
   server-not-running | a server that failed | has failed: | :Claude
   executable-missing | no executable | /nonexistent/x, which is not an executable | binary.path
   plugin-not-loaded | a Neovim without the plugin | has not loaded the plugin | require("claude-code").setup({})`);
@@ -213,6 +214,14 @@ const SEEDS: Record<string, (world: World) => unknown> = {
     await world.setup("{ auto_start = false }");
     await world.neovim.until("the reason", `return require("port").autostart.reason ~= nil`);
     return world.inside();
+  },
+  "a relay that does not run": async (world) => {
+    await world.setup(`{ terminal = { remote = "dev" }, remotes = { dev = {
+      command = { "/bin/sh", "-c", "exec cat", "{env}", "{args}" },
+      relay = { "no-such-docker", "exec", "-i", "dev", "claude-code-nvim", "relay", "--stdio" } } } }`);
+    await world.neovim.command("Claude");
+    const down = `return require("port").remote.report("dev").state == "down"`;
+    await world.neovim.until("the link's end", down);
   },
   "a server that failed": (world) => failWith(world, "/bin/false"),
   "no executable": (world) => failWith(world, "/nonexistent/x"),

@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { claims, eventually, first, nightly, outcomeOf, ROOT, upgradeRequest } from "#test";
-import { LIMITS, type Limits, WebSocketListener } from "../../src/transport/websocket";
+import { type Limits, WebSocketListener } from "../../src/transport/websocket";
 import { platformSkip } from "../support/platform-skip";
 
 /** The listener alone, with limits small enough to be reached: who is dropped, and who is not. */
@@ -161,8 +161,3 @@ nightly.test.concurrent(
   },
   60_000,
 );
-
-test("bounds what may wait for a client, above the longest message", () => {
-  expect(LIMITS.backlogBytes).toBeGreaterThan(LIMITS.messageBytes);
-  expect(LIMITS.backlogBytes).toBeLessThanOrEqual(128 * 1024 * 1024);
-});

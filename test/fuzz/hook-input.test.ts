@@ -1,4 +1,3 @@
-import { rmSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import fc from "fast-check";
 import { EXECUTABLE, isolatedEnv, setDefaultTimeout, temporaryFolder } from "#test";
@@ -8,7 +7,6 @@ import { FUZZ_TIMEOUT_MS, tries } from "./effort";
 setDefaultTimeout(FUZZ_TIMEOUT_MS);
 
 const home = temporaryFolder();
-afterAll(() => rmSync(home, { recursive: true, force: true }));
 
 /** Input as Claude Code writes it, or nearly so. */
 const anything = fc.jsonValue();

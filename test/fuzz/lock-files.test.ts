@@ -1,4 +1,4 @@
-import { lstatSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { lstatSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { setDefaultTimeout, temporaryFolder } from "#test";
@@ -8,7 +8,6 @@ import { FUZZ_TIMEOUT_MS, tries } from "./effort";
 setDefaultTimeout(FUZZ_TIMEOUT_MS);
 
 const root = temporaryFolder();
-afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 /** The one kind that may go: a lock file of a Neovim that is no more. No process has such a number. */
 const DEAD_PID = 2 ** 30;

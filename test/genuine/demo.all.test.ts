@@ -1,4 +1,3 @@
-import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { isolatedEnv, NEWEST, ROOT, run, temporaryFolder } from "#test";
 
@@ -10,7 +9,6 @@ test("scripts/demo plays an edit that is accepted and one that is reviewed, to i
     env: { ...isolatedEnv(home), NVIM_0_12: NEWEST.binary },
     timeout: 60_000,
   });
-  rmSync(home, { recursive: true, force: true });
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   const steps = [
     "Claude connects to that port",

@@ -69,7 +69,6 @@ describe.each(NEOVIMS)("a slow language server with $name", (version) => {
     name = `file-${count}.txt`;
     session = { session_id: `session-${count}` };
   });
-  afterEach(() => rmSync(control, { recursive: true, force: true }));
 
   /** The server is in this state until it is released. */
   const hold = (state: string) => writeFileSync(join(control, state), "");

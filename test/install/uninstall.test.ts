@@ -30,7 +30,6 @@ beforeEach(() => {
     XDG_STATE_HOME: join(home, "state"),
   };
 });
-afterEach(() => rmSync(home, { recursive: true, force: true }));
 
 const run = (command: string[], cwd = home) => runProgram(command, { cwd, env });
 

@@ -5,7 +5,6 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
-  rmSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
@@ -27,7 +26,6 @@ beforeEach(() => {
   writeFileSync(at("in/file"), "of the project\n");
   writeFileSync(outside("file"), "of elsewhere\n", { mode: 0o600 });
 });
-afterEach(() => rmSync(top, { recursive: true }));
 
 /** The folder moves away, and a symlink to one outside takes its place. */
 const swap = () => {

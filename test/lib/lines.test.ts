@@ -31,7 +31,3 @@ test("ends at a line that is too long, and keeps those before it", async () => {
   expect(await read(chunks, 8)).toEqual(["one"]);
   expect(await read(chunks, 9)).toEqual(["one", "twotwotwo", "three"]);
 });
-
-test("takes a stream that breaks for ended", async () => {
-  expect(await read([Buffer.from("one\ntw")], undefined, new Error("gone"))).toEqual(["one", "tw"]);
-});

@@ -14,16 +14,6 @@ function abandoned(more = (holder: string) => holder): string {
   return path;
 }
 
-test("gives it to one at a time, and leaves nothing", () => {
-  const path = join(temporaryFolder(), "a.lock");
-  {
-    using lock = tryLock(path);
-    expect([lock !== undefined, tryLock(path)]).toEqual([true, undefined]);
-  }
-  using again = tryLock(path);
-  expect(again).toBeDefined();
-});
-
 test("leaves that of a process in another container alone for ten minutes", () => {
   const path = abandoned((holder) => holder.replace(/ \S+/, " elsewhere"));
   expect(tryLock(path)).toBeUndefined();

@@ -1,4 +1,4 @@
-import { mkdirSync, realpathSync, rmSync, symlinkSync } from "node:fs";
+import { mkdirSync, realpathSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "#test";
 import { realPath } from "../../src/lib/paths";
@@ -7,7 +7,6 @@ const root = realpathSync(temporaryFolder());
 mkdirSync(join(root, "to"));
 symlinkSync("to/new", join(root, "link"));
 symlinkSync("loop", join(root, "loop"));
-afterAll(() => rmSync(root, { recursive: true }));
 
 const below = (name: string, parts: number) => join(root, name) + "/a".repeat(parts);
 

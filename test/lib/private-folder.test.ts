@@ -9,16 +9,16 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { Recorded } from "#review";
-import { claims, first, temporaryFolder } from "#test";
+import { claims, first, restoresEnv, temporaryFolder } from "#test";
 import { stateFolder } from "../../src/lib/paths";
 import { makePrivateFolder, readPrivateFile } from "../../src/lib/private-folder";
 
 /* Data about the user's projects: no one else may read or write it. */
 
 const { getuid } = process;
-const { XDG_STATE_HOME } = process.env;
 let folder: string;
 let umask = 0;
+restoresEnv("XDG_STATE_HOME");
 beforeEach(() => {
   folder = temporaryFolder();
   process.env.XDG_STATE_HOME = folder;
@@ -27,9 +27,6 @@ beforeEach(() => {
 afterEach(() => {
   process.umask(umask);
   process.getuid = getuid as () => number;
-  if (XDG_STATE_HOME === undefined) delete process.env.XDG_STATE_HOME;
-  else process.env.XDG_STATE_HOME = XDG_STATE_HOME;
-  rmSync(folder, { recursive: true });
 });
 const mode = (path: string) => (statSync(path).mode & 0o777).toString(8);
 

@@ -19,7 +19,6 @@ beforeEach(() => {
   linkSync(path("file"), path("other name"));
   writeFileSync(path("secret"), "secret\n");
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 
 test("keeps all names of a file", () => {
   rewrite(path("file"), Buffer.from("new\n"), lstatSync(path("file")));

@@ -1,12 +1,13 @@
 import { join } from "node:path";
-import { temporaryFolder } from "#test";
+import { restoresEnv, temporaryFolder } from "#test";
 import { candidates } from "../../src/locate/find";
 import { Registration } from "../../src/locate/registry";
+
+restoresEnv("XDG_STATE_HOME");
 
 test("lists each Neovim around a folder once: the deepest workspace first, then the newest", () => {
   const [state, workspace] = [temporaryFolder(), temporaryFolder()];
   const [deep, below] = [join(workspace, "a"), join(workspace, "a/b")];
-  const before = process.env.XDG_STATE_HOME;
   process.env.XDG_STATE_HOME = state;
   const sleepers = [0, 1, 2, 3].map(() => Bun.spawn(["sleep", "1000"]));
   try {
@@ -23,7 +24,5 @@ test("lists each Neovim around a folder once: the deepest workspace first, then 
     expect(found({ CLAUDE_CODE_SSE_PORT: "100", NVIM: "/x" })).toEqual(["/x", "/0", "/2", "/1"]);
   } finally {
     for (const sleeper of sleepers) sleeper.kill();
-    if (before === undefined) delete process.env.XDG_STATE_HOME;
-    else process.env.XDG_STATE_HOME = before;
   }
 });

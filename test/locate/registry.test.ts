@@ -21,5 +21,4 @@ test("an entry follows the workspace, and is written only if it changes or is go
   expect(entries(folder)).toHaveLength(1);
   registration.end();
   expect(entries(folder)).toEqual([]);
-  rmSync(folder, { recursive: true });
 });

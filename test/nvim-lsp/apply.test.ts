@@ -260,14 +260,6 @@ describe.each(NEOVIMS)("edits of files with $name", (version) => {
     expect(workspace.read("a.txt")).toBe("old\n");
   });
 
-  test("has every file inside a workspace that is the root folder", async () => {
-    workspace.write("a.txt", "old\n");
-    await workspace.neovim.command("cd /");
-    await workspace.neovim.lua('require("port").workspace.allow_home(true)');
-    await workspace.apply(workspace.rename(["a.txt"], "old", "new"));
-    expect(workspace.read("a.txt")).toBe("new\n");
-  });
-
   test("refuses an edit that makes a file too big", async () => {
     workspace.write("a.txt", "old\n");
     const edit = workspace.rename(["a.txt"], "old", "x".repeat(11 * 1024 * 1024));

@@ -1,4 +1,3 @@
-import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import {
@@ -161,7 +160,6 @@ describe.each(NEOVIMS)("the stdio server with $name", (version) => {
       expect(await keys(client, "get_diagnostics")).toEqual(wanted);
     });
     await project.neovim.command(`tabnext | tabclose | bwipeout ${join(other, "main.lua")}`);
-    await rm(other, { recursive: true });
   });
 
   test("answers get_diagnostic_context", async () => {
@@ -268,7 +266,6 @@ function start(cwd: string, env: Record<string, string>) {
 
 describe("without Neovim", () => {
   const home = temporaryFolder();
-  afterAll(() => rm(home, { recursive: true }));
   const initialize = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"claude-code","version":"2"}}}\n`;
   const probe = `{"jsonrpc":"2.0","id":"server-discover-probe-1","method":"server/discover","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}\n`;
 

@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { $ } from "bun";
 import {
@@ -33,7 +33,6 @@ describe.each(BOTH_NEOVIMS)("loading in $name", (version) => {
       vim.cmd.Claude()`);
     const { port } = await neovim.lock();
     await shows(neovim, `port ${port}`);
-    rmSync(folder, { recursive: true, force: true });
   });
 
   test("loads nothing before it is needed, and makes no mappings of its own", async () => {
@@ -81,6 +80,5 @@ describe("loading by vim.pack", () => {
       stderr: "ignore",
     });
     expect(await new Response(run.stdout).text()).toContain("2stopped");
-    rmSync(home, { recursive: true, force: true });
   });
 });

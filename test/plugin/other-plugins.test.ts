@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { eventually, NEOVIMS, type NeovimOptions, TestNeovim, temporaryFolder } from "#test";
 
@@ -30,7 +30,6 @@ describe.each(NEOVIMS)("$name", (version) => {
       await says(neovim, "another plugin has the Lua module claude-code, too");
       await says(neovim, folder);
       expect(await neovim.command("messages")).not.toMatch(/E\d+:|traceback/);
-      rmSync(folder, { recursive: true });
     },
   );
 

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import {
   claims,
@@ -28,7 +28,6 @@ function plant(project: string): void {
 
 const project = temporaryFolder();
 beforeAll(() => plant(project));
-afterAll(() => rmSync(project, { recursive: true, force: true }));
 
 const entries: [what: string, entry: string][] = [
   ["a dot", "."],
@@ -86,7 +85,6 @@ describe.each(NEOVIMS)("an entry of $PATH that is not absolute, in $name", (vers
     });
     expect(path).toBe(`${bin}:/usr/bin:/bin:.:tools`);
     expect(existsSync(join(project, "ran"))).toBe(false);
-    rmSync(bin, { recursive: true });
   });
 
   test("an absolute one further behind is used", async () => {
@@ -95,24 +93,19 @@ describe.each(NEOVIMS)("an entry of $PATH that is not absolute, in $name", (vers
     writeFileSync(claude, "#!/bin/sh\n", { mode: 0o755 });
     await using a = await Attached.start({ version, cwd: project, env: { PATH: `.::${bin}` } });
     expect(await a.nvim.lua(`return require("port").launch.command({})[1]`)).toBe(claude);
-    rmSync(bin, { recursive: true });
   });
 });
 
 describe("the executable", () => {
   const bin = temporaryFolder();
-  afterAll(() => rmSync(bin, { recursive: true, force: true }));
   const run = async (PATH: string, ...args: string[]) => {
-    const home = temporaryFolder();
     const child = Bun.spawn([EXECUTABLE, ...args], {
       cwd: project,
-      env: { ...isolatedEnv(home), PATH },
+      env: { ...isolatedEnv(temporaryFolder()), PATH },
       stdin: "ignore",
       stderr: "inherit",
     });
-    const out = await new Response(child.stdout).text();
-    rmSync(home, { recursive: true });
-    return out;
+    return new Response(child.stdout).text();
   };
 
   test.each(entries)("%s: its `claude` is not run, and it says why", async (_, entry) => {

@@ -1,24 +1,16 @@
 import { execFileSync } from "node:child_process";
-import { chmodSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { nightly, temporaryFolder } from "#test";
+import { nightly, restoresEnv, temporaryFolder } from "#test";
 import { PromptEndpoint } from "../../src/prompt/endpoint";
 
 let folder: string;
 let endpoint: PromptEndpoint;
-const { PATH, CLAUDE_CONFIG_DIR } = process.env;
-const before = { PATH, CLAUDE_CONFIG_DIR };
+restoresEnv("PATH", "CLAUDE_CONFIG_DIR");
 beforeEach(() => {
   folder = temporaryFolder();
   process.env.CLAUDE_CONFIG_DIR = join(folder, "claude");
   endpoint = new PromptEndpoint();
-});
-afterEach(() => {
-  for (const [name, value] of Object.entries(before)) {
-    if (value === undefined) delete process.env[name];
-    else process.env[name] = value;
-  }
-  rmSync(folder, { recursive: true });
 });
 
 const git = (args: string[], input = "") =>

@@ -205,24 +205,3 @@ test("says by doctor there what is wrong, and whether a relay runs", async () =>
     `ok    a CLI that you start here finds a relay of Neovim on port ${port}`,
   );
 });
-
-test("names by doctor a relay that does not run, and what helps", async () => {
-  await neovim.lua(`
-    require("claude-code").setup({ terminal = { remote = "dev" }, remotes = { dev = {
-      command = { "/bin/sh", "-c", "exec cat", "{env}", "{args}" },
-      relay = { "no-such-docker", "exec", "-i", "dev", "claude-code-nvim", "relay", "--stdio" } } } })
-    vim.cmd("Claude")`);
-  const findings = async () => {
-    const options = { cwd: neovim.cwd, env: isolatedEnv(neovim.home) };
-    const { stdout } = await run([EXECUTABLE, "doctor", "--json"], options);
-    return JSON.parse(stdout).findings as { cause?: string; what: string; remedy?: string }[];
-  };
-  await eventually("the finding", async () => {
-    expect(await findings()).toContainEqual({
-      level: "error",
-      cause: "remote-down",
-      what: expect.stringContaining("remote dev: down, `no-such-docker` is not on $PATH"),
-      remedy: expect.stringContaining("remotes.dev.relay with `doctor`"),
-    } as never);
-  });
-});

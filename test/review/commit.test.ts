@@ -34,7 +34,6 @@ beforeEach(() => {
   cpSync(template, world.root, { recursive: true });
 });
 afterEach(() => world[Symbol.dispose]());
-afterAll(() => rmSync(template, { recursive: true }));
 
 function init(folder: string, ...options: string[]): void {
   Bun.spawnSync(["git", "init", "-q", "-b", "main", "--template=", ...options, folder]);

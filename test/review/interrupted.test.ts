@@ -1,27 +1,15 @@
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { temporaryFolder } from "#test";
+import { perTest, restoresEnv, temporaryFolder } from "#test";
 import { ownProcess } from "../../src/lib/process";
 import { ReviewedProject } from "../../src/review/state/reviewed-project";
 import { endInterrupted } from "../../src/review/state/sessions";
 import { World } from "./state/world";
 
-const CONFIG_BEFORE = process.env.CLAUDE_CONFIG_DIR;
 const DOMAIN = ownProcess().domain;
 
-let world: World;
-let config: string;
-beforeEach(() => {
-  world = new World();
-  config = temporaryFolder();
-  process.env.CLAUDE_CONFIG_DIR = config;
-});
-afterEach(() => {
-  world[Symbol.dispose]();
-  rmSync(config, { recursive: true, force: true });
-  if (CONFIG_BEFORE === undefined) delete process.env.CLAUDE_CONFIG_DIR;
-  else process.env.CLAUDE_CONFIG_DIR = CONFIG_BEFORE;
-});
+const world = perTest(() => new World());
+restoresEnv("CLAUDE_CONFIG_DIR");
 
 const deadPid = () => Bun.spawnSync(["true"]).pid;
 
@@ -39,6 +27,8 @@ test.each([
   const prompt = world.prompt("A");
   world.record({ type: "begin", session: "A", prompt, tool: "Bash", use: "u1" });
   await Bun.sleep(2);
+  const config = temporaryFolder();
+  process.env.CLAUDE_CONFIG_DIR = config;
   mkdirSync(join(config, "sessions"));
   const entry = { sessionId: "A", pidDomain: DOMAIN, ...state };
   writeFileSync(join(config, "sessions", `${pid ?? deadPid()}.json`), JSON.stringify(entry));

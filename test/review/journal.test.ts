@@ -1,35 +1,18 @@
-import {
-  appendFileSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { appendFileSync, readdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { rows, temporaryFolder } from "#test";
+import { outcomeOf, rows, temporaryFolder } from "#test";
 import { append, journalPath } from "../../src/review/journal/append";
 import { Blobs, MAX_BINARY_BYTES, sameContent } from "../../src/review/journal/blobs";
 import { JournalReader } from "../../src/review/journal/read";
 import type { NewRecord } from "../../src/review/journal/record";
 import { rewriteJournal } from "../../src/review/journal/rewrite";
+import { ReviewedProject } from "../../src/review/state/reviewed-project";
+import { World } from "./state/world";
 
 const STOP: NewRecord = { type: "stop", session: "one" };
 const bytes = (text: string) => new TextEncoder().encode(text);
 
 describe("the journal", () => {
-  test("gives back what was appended, and then what is new", () => {
-    const folder = temporaryFolder();
-    const reader = new JournalReader(folder);
-    expect(reader.read()).toEqual({ records: [], restarted: false, isPart: false });
-    const first = append(folder, STOP);
-    expect(reader.read()).toEqual({ records: [first], restarted: false, isPart: false });
-    const more = [append(folder, STOP), append(folder, { type: "end", session: "one" })];
-    expect(reader.read().records).toEqual(more);
-    expect(reader.read().records).toEqual([]);
-    expect(statSync(journalPath(folder)).mode & 0o777).toBe(0o600);
-  });
-
   test("leaves a line that was cut off until it is whole, or sets it aside", () => {
     const folder = temporaryFolder();
     const reader = new JournalReader(folder);
@@ -68,18 +51,6 @@ describe("the journal", () => {
     expect(reader.damaged).toBe(becomes === "damaged" ? 1 : 0);
   });
 
-  test("reads a rewritten journal from its beginning; counts no record twice", () => {
-    const folder = temporaryFolder();
-    const kept = append(folder, STOP);
-    append(folder, { type: "end", session: "gone" });
-    const reader = new JournalReader(folder);
-    reader.read();
-    const line = `${JSON.stringify(kept)}\n`;
-    writeFileSync(join(folder, "draft"), line + line);
-    renameSync(join(folder, "draft"), journalPath(folder));
-    expect(reader.read()).toEqual({ records: [kept], restarted: true, isPart: false });
-  });
-
   test("reads a journal from its beginning that was rewritten twice, in the same inode", () => {
     const folder = temporaryFolder();
     for (let i = 0; i < 40; i++) append(folder, { type: "end", session: `old ${i}` });
@@ -103,21 +74,17 @@ describe("the journal", () => {
   });
 });
 
-describe("the blobs", () => {
-  test("give back the same bytes, private and small", () => {
-    const folder = temporaryFolder();
-    const blobs = new Blobs(folder);
-    const text = new Uint8Array([0xff, 0xfe, 0x0d, 0x0a, ...bytes("line\r\n".repeat(1_000))]);
-    const content = blobs.put(text);
-    expect(content).toEqual(blobs.put(text));
-    if (!("blob" in content)) throw new Error("it was not kept");
-    expect(blobs.get(content.blob)).toEqual(text);
-    expect(blobs.bytes(content)).toEqual(text);
-    expect(statSync(blobs.path(content.blob)).mode & 0o777).toBe(0o600);
-    expect(statSync(blobs.path(content.blob)).size).toBeLessThan(text.length / 10);
-    expect(blobs.bytes({ absent: true })).toBeNull();
-  });
+test("refuses a journal of more than 128 MB, and leaves it", async () => {
+  using world = new World();
+  const path = journalPath(world.folder);
+  world.record({ type: "end", session: "s" });
+  const size = 144 * 1024 * 1024;
+  truncateSync(path, size);
+  expect(await outcomeOf(new ReviewedProject(world.root).catchUp())).toThrow("move it away");
+  expect(Bun.file(path).size).toBe(size);
+});
 
+describe("the blobs", () => {
   test("count as gone when they are damaged", () => {
     const blobs = new Blobs(temporaryFolder());
     const content = blobs.put(bytes("one\n"));

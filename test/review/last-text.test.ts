@@ -25,22 +25,3 @@ test("refuses a text that did not arrive, or is malformed", async () => {
   expect(await outcomeOf(rows({ id: "1" }))).toThrow();
   expect(await outcomeOf(rows({ id: 1, bytes: 1 }))).toThrow();
 });
-
-test("gives a list again only when it differs", async () => {
-  const list = await world.list();
-  const file = await world.file("a");
-  expect(list.files.map(({ version }) => version)).toEqual([file?.version as string]);
-  expect(await world.list({ known: list.version })).toEqual({ unchanged: true } as never);
-  world.claude({ a: "1\n2\nthree\n" });
-  expect((await world.list({ known: list.version })).files).toHaveLength(1);
-  expect((await world.file("a"))?.version).not.toBe(file?.version as string);
-});
-
-test("lists by its path a file that Neovim has, and in full for another list", async () => {
-  world.edited("b", "1\n", "one\n");
-  const { version, files } = await world.list();
-  expect(files).toHaveLength(2);
-  await world.keep([{ path: world.path("b") }]);
-  expect((await world.list({ known: version })).files).toEqual([world.path("a")] as never);
-  expect((await world.list({ known: version })).files).toEqual([files[0] as never]);
-});

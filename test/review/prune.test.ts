@@ -1,7 +1,6 @@
 import {
   appendFileSync,
   linkSync,
-  mkdirSync,
   readdirSync,
   readFileSync,
   statSync,
@@ -155,16 +154,6 @@ describe("pruning", () => {
     prune(past.folder, nothing);
     expect(past.left).toBe(": 1");
   });
-});
-
-test("leaves what others have put among the blobs", () => {
-  const past = new Past();
-  past.change("a", "one");
-  for (const place of ["blobs/.DS_Store", "blobs/ab"]) writeFileSync(join(past.folder, place), "");
-  mkdirSync(join(past.folder, "blobs/cd/folder"), { recursive: true });
-  prune(past.folder, nothing);
-  expect(past.left).toBe("change a: 1");
-  expect(readdirSync(join(past.folder, "blobs"))).toContain(".DS_Store");
 });
 
 describe("rewriting the journal", () => {

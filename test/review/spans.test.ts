@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { spyOn } from "#test";
+import { restoresEnv, spyOn } from "#test";
 import { ownProcess } from "../../src/lib/process";
 import { JournalReader } from "../../src/review/journal/read";
 import { RecordedProject } from "../../src/review/record/recorded-project";
@@ -14,11 +14,7 @@ import { World } from "./state/world";
 /* When a call of Claude's may have changed files. */
 
 const MINUTE = 60_000;
-const CONFIG_BEFORE = process.env.CLAUDE_CONFIG_DIR;
-afterEach(() => {
-  if (CONFIG_BEFORE === undefined) delete process.env.CLAUDE_CONFIG_DIR;
-  else process.env.CLAUDE_CONFIG_DIR = CONFIG_BEFORE;
-});
+restoresEnv("CLAUDE_CONFIG_DIR");
 
 const call = (use: string) => ({ session: "A", prompt: "A-1", tool: "Bash", use });
 

@@ -39,7 +39,6 @@ beforeEach(() => {
   project = join(home, "work/project");
   mkdirSync(join(project, ".git"), { recursive: true });
 });
-afterEach(() => rmSync(home, { recursive: true, force: true }));
 
 function setUp(command: string, args: string[] = [], cwd = project, more = {}) {
   const env = { ...isolatedEnv(home), PATH: "/usr/bin:/bin", ...more };
@@ -286,16 +285,6 @@ describe("install-hooks", () => {
     mkdirSync(join(project, "deep/er"), { recursive: true });
     await setUp("install-hooks", ["--yes"], join(project, "deep/er"));
     expect(existsSync(join(project, SETTINGS))).toBe(true);
-  });
-
-  test("leaves a settings file that others changed", async () => {
-    await install();
-    const value = JSON.parse(read(SETTINGS));
-    delete value.hooks.SessionEnd;
-    write(SETTINGS, JSON.stringify({ ...value, permissions: { allow: ["WebFetch"] } }));
-    await install();
-    await uninstall();
-    expect(JSON.parse(read(SETTINGS))).toEqual({ permissions: { allow: ["WebFetch"] } });
   });
 
   test("leaves what a .nvim-claude had", async () => {

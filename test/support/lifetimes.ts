@@ -34,3 +34,14 @@ function during<T extends Made>(
     set: (_none, key, value) => Reflect.set(made as T, key, value),
   });
 }
+
+/** Gives these variables of this process back after each test of the block around the call. */
+export function restoresEnv(...names: string[]): void {
+  const before = names.map((name) => [name, process.env[name]] as const);
+  afterEach(() => {
+    for (const [name, value] of before) {
+      if (value === undefined) delete process.env[name];
+      else process.env[name] = value;
+    }
+  });
+}

@@ -12,7 +12,10 @@ import { EXECUTABLE, NEOVIMS, NEWEST, type NeovimVersion, OLDEST, ROOT } from ".
 export { ALL, BOTH_NEOVIMS, nightly } from "./toolchain";
 export { EXECUTABLE, NEOVIMS, NEWEST, type NeovimVersion, OLDEST, ROOT };
 
-/** An empty folder of its own, by its real path, short enough for sockets below it. */
+/**
+ * An empty folder of its own, by its real path, short enough for sockets below it. It is in the folder of the run,
+ * which scripts/test removes at the end.
+ */
 export function temporaryFolder(): string {
   return realpathSync(mkdtempSync(join(tmpdir(), "ccn-")));
 }

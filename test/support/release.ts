@@ -1,6 +1,6 @@
 import { setDefaultTimeout } from "bun:test";
 import { createHash, randomBytes } from "node:crypto";
-import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, realpathSync } from "node:fs";
 import { cp, link, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { archive, archiveName } from "../../scripts/packaging/archive";
@@ -129,16 +129,9 @@ export class TestRelease {
   }
 }
 
-/** A folder of the test run: scripts/test makes it, and removes it at the end. */
-process.env.CLAUDE_CODE_NVIM_TEST_RUN ??= ownRun();
+/** A folder of the test run: scripts/test makes it, and removes it at the end. Without it one process runs all. */
+process.env.CLAUDE_CODE_NVIM_TEST_RUN ??= temporaryFolder();
 const RUN = process.env.CLAUDE_CODE_NVIM_TEST_RUN;
-
-/** `bun test` was called without scripts/test: one process runs all files. */
-function ownRun(): string {
-  const folder = temporaryFolder();
-  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
 
 /** Test files run in several processes: the first that needs something of this key makes it. */
 async function once<Made>(key: unknown, make: () => Promise<Made>): Promise<Made> {

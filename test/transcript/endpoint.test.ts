@@ -1,6 +1,6 @@
 import { appendFileSync, mkdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { eventually, temporaryFolder } from "#test";
+import { eventually, restoresEnv, temporaryFolder } from "#test";
 import { transcriptOf } from "../../src/claude/config-dir";
 import { TranscriptEndpoint } from "../../src/transcript/endpoint";
 import { prompt } from "./entries";
@@ -15,7 +15,7 @@ let folder: string;
 let sent: Part[];
 let take: () => Promise<void>;
 let endpoint: TranscriptEndpoint;
-const before = process.env.CLAUDE_CONFIG_DIR;
+restoresEnv("CLAUDE_CONFIG_DIR");
 beforeEach(() => {
   folder = temporaryFolder();
   process.env.CLAUDE_CONFIG_DIR = folder;
@@ -29,12 +29,7 @@ beforeEach(() => {
   };
   endpoint = new TranscriptEndpoint({ call: call as never }, { warn: () => {} } as never);
 });
-afterEach(() => {
-  endpoint.end();
-  if (before === undefined) delete process.env.CLAUDE_CONFIG_DIR;
-  else process.env.CLAUDE_CONFIG_DIR = before;
-  rmSync(folder, { recursive: true });
-});
+afterEach(() => endpoint.end());
 
 const path = (session: string) => join(folder, "projects/-p", `${session}.jsonl`);
 const append = (session: string, text: string, count = 1) =>

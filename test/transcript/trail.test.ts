@@ -1,4 +1,4 @@
-import { appendFileSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "#test";
 import { trailOf } from "../../src/transcript/trail";
@@ -12,7 +12,6 @@ beforeEach(() => {
   path = join(folder, "a.jsonl");
   writeFileSync(path, "");
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 
 const append = (...entries: object[]) => appendFileSync(path, entries.map(line).join(""));
 

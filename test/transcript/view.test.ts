@@ -21,7 +21,6 @@ beforeEach(() => {
   path = join(folder, "a.jsonl");
   writeFileSync(path, "");
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 
 const append = (...entries: object[]) => appendFileSync(path, entries.map(line).join(""));
 const system = (content: string) => ({ type: "system", subtype: "local_command", content });

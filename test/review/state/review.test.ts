@@ -161,15 +161,6 @@ describe("a decision", () => {
     expect([mode(), world.read("a")]).toEqual([0o644, "1\nII\n"]);
   });
 
-  test("keeps what was accepted in a diff, and not what Claude changed before", async () => {
-    world.edited("a", "1\r\n2\r\n3\r\n", "I\r\n2\r\n3\r\n");
-    const request = { path: world.path("a"), text: base64("I\n2\nIII\n") };
-    await world.service.answer("accepted", request);
-    world.claude({ a: "I\r\n2\r\nIII\r\n" });
-    await world.service.summary();
-    expect(await world.summary()).toEqual(["a changed 1>1@1"]);
-  });
-
   test("about a file outside of the workspace is taken back by its id alone", async () => {
     world.edited("a", "1\n", "2\n");
     const again = world.another();
@@ -181,12 +172,5 @@ describe("a decision", () => {
     expect(world.read("a")).toBe("1\n");
     await again.answer("back", { decision: undone.decision });
     expect(world.read("a")).toBe("2\n");
-  });
-});
-
-test("gives the base text to the byte", async () => {
-  world.edited("a", "\xef\xbb\xbf1\r\n\xff\r2", "1\n");
-  expect(await world.service.answer("base", { path: world.path("a") })).toEqual({
-    text: Buffer.from("\xef\xbb\xbf1\r\n\xff\r2", "latin1"),
   });
 });

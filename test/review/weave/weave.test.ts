@@ -66,13 +66,6 @@ describe("attribution", () => {
 });
 
 describe("decisions", () => {
-  test("keep a part of a hunk, and leave the rest waiting", () => {
-    const weave = Weave.of(lines("a b c")).to(lines("a B C D c"), A);
-    const half = kept(weave, "1", { old: [[2, 1]], new: [[2, 1]] }, ALL);
-    expect(hunks(half)).toEqual([" > C D"]);
-    expect(hunks(takenBack(half, "1"))).toEqual(["b > B C D"]);
-  });
-
   test("give the lines back of a file that another session deleted and made again", () => {
     const weave = Weave.of(lines("a b")).to([], A).to(lines("X"), B).to(lines("a b"), "user");
     expect(hunksOf(weave, ALL)).toEqual([]);
