@@ -1,11 +1,11 @@
---- A short text for a status line. Each redraw calls it, so it loads no module.
+--- A short text for the status line. Each redraw calls it, so it loads no module of a feature that is not in use.
 local M = {}
 
 local function loaded(name)
   return package.loaded["claude-code." .. name]
 end
 
---- The most urgent first.
+--- Most urgent first.
 ---@type claude-code.SessionState[]
 local ORDER = { "blocked", "error", "working", "done" }
 
@@ -14,7 +14,7 @@ local ORDER = { "blocked", "error", "working", "done" }
 local function part(found)
   local state, label = found[1].state, require("claude-code.sessions.label")
   local subject = #found == 1 and state ~= "working" and label.name(found[1]) or #found
-  local words = #found > 1 and state == "blocked" and "need input" or label.words(state)
+  local words = #found > 1 and state == "blocked" and "need input" or label.state(state).words
   return ("%s %s"):format(subject, words)
 end
 
@@ -31,8 +31,8 @@ end
 ---@class claude-code.SessionSummary
 ---@field count integer of sessions
 ---@field worst? claude-code.SessionState
----@field text? string without "working" and "idle" of a single session
----@field full? string fullness of the fullest context
+---@field text? string nil for a single session that works or is idle
+---@field full? string of the fullest context
 
 local function summary_of(all)
   local parts, worst = {}, nil
@@ -42,7 +42,7 @@ local function summary_of(all)
     end, all)
     if #found > 0 then
       worst = worst or state
-      local words = require("claude-code.sessions.label").words(state)
+      local words = require("claude-code.sessions.label").state(state).words
       parts[#parts + 1] = #all == 1 and words or part(found)
     end
   end
@@ -54,23 +54,22 @@ local function summary_of(all)
 end
 
 ---@class claude-code.Indicator
----@field state "stopped"|"downloading"|"starting"|"failed"|"waiting"|"connected" waiting: for a CLI to connect
----@field clients integer how many are connected
----@field diffs integer how many wait for an answer
+---@field state "stopped"|"downloading"|"starting"|"failed"|"waiting"|"connected" `waiting`: no CLI has connected yet
+---@field clients integer connected CLIs
+---@field diffs integer that wait for an answer
 ---@field activity? claude-code.Activity of all sessions together
 ---@field sessions claude-code.SessionSummary
 ---@field to_review integer changes that wait for a review
----@field incomplete? string why changes of Claude's are not in the review: "hooks off"
----@field sends? string what Claude knows of where you are: "⧉ 3 lines", "⧉ main.lua"
+---@field incomplete? string why the review misses changes by Claude: "hooks off"
+---@field sends? string the selection as Claude knows it: "⧉ 3 lines", "⧉ main.lua"
 ---@field held? string "waits for config.lua"
 ---@field conflict? string "gm merges config.lua"
 
 ---@return claude-code.Indicator
 function M.get()
   local server, diff, rows = loaded("server"), loaded("editor.diff"), loaded("sessions.rows")
-  local review = loaded("editor.review")
-  local selection, hold = loaded("editor.selection"), loaded("editor.documents.hold")
-  local unsaved = loaded("editor.documents.unsaved")
+  local review, selection = loaded("editor.review"), loaded("editor.selection")
+  local hold, unsaved = loaded("editor.documents.hold"), loaded("editor.documents.unsaved")
   local state = server and server.state or "stopped"
   local clients = server and #server.clients or 0
   if state == "ready" then
@@ -109,26 +108,24 @@ end
 ---@return string
 function M.text()
   local indicator = M.get()
-  local text = text_of(indicator)
-  text = indicator.sessions.full and ("%s, %s"):format(text, indicator.sessions.full) or text
-  text = indicator.held and ("%s, %s"):format(text, indicator.held) or text
-  text = indicator.conflict and ("%s, %s"):format(text, indicator.conflict) or text
-  if indicator.diffs > 0 then
-    local words = indicator.diffs > 1 and "edits wait" or "edit waits"
-    text = ("%s, %d %s"):format(text, indicator.diffs, words)
+  local diffs = indicator.diffs > 1 and "%d edits wait" or "%d edit waits"
+  local parts = { text_of(indicator) }
+  for _, words in ipairs({
+    indicator.sessions.full or false,
+    indicator.held or false,
+    indicator.conflict or false,
+    indicator.diffs > 0 and diffs:format(indicator.diffs),
+    indicator.to_review > 0 and ("%d to review"):format(indicator.to_review),
+    indicator.incomplete or false,
+    indicator.sends or false,
+  }) do
+    parts[#parts + 1] = words or nil
   end
-  if indicator.to_review > 0 then
-    text = ("%s, %d to review"):format(text, indicator.to_review)
-  end
-  text = indicator.incomplete and ("%s, %s"):format(text, indicator.incomplete) or text
-  text = indicator.sends and ("%s, %s"):format(text, indicator.sends) or text
-  -- A session, a work tree and a file may have any name, and lualine.nvim, for one, takes `%{…}` in its
-  -- components for code. Doubled, it would show twice where it is a mere text.
-  return (require("claude-code.lib.text").visible(text):gsub("%%", "％"))
+  -- Any name may contain `%{…}`, which lualine.nvim would run. Others would show a doubled percent sign as two.
+  return (require("claude-code.lib.text").visible(table.concat(parts, ", ")):gsub("%%", "％"))
 end
 
---- The highlight group for the text: what needs the user stands out.
----@return string
+---@return string group for the text
 function M.highlight()
   local indicator = M.get()
   local worst = indicator.sessions.worst
@@ -148,7 +145,7 @@ end
 
 local is_watching = false
 
---- Redraws status lines when the text may change, from the first call on.
+--- From the first call on, redraws status lines when the text may change.
 function M.redraw_on_change()
   if is_watching then
     return

@@ -86,7 +86,7 @@ describe.each(NEOVIMS)(":Claude, the first time in $name", (version) => {
     await Bun.sleep(version === OLDEST ? 3_500 : 100);
     expect(await neovim.lua("return vim.fn.winnr('$')")).toBe(1);
     await neovim.command("Claude");
-    const waits = "Claude starts once the executable is there";
+    const waits = "Claude starts once the executable is installed";
     expect((await messages(neovim)).filter((text) => text === waits)).toHaveLength(2);
     // It takes the cursor, so not while the user types.
     await neovim.type("i");

@@ -197,7 +197,7 @@ describe.each(NEOVIMS)("background and past sessions in Neovim $name", (version)
   test("says why a past one is not resumed whose folder is gone", async () => {
     await choose("in a folder that is gone");
     await eventually("the message", async () =>
-      (await neovim.command("messages")).includes("and that folder is gone"),
+      (await neovim.command("messages")).includes("which no longer exists"),
     );
     expect(started()).toHaveLength(1);
   });

@@ -1,4 +1,4 @@
---- Completion of arguments: functions of the word before the cursor and the text before that.
+--- Completion of arguments. `lead` is the word before the cursor, and `before` the text before that word.
 local M = {}
 
 --- Aliases for `--model` of the Claude CLI (2.1.330).
@@ -19,21 +19,18 @@ local function folders(lead)
   return vim.fn.getcompletion(lead, "dir")
 end
 
---- Neovim's own completion for files (`-complete=file`) would also expand each % and # of a sentence.
----@param lead string
+--- Neovim's own completion of files (`-complete=file`) would also expand each % and # of a sentence.
 ---@return string[]
 function M.files(lead)
   return vim.fn.getcompletion(lead, "file")
 end
 
---- Like files(), escaped.
----@param lead string
----@return string[]
+---@return string[] escaped
 function M.paths(lead)
   return vim.tbl_map(vim.fn.fnameescape, M.files(lead))
 end
 
---- Arguments of the Claude CLI (2.1.330) that make sense in a terminal, with their values.
+--- Arguments of the Claude CLI (2.1.330) for a terminal, with their values.
 ---@type table<string, true|string[]|fun(lead: string): string[]>
 local ARGUMENTS = {
   ["--add-dir"] = folders,
@@ -54,8 +51,6 @@ local ARGUMENTS = {
   ["--worktree"] = true,
 }
 
----@param list string[]
----@param lead string
 ---@return string[] sorted
 function M.starting_with(list, lead)
   local found = vim.tbl_filter(function(item)
@@ -65,8 +60,6 @@ function M.starting_with(list, lead)
   return found
 end
 
----@param lead string
----@param before string
 ---@return string[]
 function M.cli_arguments(lead, before)
   local values = ARGUMENTS[before:match("(%S+)%s+$") or ""]
@@ -78,8 +71,6 @@ function M.cli_arguments(lead, before)
   return M.starting_with(vim.tbl_keys(ARGUMENTS), lead)
 end
 
----@param lead string
----@param before string
 ---@return string[]
 function M.sessions(lead, before)
   if before ~= "" then
@@ -91,13 +82,6 @@ function M.sessions(lead, before)
     table.insert(names, row.name or row.worktree)
   end
   return M.starting_with(names, lead)
-end
-
----@param lead string
----@return string[]
-function M.review_arguments(lead)
-  local scopes = M.starting_with({ "turn", "session", "all" }, lead)
-  return vim.list_extend(scopes, M.files(lead))
 end
 
 return M

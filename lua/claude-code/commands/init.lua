@@ -1,15 +1,14 @@
---- Finds and runs the subcommand of `:Claude NAME …`; "" is the name of `:Claude` alone. Each other file here returns a
---- table of subcommands. A new one is an entry there, with its documentation above it, and a name in
---- plugin/claude-code.lua for its mapping.
+--- Finds and runs the subcommand of `:Claude NAME …`; `:Claude` alone has the name "". The other files here return
+--- tables of subcommands, each with its documentation above it.
 local complete = require("claude-code.commands.complete")
 local notify = require("claude-code.messages.notify")
 
 ---@class claude-code.Subcommand
 ---@field run fun(args: claude-code.CommandArgs)
----@field args? string as the help shows them; without this it takes no arguments
----@field bang? boolean it takes a !
+---@field args? string for the help; without it the command accepts no arguments
+---@field bang? boolean it accepts a !
 ---@field range? "lines"|"session" meaning of numbers before the command
----@field complete? fun(lead: string, before: string): string[] `before`: the text before the word
+---@field complete? fun(lead: string, before: string): string[] see commands/complete.lua
 
 ---@class claude-code.CommandArgs : vim.api.keyset.create_user_command.command_args without the subcommand
 ---@field session? integer number of a session
@@ -25,7 +24,7 @@ M.list = vim.tbl_extend(
   require("claude-code.commands.terminal")
 )
 
---- Commands of coder/claudecode.nvim: a subcommand, or a function of the module.
+--- Commands of coder/claudecode.nvim, each for a subcommand or a function of the module.
 ---@type table<string, string|{ call: "start"|"stop" }>
 M.CODERS = {
   ClaudeCodeAdd = "mention",
@@ -43,7 +42,7 @@ M.CODERS = {
   ClaudeCodeTreeAdd = "mention",
 }
 
---- Splits off the longest name of a subcommand, of one word or two. A ! may follow it.
+--- Splits off the longest name of a subcommand: one or two words, and perhaps a !.
 local function split(text)
   local best, rest, bang
   for _, pattern in ipairs({ "^([^%s|]+)%s*(.*)$", "^([^%s|]+%s+[^%s|]+)%s*(.*)$" }) do
@@ -57,7 +56,7 @@ local function split(text)
   return best, rest or text, bang or false
 end
 
---- Options of the CLI, a prompt in quotes and the number of a session are arguments of `:Claude` itself.
+--- `:Claude` itself accepts options of the CLI, a prompt in quotes, or the number of a session.
 local function is_for_cli(text)
   return text:find("^[-\"'|]") ~= nil or text:find("^%d*%s*$") ~= nil
 end
@@ -93,7 +92,7 @@ local function problem_with(name, args)
   return what and (":Claude %s takes no %s"):format(name, what)
 end
 
---- The number of a session comes before the command, or is its argument. A range with two ends is a visual selection.
+--- A session's number may precede the command, or be its argument. A range with two ends is a visual selection.
 local function read_session(subcommand, args)
   if subcommand.range ~= "session" then
     return
@@ -104,8 +103,7 @@ local function read_session(subcommand, args)
   end
 end
 
---- Splits off another command after `|`, which in a text or a path is a character. `:Claude` itself reads it only
---- before any arguments.
+--- Splits off another command after `|`. In a text or a path `|` is a character, as it is after arguments of `:Claude`.
 local function split_bar(name, text)
   local own = name == "" and "%s*" or M.list[name].args == nil and "[^|]*"
   local before, after = text:match(own and "^(" .. own .. ")|(.*)$" or "^()$")
@@ -133,7 +131,7 @@ local function run(name, args)
   end
 end
 
----@param name? string nil: the line has it
+---@param name? string nil if the line has it
 ---@param args claude-code.CommandArgs
 function M.run(name, args)
   local line = args.args
@@ -149,7 +147,7 @@ function M.run(name, args)
   run(name or "", args)
 end
 
---- The words of names that can follow `before`.
+--- Next words of the names that begin with `before`.
 local function names(before)
   local found = {}
   for name in pairs(M.list) do
@@ -160,7 +158,7 @@ local function names(before)
   return vim.tbl_keys(found)
 end
 
----@param name? string nil: the line has it
+---@param name? string nil if the line has it
 ---@param lead string the word before the cursor
 ---@param line string the whole command line
 ---@param position integer of the cursor, in bytes from 0

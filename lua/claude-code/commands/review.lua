@@ -2,10 +2,10 @@
 local complete = require("claude-code.commands.complete")
 local notify = require("claude-code.messages.notify")
 
-local SCOPES = { turn = true, session = true, all = true }
+local SCOPES = { "turn", "session", "all" }
 
---- The session that a word names; or else, of several, the current one.
----@param words string[] changed: without the name
+--- Id of the session that the first word names, or else of the current one if there are several.
+---@param words string[] loses the name
 local function conversation(words)
   local terminal, sessions = require("claude-code.terminal"), require("claude-code.sessions")
   local n = words[1] and terminal.find(words[1])
@@ -18,23 +18,17 @@ local function conversation(words)
   return row and row.id
 end
 
----@return string[]? paths absolute; nil without words
-local function paths_of(words)
-  return #words > 0
-      and vim.tbl_map(function(word)
-        return vim.fn.fnamemodify(vim.fs.normalize(word), ":p"):gsub("(.)/$", "%1")
-      end, words)
-    or nil
-end
-
 local function scope_of(args)
   local words = require("claude-code.lib.text").words(args.args)
   local scope = { scope = "unreviewed" }
-  if SCOPES[words[1]] then
+  if vim.list_contains(SCOPES, words[1]) then
     scope.scope = table.remove(words, 1)
     scope.session = scope.scope ~= "all" and conversation(words) or nil
   end
-  scope.paths = paths_of(words)
+  local paths = vim.tbl_map(function(word)
+    return vim.fn.fnamemodify(vim.fs.normalize(word), ":p"):gsub("(.)/$", "%1")
+  end, words)
+  scope.paths = #paths > 0 and paths or nil
   return scope
 end
 
@@ -49,8 +43,8 @@ local function calls(module, method)
   end
 end
 
----@param run fun(diff: claude-code.Diff, args: table) with the diff on screen
----@return fun(args: table)
+---@param run fun(diff: claude-code.Diff, args: table)
+---@return fun(args: table) calls `run` with the diff on screen
 local function on_screen(run)
   return function(args)
     local diffs = require("claude-code.editor.diff")
@@ -71,15 +65,15 @@ end
 
 ---@type table<string, claude-code.Subcommand>
 return {
-  --- Shows the proposed edit that waits, or the next of several. The one on screen waits again.
+  --- Shows the next waiting edit. The edit on screen waits again.
   diff = {
     run = function()
       require("claude-code.editor.diff").switch(1)
     end,
   },
 
-  --- Accepts the proposed edit on screen, with your own changes to it, as <CR> does there. With !
-  --- also if the file is read-only.
+  --- Accepts the proposed edit on screen, including your changes to it, as <CR> does there. With !
+  --- it also accepts an edit of a read-only file.
   ["diff accept"] = {
     bang = true,
     run = on_screen(function(shown, args)
@@ -87,8 +81,7 @@ return {
     end),
   },
 
-  --- Rejects the proposed edit on screen, as `q` does there. Claude receives the reason as your
-  --- next prompt.
+  --- Rejects the proposed edit on screen, as `q` does there. Claude receives the reason as a prompt.
   ["diff reject"] = {
     args = "[reason]",
     complete = complete.files,
@@ -98,7 +91,7 @@ return {
     end),
   },
 
-  --- Rejects all proposed edits that wait.
+  --- Rejects all waiting edits.
   ["diff reject-all"] = {
     run = function()
       local diffs = require("claude-code.editor.diff")
@@ -108,16 +101,16 @@ return {
     end,
   },
 
-  --- Accepts the hunk under the cursor alone, or takes that back. Accepting the proposed edit then
-  --- takes only such hunks.
+  --- Marks the hunk under the cursor as accepted, or removes the mark. Accepting the edit then takes
+  --- only marked hunks.
   ["diff accept-hunk"] = { run = acts("accept_hunk") },
 
-  --- Drops the hunk under the cursor: its old lines come back. |u| undoes that.
+  --- Drops the hunk under the cursor and restores its old lines. |u| undoes that.
   ["diff drop-hunk"] = { run = acts("drop_hunk") },
 
   --- Merges your unsaved edits of the file into the proposed edit. If you accept the result, it also replaces the
-  --- edits in their buffer. In a file that changed on disk where you have unsaved edits, merges both texts. |u|
-  --- undoes the merge.
+  --- edits in their buffer. In a buffer with unsaved edits whose file changed on disk, merges the two. |u| undoes the
+  --- merge.
   ["diff merge"] = {
     run = function(args)
       local unsaved = require("claude-code.editor.documents.unsaved")
@@ -127,28 +120,29 @@ return {
     end,
   },
 
-  --- Reviews what Claude changed and you have not reviewed: lists it in the quickfix window and
-  --- goes to the first hunk. With ! the cursor stays in the list. `turn` shows what its last turn
-  --- changed, `session` what its last session changed (a session's number or name may follow each),
-  --- `all` also what you have kept. Further {paths} are files or folders. See |claude-code-review|.
+  --- Lists Claude's changes that you have not reviewed in the quickfix window, and moves to the first
+  --- hunk. With ! the cursor stays in the list. `turn` limits the review to Claude's last turn and
+  --- `session` to its last session (a session's number or name may follow); `all` includes changes
+  --- that you have kept. {paths} are files or folders. See |claude-code-review|.
   review = {
     args = "[turn|session|all] [paths]",
     bang = true,
-    complete = complete.review_arguments,
+    complete = function(lead)
+      return vim.list_extend(complete.starting_with(SCOPES, lead), complete.files(lead))
+    end,
     run = function(args)
       require("claude-code.editor.review").open(scope_of(args), not args.bang)
     end,
   },
 
-  --- Leaves the review, and closes its list. Undecided changes still wait.
+  --- Leaves the review and closes its list. Undecided changes keep waiting.
   ["review close"] = { run = calls("review.review", "close") },
 
-  --- Keeps all that is left, and ends the review.
+  --- Keeps all remaining changes and ends the review.
   ["review done"] = { run = calls("review.decide", "done") },
 
-  --- Commits what you have kept, and nothing else. git's message opens below; `:wq` makes the
-  --- commit. With ! the message begins with the prompts that made these changes. See
-  --- |claude-code-commit|.
+  --- Commits only what you have kept. git's message opens below, and `:wq` commits. With ! the message
+  --- begins with the prompts that led to these changes. See |claude-code-commit|.
   commit = {
     bang = true,
     run = function(args)
@@ -156,12 +150,12 @@ return {
     end,
   },
 
-  --- Asks Claude for the message, in the window of git's message.
+  --- Asks Claude for a message, in the window of git's message.
   ["commit message"] = { run = calls("prompt.edit", "ask_message") },
 
-  --- Keeps the hunk under the cursor, or the lines of the range, with ! the whole file: it does not
-  --- wait for a review any more. In the quickfix window of a review it is about the entries of the
-  --- range, with ! about all of their files.
+  --- Keeps Claude's changes in the hunk under the cursor or the lines of the range, with ! in the whole
+  --- file. They no longer wait for a review. In a review's quickfix window it keeps the entries of the
+  --- range, with ! their whole files.
   keep = {
     bang = true,
     range = "lines",
@@ -170,10 +164,10 @@ return {
     end,
   },
 
-  --- Undoes the hunk under the cursor, or the lines of the range: the old lines come back, and your
-  --- own edits stay. With ! the whole file. In the quickfix window of a review it is about the
-  --- entries of the range, with ! about all of their files. A buffer that had no unsaved changes is
-  --- written. With your next prompt Claude receives what you have undone.
+  --- Undoes Claude's changes in the hunk under the cursor or the lines of the range, with ! in the whole
+  --- file. Your own edits stay. In a review's quickfix window it undoes the entries of the range, with !
+  --- their whole files. It writes a buffer that had no unsaved changes. Claude receives what you have
+  --- undone with your next prompt.
   undo = {
     bang = true,
     range = "lines",
@@ -182,17 +176,16 @@ return {
     end,
   },
 
-  --- Takes your last decision of a review back, whether it kept or undid. Again: the one before.
+  --- Takes back your last decision in a review. Repeat it for earlier decisions.
   back = { run = calls("review.decide", "back") },
 
   --- Shows which prompt, tool and session changed the line under the cursor.
   why = { run = calls("review.keys", "why") },
 
-  --- Comments for Claude on the line under the cursor, or on the lines of the range. Without {text}
-  --- it asks for one, or changes the one that is there; an empty one deletes it. With ! all comments
-  --- that wait are pasted into Claude's prompt and submitted; a Claude outside of Neovim gets a
-  --- mention of them, for you to submit. `list` shows all in the quickfix window. See
-  --- |claude-code-comments|.
+  --- Comments for Claude on the line under the cursor, or on the lines of the range. Without {text} it
+  --- asks for the comment, or changes the existing one; an empty text deletes it. With ! it submits all
+  --- waiting comments as a prompt; a Claude outside of Neovim gets a mention of them for you to submit.
+  --- `list` shows all comments in the quickfix window. See |claude-code-comments|.
   comment = {
     args = "[text|list]",
     bang = true,

@@ -1,8 +1,7 @@
 --- The subcommands that send something to Claude. The comment above each is its documentation.
 local complete = require("claude-code.commands.complete")
 
---- Sends a text, or else the lines of the range. Nothing but `--to` makes a word the name of a session: a text
---- may begin with any other.
+--- Sends a text, or else the lines of the range. A text may begin with any word, so only `--to` names a session.
 local function send(args)
   local context = require("claude-code.context.send")
   local session, text = args.args:match("^%-%-to%s+(%S+)%s*(.*)$")
@@ -27,11 +26,11 @@ end
 
 ---@type table<string, claude-code.Subcommand>
 return {
-  --- Pastes {text}, or else the line or the lines of the range, into Claude's prompt; with ! it
-  --- also submits the prompt. In visual mode |<Plug>(claude-send)| sends exactly the selection. The
-  --- current session receives it, or the one whose number or name follows `--to`; a count before
-  --- the mapping is a number, too. A terminal that you opened yourself works; a CLI outside of this
-  --- Neovim receives a mention of the lines.
+  --- Pastes {text}, or else the lines of the range or the current line, into Claude's prompt. With ! it
+  --- also submits the prompt. In visual mode |<Plug>(claude-send)| sends exactly the selection. `--to`
+  --- gives the number or name of a session other than the current one, as does a count before the
+  --- mapping. It works in terminals that you opened yourself, too; a CLI outside of this Neovim
+  --- receives a mention of the lines.
   send = {
     args = "[--to N] [text]",
     bang = true,
@@ -40,9 +39,9 @@ return {
     run = send,
   },
 
-  --- Opens a Markdown buffer for a prompt of the current session, or of session {N}, with the draft
-  --- that you had begun. `:wq` sends it; `:q` keeps it as a draft. After lines in visual mode it is
-  --- about them. See |claude-code-prompt|.
+  --- Opens a Markdown buffer with your draft of a prompt for the current session, or for session {N}.
+  --- `:wq` sends it; `:q` keeps the draft. In visual mode the prompt refers to the selected lines. See
+  --- |claude-code-prompt|.
   prompt = {
     args = "[N]",
     range = "session",
@@ -55,9 +54,9 @@ return {
   },
 
   --- Adds the current file to Claude's prompt as `@file`, the lines of a range as `@file#L3-5`, or
-  --- the entries of a list of files (|claude-code-mentions|). {paths} name other files and folders,
-  --- or one file with its first and last line; quote names with spaces. Without a connected CLI the
-  --- mention waits for one, a minute at most.
+  --- entries of a list of files (|claude-code-mentions|). {paths} are other files and folders, or one
+  --- file with its first and last line; quote names with spaces. The mention waits up to a minute for
+  --- a CLI to connect.
   mention = {
     args = "[paths]",
     range = "lines",
@@ -67,10 +66,10 @@ return {
     end,
   },
 
-  --- Sends the line, or the lines of the range, with their diagnostics to Claude and asks it to fix
-  --- them. A CLI outside of this Neovim receives a mention of the lines; the message is then in the
-  --- clipboard, or in the unnamed register. With ! it sends the problems that language servers
-  --- found, after Claude's last turn, in files that it edited.
+  --- Sends the lines of the range or the current line, with their diagnostics, and asks Claude to fix
+  --- them. A CLI outside of this Neovim receives a mention of the lines, and the message is in the
+  --- clipboard or the unnamed register. With ! it sends the problems that language servers found
+  --- after Claude's last turn in files that it edited.
   diagnostics = {
     bang = true,
     range = "lines",

@@ -1,5 +1,4 @@
---- The subcommands for the server, its executable and a project's set-up. The comment above each is its
---- documentation.
+--- The subcommands for the server, its executable and a project's setup. The comment above each is its documentation.
 local complete = require("claude-code.commands.complete")
 local notify = require("claude-code.messages.notify")
 
@@ -14,8 +13,7 @@ local function after_install(executable, message)
   end
 end
 
---- `nvim --headless "+Claude install" +qa` fails by its exit code, the build step of a plugin manager by an error,
---- after which the manager continues.
+--- `nvim --headless "+Claude install" +qa` reports failure by its exit code, a plugin manager's build step by an error.
 local function fail_install(message)
   message = "claude-code.nvim: " .. message
   local is_script = vim.iter(vim.v.argv):any(function(word)
@@ -29,7 +27,7 @@ local function fail_install(message)
 end
 
 local function install(args)
-  -- Neovim's own commands expand names of files too.
+  -- Neovim's own commands expand file names as well.
   local path = args.fargs[1] and vim.fn.expandcmd(table.concat(args.fargs, " "))
   local request = { archive = path, force = args.bang }
   local installer = require("claude-code.install")
@@ -48,15 +46,14 @@ end
 
 ---@type table<string, claude-code.Subcommand>
 return {
-  --- Shows in a window what `:checkhealth claude-code` finds: the state of the server, its clients,
-  --- and what is wrong.
+  --- Shows the findings of `:checkhealth claude-code` in a window: server, clients, and problems.
   status = {
     run = function()
       require("claude-code.health").show()
     end,
   },
 
-  --- Opens the log file. The plugin and the executable both write to it.
+  --- Opens the log file of the plugin and the executable.
   log = {
     run = function()
       local path = require("claude-code.messages.log").path()
@@ -70,10 +67,10 @@ return {
     end,
   },
 
-  --- Installs the executable of this version of the plugin: downloads it, unless it is built in the
-  --- plugin's folder, or takes it from a release archive whose path you give. With ! it replaces one
-  --- that is installed. Without a UI it waits and raises an error if it fails. In
-  --- `nvim --headless "+Claude install" +qa` it ends Neovim with the exit code 1 instead.
+  --- Installs the executable for this version of the plugin: downloads it unless the plugin's folder
+  --- has a built one, or unpacks the given release archive. With ! it replaces an installed executable.
+  --- Without a UI it waits, and raises an error on failure; in `nvim --headless "+Claude install" +qa`
+  --- it exits Neovim with code 1 instead.
   install = {
     args = "[archive]",
     bang = true,
@@ -81,16 +78,16 @@ return {
     run = install,
   },
 
-  --- Sets up the project for a Claude CLI that you start outside of Neovim: hooks in
-  --- .claude/settings.local.json, the MCP server nvim-lsp in the CLI's own configuration, this
-  --- Neovim's address in .nvim-claude/. It shows what it would change, and asks first.
+  --- Sets up the project for a Claude CLI outside of Neovim: hooks in .claude/settings.local.json, the
+  --- MCP server nvim-lsp in the CLI's configuration, this Neovim's address in .nvim-claude/. It shows
+  --- the changes and asks first.
   setup = {
     run = function()
       require("claude-code.project").install()
     end,
   },
 
-  --- Removes what `:Claude setup` added to the project, and nothing else.
+  --- Removes only what `:Claude setup` added to the project.
   unsetup = {
     run = function()
       require("claude-code.project").uninstall()

@@ -2,12 +2,10 @@
 local complete = require("claude-code.commands.complete")
 local notify = require("claude-code.messages.notify")
 
----@return table claude-code.terminal
 local function terminal()
   return require("claude-code.terminal")
 end
 
----@return table claude-code.terminal.running
 local function running()
   return require("claude-code.terminal.running")
 end
@@ -37,12 +35,12 @@ end
 
 ---@type table<string, claude-code.Subcommand>
 return {
-  --- Starts the Claude CLI in a terminal, in the folder of the tab page and connected to this
-  --- Neovim. If it runs, hides or shows its window. {args} are passed to `claude` when it starts:
-  --- options (`--continue` goes on with the last conversation in this folder, `--resume` lets you
-  --- choose one), or a prompt in quotes. With ! a CLI that runs is restarted. {N} is the number of
-  --- a session (|claude-code-sessions|); without it it is the current one. In a buffer of two lines
-  --- or more `:2Claude` is the same.
+  --- Starts the Claude CLI in a terminal, in the tab page's folder and connected to this Neovim. If the
+  --- CLI already runs, hides or shows its window. The CLI gets {args} when it starts: options
+  --- (`--continue` continues the last conversation in this folder, `--resume` lets you choose one), or
+  --- a prompt in quotes. With ! it restarts a running CLI. {N} is the number of a session, by default
+  --- the current one (|claude-code-sessions|). `:2Claude` is the same in a buffer with two lines or
+  --- more.
   [""] = {
     args = "[N] [args]",
     bang = true,
@@ -55,14 +53,14 @@ return {
           "there is no Claude session %d; :Claude sessions lists them, :Claude new starts one"
         return notify.error(text:format(n))
       elseif running().is_any_open() then
-        -- Messages about a server that was stopped, or has failed, promise this.
+        -- Messages about a stopped or failed server promise this.
         require("claude-code.server").ensure({ is_wanted = true })
       end
       terminal().toggle(words(args), { n = n, restart = args.bang })
     end,
   },
 
-  --- Moves to Claude's terminal, and starts Claude with {args}, or shows its window, if needed.
+  --- Moves to Claude's terminal. Starts Claude with {args}, or shows its window, if necessary.
   focus = {
     args = "[args]",
     complete = complete.cli_arguments,
@@ -72,7 +70,7 @@ return {
   },
 
   --- Ends the CLI of the current session, or cancels a start that waits for the executable. A CLI that
-  --- works or asks something ends only with !. If other sessions run, the window shows the next one.
+  --- works or asks something ends only with !. The window then shows the next session, if there is one.
   close = {
     bang = true,
     run = function(args)
@@ -82,8 +80,8 @@ return {
     end,
   },
 
-  --- Lets you choose a model. Claude starts with it and with {args}. If Claude runs already, its prompt
-  --- receives `/model` with the name, for you to submit. With ! Claude restarts with the model.
+  --- Lets you choose a model, and starts Claude with it and with {args}. If Claude already runs, its
+  --- prompt receives `/model` with the name for you to submit. With ! it restarts Claude.
   model = {
     args = "[args]",
     bang = true,
@@ -96,16 +94,16 @@ return {
         end
         local command = "/model " .. (name or "")
         local prompt = require("claude-code.terminal.prompt")
-        -- It is not submitted: the user may have begun a prompt.
+        -- The user may have begun a prompt, so this does not submit it.
         if name and not prompt.refuse_while_asking(command) and running().send(command) then
-          notify.info(("the prompt of Claude has %s; submit it there"):format(command))
+          notify.info(("Claude's prompt has %s; submit it there"):format(command))
         end
       end)
     end,
   },
 
-  --- Starts another Claude in the folder of the tab page. {args} are passed to `claude`: `-n NAME`
-  --- names the session, `-w [NAME]` gives it a git worktree of its own. See |claude-code-sessions|.
+  --- Starts another Claude in the tab page's folder, with {args}: `-n NAME` names the session,
+  --- `-w [NAME]` gives it its own git worktree. See |claude-code-sessions|.
   new = {
     args = "[args]",
     complete = complete.cli_arguments,
@@ -114,9 +112,9 @@ return {
     end,
   },
 
-  --- Lets you choose a session, and shows it: one of this Neovim, one that runs elsewhere or in the
-  --- background, or a past conversation, which is resumed. With ! you choose what to do with its
-  --- git worktree, see |claude-code-worktree|.
+  --- Lets you choose a session of this Neovim, elsewhere or in the background, and shows it, or a past
+  --- conversation, and resumes it. With ! you choose an action on its git worktree, see
+  --- |claude-code-worktree|.
   sessions = {
     bang = true,
     run = function(args)
@@ -129,8 +127,8 @@ return {
     end,
   },
 
-  --- Shows the conversation of the current session, or of session {N}, as Markdown in Claude's
-  --- window. With ! you choose one, also a past one. See |claude-code-transcript|.
+  --- Shows the conversation of the current session, or of session {N}, as Markdown in Claude's window.
+  --- With ! you choose one, which may be past. See |claude-code-transcript|.
   transcript = {
     args = "[N]",
     bang = true,
@@ -145,15 +143,15 @@ return {
         elseif current then
           transcript.of_row(require("claude-code.sessions").get(current))
         else
-          -- A key in the terminal of one that has ended: no question takes the next ones.
+          -- In a terminal whose session has ended, a list would take the user's next keys.
           notify.info("this session has ended; :Claude transcript! lists past conversations")
         end
       end)
     end,
   },
 
-  --- Lists in the quickfix window what Claude read, searched and edited in this turn of the current
-  --- session: `turn 3` in its third turn, `session` in all of it.
+  --- Lists in the quickfix window what Claude read, searched and edited in the current session's last
+  --- turn; with `turn 3` in its third turn, with `session` in all turns.
   trail = {
     args = "[turn N|session]",
     complete = function(lead)
@@ -173,8 +171,8 @@ return {
     end,
   },
 
-  --- Gives Claude a window of its own that shows what it reads and edits; again: closes it. {N} is
-  --- the number of a session. See |claude-code-trail|.
+  --- Opens a window that shows what Claude reads and edits, or closes it. {N} is the number of a
+  --- session. See |claude-code-trail|.
   follow = {
     args = "[N]",
     range = "session",
@@ -184,8 +182,8 @@ return {
     end,
   },
 
-  --- Goes to the session that has needed your input longest, else to one that is done and that you
-  --- have not looked at, else to the one with the next number.
+  --- Moves to the session that has needed your input longest, else to a finished one that you have not
+  --- seen, else to the one with the next number.
   next = {
     run = function()
       local n = terminal().next()
@@ -197,7 +195,7 @@ return {
     end,
   },
 
-  --- Lets Claude edit a file with your unsaved edits at once, rather than after a minute. See
+  --- Lets Claude edit a file with your unsaved edits now, not after a minute. See
   --- |claude-code-option-wait_for_unsaved|.
   ["go-on"] = {
     run = function()
@@ -205,9 +203,8 @@ return {
     end,
   },
 
-  --- Shows what a session asks, the current one or else the one that has asked longest, and lets
-  --- you answer. {N} is the number of a session. Needs the option `permissions.answer`, see
-  --- |claude-code-answer|.
+  --- Lets you answer the question of session {N}, by default the current one, or else the one that has
+  --- asked longest. Needs the option `permissions.answer`, see |claude-code-answer|.
   answer = {
     args = "[N]",
     range = "session",
@@ -217,18 +214,18 @@ return {
     end,
   },
 
-  --- Lets you choose what to do with a git worktree of this repository: show, bring home, remove.
-  --- {name} is that of the worktree, or the number or name of a session in it; without it, it is
-  --- the one of the tab page or of the current session. See |claude-code-worktree|.
+  --- Lets you show, bring home or remove a git worktree of this repository. {name} is the worktree's, or
+  --- the number or name of a session in it, by default of the tab page or the current session. See
+  --- |claude-code-worktree|.
   worktree = { args = "[name]", complete = worktrees, run = with_worktree() },
 
-  --- Goes to the tab page whose folder is the worktree (|:tcd|), or opens one. `:Claude` there is
-  --- the session that runs in it.
+  --- Moves to the worktree's tab page (|:tcd|), or opens one. `:Claude` there shows the session that
+  --- runs in the worktree.
   ["worktree show"] = { args = "[name]", complete = worktrees, run = with_worktree("show") },
 
-  --- Applies here what the worktree changed since its branch point, unstaged. If a file cannot be
-  --- merged nothing changes, and the quickfix window lists why. With ! all others are applied, and
-  --- a conflict in a text gets git's markers. See |claude-code-worktree|.
+  --- Applies the worktree's changes since its branch point here, unstaged. If a file cannot be merged,
+  --- nothing changes, and the quickfix window lists the reasons. With ! it applies all other changes,
+  --- and marks conflicts in texts as git does. See |claude-code-worktree|.
   ["worktree home"] = {
     args = "[name]",
     bang = true,
@@ -236,8 +233,8 @@ return {
     run = with_worktree("home"),
   },
 
-  --- Removes the worktree with what git ignores in it; its branch stays. It is refused while
-  --- something there is nowhere else, while a session, a terminal, a buffer or a window's folder is
-  --- in it, and if git has it locked.
+  --- Removes the worktree, including files that git ignores; its branch stays. It refuses if work would
+  --- be lost, if a session, a terminal, a buffer or a window's folder is in it, or if git has locked
+  --- it.
   ["worktree remove"] = { args = "[name]", complete = worktrees, run = with_worktree("remove") },
 }

@@ -1,29 +1,27 @@
---- Calls the user to a session that needs them and is not on screen: the options `notify.*`.
+--- Calls the user to sessions that are not on screen and need them: the options `notify.*`.
 local api = vim.api
 local label = require("claude-code.sessions.label")
 local rows = require("claude-code.sessions.rows")
 
 local M = {}
 
---- One report covers all changes within this time, except those that are over by then.
+--- A report covers all changes within this time that still hold at its end.
 local MERGE_MS = 1000
 
 local function key_of(row)
   return row.n and "n" .. row.n or "pid" .. tostring(row.pid)
 end
 
---- `has_focus`: a terminal that does not report its focus counts as focused. `pending`: when each state to report
---- began, by the session's key.
----@type { has_focus: boolean, pending: table<string, integer> }
-local user = { has_focus = true, pending = {} }
+local has_focus = true -- A terminal that does not report its focus counts as focused.
+local pending = {} ---@type table<string, integer> start of each state to report, by the session's key
 
 local function is_on_screen(row)
   return row.buf ~= nil and vim.fn.bufwinid(row.buf) ~= -1
 end
 
---- Marks sessions as seen whose terminals are on screen while Neovim has the focus.
+--- While Neovim has the focus, the user sees the terminals on screen.
 local function look()
-  for _, row in ipairs(user.has_focus and rows.list() or {}) do
+  for _, row in ipairs(has_focus and rows.list() or {}) do
     if not row.seen and is_on_screen(row) then
       local state = row.state == "done" and "idle" or row.state
       rows.set({ buf = row.buf }, { seen = true, state = state })
@@ -31,14 +29,14 @@ local function look()
   end
 end
 
---- Counts the waiting diffs of a client, or of all; editor.diff sets it.
+--- Counts the waiting diffs of one client, or of all; editor.diff sets it.
 ---@type fun(client?: integer): integer
 M.count_diffs = function()
   return 0
 end
 
 ---@param row claude-code.SessionRow
----@return boolean does a diff, on screen or not, ask for the same permission?
+---@return boolean does a diff ask for the same permission?
 function M.has_diff(row)
   return row.kind == "permission"
     and vim.iter(require("claude-code.server").clients):any(function(client)
@@ -48,10 +46,9 @@ end
 
 local function is_wanted(row)
   local on = require("claude-code.config").get().notify.on
-  local is_before_eyes = user.has_focus and is_on_screen(row)
   return row.attached
     and vim.tbl_contains(on, row.state)
-    and not is_before_eyes
+    and not (has_focus and is_on_screen(row))
     and not M.has_diff(row)
 end
 
@@ -63,8 +60,8 @@ local function text_of(found)
   return label.sentence(row) .. (row.msg and ": " .. row.msg or "")
 end
 
---- Rings the bell of the terminal around Neovim, and shows a notification if it supports OSC 9, which tmux does not
---- pass on.
+--- Rings the bell of Neovim's terminal, which also shows a notification if it supports OSC 9. tmux does not pass that
+--- on.
 local function call_outside(text)
   local line = require("claude-code.lib.text").one_line(text, 200) or ""
   local bytes = ("\27]9;%s\27\\\a"):format(line)
@@ -84,8 +81,8 @@ local function report(found)
     if not ok then
       notify.error(("the function notify.by failed: %s"):format(message))
     end
-  elseif user.has_focus then
-    -- The command comes first: a narrow screen cuts the text.
+  elseif has_focus then
+    -- The command comes first, since a narrow screen truncates the text.
     local requests = package.loaded["claude-code.sessions.requests"]
     local how = requests and requests.of(found[1]) and ":Claude answer: "
       or found[1].n and ":Claude next: "
@@ -99,27 +96,23 @@ end
 
 local function report_pending()
   local found = vim.tbl_filter(function(row)
-    return user.pending[key_of(row)] == row.since and is_wanted(row)
+    return pending[key_of(row)] == row.since and is_wanted(row)
   end, rows.list())
-  user.pending = {}
+  pending = {}
   if #found > 0 then
     report(found)
   end
 end
 
----@type fun()
-local report_soon = require("claude-code.lib.timer").throttle(
-  { min_ms = MERGE_MS, max_ms = MERGE_MS, share = 1 },
-  report_pending
-)
+local merged = { min_ms = MERGE_MS, max_ms = MERGE_MS, share = 1 }
+local report_soon = require("claude-code.lib.timer").throttle(merged, report_pending)
 
----Reports a session that needs the user now.
 ---@param change { session: claude-code.SessionRow, from?: claude-code.SessionState }
 function M.notice(change)
   look()
   local row, key = change.session, key_of(change.session)
-  if row.since ~= user.pending[key] and change.from ~= row.state and is_wanted(row) then
-    user.pending[key] = row.since
+  if row.since ~= pending[key] and change.from ~= row.state and is_wanted(row) then
+    pending[key] = row.since
     report_soon()
   end
 end
@@ -128,7 +121,7 @@ end
 function M.watch()
   local group = require("claude-code.lib.autocommands").new("sessions.attention")
   group:on({ "FocusGained", "FocusLost" }, function(_, args)
-    user.has_focus = args.event == "FocusGained"
+    has_focus = args.event == "FocusGained"
     look()
   end)
   group:on({ "WinEnter", "BufWinEnter" }, look)

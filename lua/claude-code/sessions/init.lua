@@ -1,5 +1,4 @@
---- The Claude sessions of this Neovim and its workspace. sessions/rows.lua has their fields, sessions/sources.lua their
---- sources.
+--- The Claude sessions of this Neovim and its workspace.
 local api = vim.api
 local rows = require("claude-code.sessions.rows")
 local sources = require("claude-code.sessions.sources")
@@ -14,7 +13,7 @@ local M = {
 
 local used = {} ---@type table<integer, integer> time of the last use, by number
 
----Makes a session that was shown, focused or sent to the current one of this tab page.
+---Makes a session that was shown, focused or sent to the current session of this tab page.
 ---@param n integer
 function M.use(n)
   if rows.get(n) then
@@ -23,7 +22,7 @@ function M.use(n)
   end
 end
 
----Another session may get the number.
+--- Another session may get the number.
 local function forget(n)
   used[n] = nil
   for _, tab in ipairs(api.nvim_list_tabpages()) do
@@ -61,7 +60,7 @@ local function last_used()
   return last
 end
 
----The session with the cursor, else that of this tab page, one that it shows, one in its own folder, or the last used.
+---The session with the cursor; else the tab page's, one that it shows, or one in its folder; else the last used one.
 ---@return integer? n nil if no session of this Neovim runs
 function M.current()
   return number_in(0)
@@ -71,9 +70,9 @@ function M.current()
     or last_used()
 end
 
----Adds a session that is about to start in this Neovim, as the current one. Set its terminal, `buf`, before its program
----runs: the CLI first asks whether the terminal knows the protocol.
----@param fields table of claude-code.SessionRow; `n` is kept if it is free
+---Adds a session that is about to start in this Neovim, and makes it the current one. Set its terminal, `buf`, before
+---its program runs: the CLI first asks whether the terminal knows the protocol.
+---@param fields table of claude-code.SessionRow; the session gets its `n` if that is free
 ---@return integer n
 function M.add(fields)
   sources.start()
@@ -84,8 +83,8 @@ function M.add(fields)
   return n
 end
 
----Removes a session whose terminal has ended. A background session stays.
----@param key integer|claude-code.SessionKey a number stands for { n = … }
+---Removes a session after its terminal's end. A background session stays.
+---@param key integer|claude-code.SessionKey
 function M.remove(key)
   local row = rows.get(key)
   if row and row.n then
@@ -100,7 +99,7 @@ function M.remove(key)
   end
 end
 
----Starts the executable if it may, and lets it read the files of all CLIs again.
+---Lets the executable read the files of all CLIs again; starts it if the user has not stopped it.
 ---@param callback fun() in the main loop
 function M.refresh(callback)
   local server = require("claude-code.server")
@@ -114,8 +113,7 @@ function M.refresh(callback)
   server.ensure({}, look)
 end
 
----The sessions as they are known now. The executable reports changes as they happen.
----@return claude-code.SessionRow[] those of this Neovim first, by number
+---@return claude-code.SessionRow[] the sessions of this Neovim first, by number
 function M.all()
   sources.start()
   sources.prune()

@@ -11,29 +11,16 @@ local STATES = {
   error = { symbol = "✗", words = "failed", highlight = "ClaudeCodeSessionError" },
   idle = { symbol = "○", words = "idle", highlight = "ClaudeCodeSessionIdle" },
 }
-
 local UNKNOWN = { symbol = "○", words = "state unknown", highlight = "ClaudeCodeSessionIdle" }
 
----@param row claude-code.SessionRow
----@return string of one cell
-function M.symbol(row)
-  return (STATES[row.state] or UNKNOWN).symbol
-end
-
----@param row claude-code.SessionRow
----@return string group of its symbol
-function M.highlight(row)
-  return (STATES[row.state] or UNKNOWN).highlight
-end
-
 ---@param state? claude-code.SessionState
----@return string
-function M.words(state)
-  return (STATES[state] or UNKNOWN).words
+---@return { symbol: string, words: string, highlight: string } the symbol has one cell
+function M.state(state)
+  return STATES[state] or UNKNOWN
 end
 
 ---@param row claude-code.SessionRow
----@return boolean would its end lose something?
+---@return boolean would ending it lose something?
 function M.is_busy(row)
   return row.state == "working" or row.state == "blocked"
 end
@@ -42,13 +29,13 @@ end
 ---@return string
 function M.sentence(row)
   local is = (row.state == "blocked" or row.state == "error") and " " or " is "
-  return M.of(row) .. is .. M.words(row.state)
+  return M.of(row) .. is .. M.state(row.state).words
 end
 
 ---@param row claude-code.SessionRow
----@return string message of its action or question, or its state
+---@return string its action or question, or else its state
 function M.activity(row)
-  return row.msg or M.words(row.state)
+  return row.msg or M.state(row.state).words
 end
 
 ---@return claude-code.SessionRow[] those of this Neovim, by number
@@ -67,23 +54,20 @@ local function numbered(row)
   return "Claude" .. (row.n and #M.own() > 1 and " " .. row.n or "")
 end
 
---- In a list: "docs", or "Claude 2" without a name.
 ---@param row claude-code.SessionRow
----@return string
+---@return string for a list: "docs", or "Claude 2" without a name
 function M.name(row)
   return given_name(row) or numbered(row)
 end
 
---- In a list that shows the number already: "docs", or "Claude" without a name.
 ---@param row claude-code.SessionRow
----@return string
+---@return string for a list with numbers: "docs", or "Claude" without a name
 function M.unnumbered(row)
   return given_name(row) or "Claude"
 end
 
---- In a sentence: "Claude 2 (docs)".
 ---@param key integer|claude-code.SessionKey
----@return string
+---@return string for a sentence: "Claude 2 (docs)"
 function M.of(key)
   local row = rows.get(key) or {}
   local name = given_name(row)

@@ -1,11 +1,11 @@
---- Without a ! no command ends Neovim while Claude works, asks something, or proposes an edit: Neovim reports a
---- modified buffer (E162) whose name is the reason.
+--- Keeps commands without a ! from ending Neovim while Claude works, asks something, or proposes an edit. A modified
+--- buffer makes Neovim refuse (E162), and its name is the reason.
 local api = vim.api
 local label = require("claude-code.sessions.label")
 
 local M = {}
 
----@return string? reason not to exit, a sentence without a period
+---@return string? reason against the exit, a sentence without a period
 local function find_reason()
   local count = require("claude-code.sessions.attention").count_diffs()
   if count > 0 then
@@ -32,10 +32,10 @@ local function refuse()
   api.nvim_create_autocmd("BufWriteCmd", {
     buffer = buf,
     callback = function()
-      require("claude-code.messages.notify").warn(reason .. "; :qa! ends Neovim all the same")
+      require("claude-code.messages.notify").warn(reason .. "; :qa! ends Neovim anyway")
     end,
   })
-  -- Without a hidden window of its own, Neovim would show the buffer in the user's window.
+  -- Neovim would show a hidden buffer in the user's window.
   local config = { relative = "editor", row = 0, col = 0, width = 1, height = 1, hide = true }
   local win = api.nvim_open_win(buf, false, config)
   vim.schedule(function()

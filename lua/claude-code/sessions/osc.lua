@@ -1,22 +1,22 @@
---- Reads the reports of a CLI to its terminal: OSC 7501, the Program Status Protocol (revision 0.4). Since 2.1.295
---- Claude Code asks whether its terminal knows the protocol, and reports after a timely answer (measured with 2.1.330
---- in Neovim 0.10.4 and 0.12.4). Reports are untrusted: they change a row and nothing else.
+--- The reports of CLIs to their terminals: OSC 7501, the Program Status Protocol (revision 0.4). Claude Code asks
+--- whether its terminal knows the protocol since 2.1.295, and reports after a timely answer (measured with 2.1.330 in
+--- Neovim 0.10.4 and 0.12.4). Untrusted reports change only a row.
 local rows = require("claude-code.sessions.rows")
 local sources = require("claude-code.sessions.sources")
 
 local M = {}
 
 local PREFIX = "\27]7501;"
---- The protocol's limits, in bytes: of a whole sequence, and of a message.
+--- The protocol's limits for a sequence and for a message, in bytes.
 local MAX_BYTES, MAX_MESSAGE = 4096, 2048
---- In characters, for one line of the screen.
+--- In characters.
 local MAX_SHOWN = 200
 
 local STATES = { idle = true, working = true, blocked = true, done = true, error = true }
 local KINDS = { permission = true, question = true, auth = true }
 
 ---@param body string "state=working:app=claude-code:msg=UmVhZGluZw=="
----@return table<string, string>? fields nil if one is cut off
+---@return table<string, string>? fields nil if one is truncated
 local function pairs_of(body)
   local result = {}
   for _, part in ipairs(vim.split(body, ":", { plain = true })) do
@@ -35,8 +35,10 @@ local function message(encoded)
     or nil
 end
 
---- A report with an `id` is about a part of the program only. A report without the program's name was cut off:
---- TODO(0.10), which splits a sequence that arrives in two reads.
+--- A report with an `id` describes only a part of the program. A report without the program's name is truncated.
+--- TODO(0.10): it splits a sequence that arrives in two reads.
+---@return claude-code.StateReport?
+---@return boolean? is_truncated
 local function parse(body)
   local fields = pairs_of(body)
   if not fields then
@@ -58,7 +60,7 @@ local function sequence_of(event)
   return type(data) == "table" and data.sequence or tostring(data)
 end
 
----Answers the CLIs in the terminals of this Neovim's sessions, and passes their reports on.
+---Answers the CLIs in the terminals of this Neovim's sessions, and applies their reports.
 function M.follow()
   local group = require("claude-code.lib.autocommands").new("sessions.osc")
   group:on("TermRequest", function(buf, event)
@@ -72,16 +74,16 @@ function M.follow()
       pcall(vim.api.nvim_chan_send, vim.bo[buf].channel, PREFIX .. "?\27\\")
       return
     end
-    local report, is_cut
+    local report, is_truncated
     if #sequence <= MAX_BYTES then
-      report, is_cut = parse(body)
+      report, is_truncated = parse(body)
     end
     if report then
       rows.report(row.n, "terminal", report)
-    elseif is_cut then
+    elseif is_truncated then
       rows.set(row.n, { source = vim.NIL })
       if row.pid then
-        -- The CLI's file has the state too.
+        -- The CLI's file has the state as well.
         sources.apply(row.pid)
       end
     end

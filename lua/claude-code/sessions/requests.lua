@@ -1,25 +1,24 @@
---- The questions of Claude's sessions that the user may answer here. A PermissionRequest hook waits beside the CLI's
---- own dialog. The first answer ends both: an answer from here ends the dialog, and the hook ends without an answer
---- once the session is no longer blocked.
+--- Claude's questions that the user may answer in Neovim. A PermissionRequest hook waits beside the CLI's own dialog.
+--- Neovim's answer ends the dialog, too; an answer in the dialog unblocks the session, which ends the hook.
 local channel = require("claude-code.server.channel")
 local rows = require("claude-code.sessions.rows")
 
 local M = {}
 
---- A session that is not blocked after this time has no dialog, and may wait for its hook.
+--- A session that is not blocked after this time shows no dialog, and may wait for its hook.
 local DIALOG_MS = 5000
 
 ---@class claude-code.PermissionReply to one question
 ---@field options? integer[] numbers of the options
----@field text? string the user's own
+---@field text? string by the user
 
 ---@class claude-code.PermissionAnswer
 ---@field allow boolean
----@field suggestion? integer index of the suggestion that is allowed too
----@field reason? string for Claude, which then continues; without one it stops
+---@field suggestion? integer index of a suggestion to allow as well
+---@field reason? string for Claude, which then continues; without a reason it stops
 ---@field replies? claude-code.PermissionReply[] one per question
----@field plan? string with the edits of the user
----@field mode? "default"|"acceptEdits" for Claude after a plan
+---@field plan? string with the user's edits
+---@field mode? "default"|"acceptEdits" permission mode after a plan
 
 ---@class claude-code.PermissionQuestion
 ---@field text string[]
@@ -28,21 +27,21 @@ local DIALOG_MS = 5000
 
 ---@class claude-code.PermissionRequest
 ---@field id integer
----@field session? integer number; nil: it runs elsewhere
+---@field session? integer number; nil if it runs elsewhere
 ---@field pid? integer the CLI's
 ---@field tool string
 ---@field title string one line
 ---@field lines string[] the whole request
 ---@field syntax? string 'syntax' of the lines
----@field is_edit? boolean of a file
----@field suggestions string[] rules that the CLI offers to allow too
+---@field is_edit? boolean
+---@field suggestions string[] rules that the CLI offers to allow as well
 ---@field questions? claude-code.PermissionQuestion[]
 ---@field plan? string of ExitPlanMode, in Markdown
 
 ---@class claude-code.WaitingRequest
 ---@field request claude-code.PermissionRequest
----@field channel integer of its hook
----@field wait integer the hook's id for it
+---@field channel integer of the hook
+---@field wait integer the hook's id for the request
 ---@field on_end fun()[]
 
 local ASKED = { "tool", "title", "lines", "syntax", "is_edit", "suggestions", "questions", "plan" }
@@ -58,7 +57,7 @@ local function is_of(row, request)
   return row.n ~= nil and row.n == request.session or row.pid ~= nil and row.pid == request.pid
 end
 
---- Lets the hook answer Claude, or end without an answer.
+--- Ends the hook, with or without an answer for Claude.
 local function finish(entry, answer)
   queue.waiting = vim.tbl_filter(function(other)
     return other ~= entry
@@ -76,15 +75,14 @@ local function finish_where(ends)
   end
 end
 
---- The CLI ends hooks silently, on Esc or after their timeout.
+--- The CLI ends a hook silently on Esc and after a timeout.
 local function prune()
   finish_where(function(entry)
     return not channel.is_open(entry.channel)
   end)
 end
 
---- The session is blocked as long as its dialog is open. A request may come a moment before that.
----@param event { match: string, data: table }
+--- A session is blocked while its dialog is open. A request may precede that by a moment.
 local function on_session(_, event)
   local row = event.data.session ---@type claude-code.SessionRow
   local is_over = event.match == "ClaudeCodeSessionEnded"
@@ -96,7 +94,7 @@ local function on_session(_, event)
   end
 end
 
----A background session ignores an answer. Sessions of other sources do not report the end of their dialog.
+---A background session ignores an answer. A session with another source does not report the end of its dialog.
 ---@param params claude-code.HookParams|{ plan?: string }
 ---@return boolean may the user answer here?
 function M.wanted(params)
@@ -117,7 +115,7 @@ end
 
 ---@param params claude-code.HookParams|claude-code.PermissionRequest|{ channel: integer, id: integer }
 ---@return table answer empty if it follows as the notification "settled"
----@return claude-code.PermissionRequest? request nil: it cannot be answered here
+---@return claude-code.PermissionRequest? request nil if the user cannot answer it here
 function M.add(params)
   local row = M.wanted(params) and row_of(params)
   if not row then
@@ -126,7 +124,7 @@ function M.add(params)
   local group = require("claude-code.lib.autocommands").new("sessions.requests")
   local events = { "ClaudeCodeSessionChanged", "ClaudeCodeSessionEnded" }
   group:on("User", on_session, { pattern = events })
-  -- A session has one dialog at a time: the previous one was answered in the terminal.
+  -- A session has one dialog at a time, so the user answered the previous one in the terminal.
   finish_where(function(entry)
     return is_of(row, entry.request)
   end)
@@ -145,7 +143,7 @@ function M.add(params)
   return vim.empty_dict(), entry.request
 end
 
----@return claude-code.PermissionRequest[] the oldest first
+---@return claude-code.PermissionRequest[] oldest first
 function M.list()
   prune()
   return vim.tbl_map(function(entry)
@@ -174,7 +172,7 @@ function M.is_waiting(id)
   return find(id) ~= nil
 end
 
----Calls back once a request is over for any reason.
+---Calls back when a request ends for any reason.
 ---@param id integer
 ---@param callback fun()
 function M.on_end(id, callback)
@@ -197,7 +195,7 @@ function M.answer(id, answer)
   return true
 end
 
----Ends all without an answer; the CLIs' own dialogs stay open.
+---Ends all requests without an answer. The CLIs' own dialogs stay open.
 function M.end_all()
   finish_where(function()
     return true

@@ -1,5 +1,5 @@
---- A row for each Claude session that this Neovim knows. Sessions in its own terminals have a number. Rows are plain
---- data; callers get copies.
+--- A row for each Claude session that this Neovim knows. Sessions in its own terminals have a number. Callers get
+--- copies.
 local events = require("claude-code.lib.events")
 local programs = require("claude-code.programs")
 
@@ -10,12 +10,12 @@ local M = {}
 ---@alias claude-code.StateSource "terminal"|"registry"|"hook"
 
 ---@class claude-code.StateReport
----@field state? claude-code.SessionState nil: the source no longer reports
+---@field state? claude-code.SessionState nil if the source no longer reports one
 ---@field kind? claude-code.BlockedKind
 ---@field msg? string
 
 ---@class claude-code.SessionRow
----@field n? integer number of a session of this Neovim, stable until it is removed
+---@field n? integer number of a session of this Neovim
 ---@field id? string the conversation's; /clear and /resume change it
 ---@field name? string from the CLI
 ---@field cwd? string absolute
@@ -24,14 +24,14 @@ local M = {}
 ---@field remote? string name in the option `remotes`
 ---@field where string "here", "background", "outside", "neovim", or a word of its terminal's provider
 ---@field job? string id of a background session for `claude attach`
----@field pid? integer the CLI's, or the terminal's until that is known
----@field buf? integer of its terminal
+---@field pid? integer the CLI's, or the terminal's until the CLI's is known
+---@field buf? integer its terminal
 ---@field attached boolean it started here, is connected, or its hooks report here
----@field connected? true to our server
+---@field connected? true to the server
 ---@field state? claude-code.SessionState
 ---@field kind? claude-code.BlockedKind
 ---@field msg? string one line about its action or question
----@field edits? true it waits for a file that it opened in this Neovim
+---@field edits? true it waits for the user, who edits a file for it in this Neovim
 ---@field context? integer fullness of the model's context in percent
 ---@field tokens? integer in the context
 ---@field since integer start of the state, in ms since 1970
@@ -49,13 +49,13 @@ local M = {}
 ---@field row claude-code.SessionRow
 ---@field has_cli? boolean the CLI itself has reported its process
 
---- A source never overrules one of a higher rank. The terminal and the CLI's file report all changes; no hook reports
---- an Esc.
+--- A source cannot overrule a source of a higher rank. The terminal and the CLI's file report every change, but hooks
+--- do not report an Esc.
 ---@type table<claude-code.StateSource, integer>
 local RANK = { hook = 1, registry = 2, terminal = 3 }
 
-local entries = {} ---@type claude-code.SessionEntry[] those with a number first, in its order
---- Processes of CLIs that are about to exit. They still update their files, but no longer count as sessions.
+local entries = {} ---@type claude-code.SessionEntry[] those with a number first, by number
+--- Processes of CLIs that are about to exit. They still update their files, but are no longer sessions.
 local ended = {} ---@type table<integer, true>
 
 local function copy(entry)
@@ -70,7 +70,7 @@ local function entry_with(field, value)
   end
 end
 
----@return integer the lowest number that is free
+---@return integer the lowest free number
 local function free_number()
   local n = 1
   while entry_with("n", n) do
@@ -79,14 +79,13 @@ local function free_number()
   return n
 end
 
---- Does the row belong to another CLI that runs?
+--- Does the row belong to another running CLI?
 local function has_other_cli(entry, pid)
   return entry.has_cli == true and entry.row.pid ~= pid and programs.is_alive(entry.row.pid)
 end
 
---- Finds a session by its process; a background job may have several, one after another. A CLI that has not reported
---- its process yet is known by its id, or by the number that it inherited from its terminal, as do the CLIs that it
---- starts and those that start there later.
+--- Number and id are weak keys for a process: CLIs that a CLI starts, and later ones in the same terminal, inherit its
+--- number. A background job may have several processes, one after another.
 local function find(key)
   key = type(key) == "table" and key or { n = key }
   for _, field in ipairs({ "n", "buf", "pid", "job", "id" }) do
@@ -161,7 +160,7 @@ local function remove_other(entry, pid)
 end
 
 ---Adds a session that is about to start in this Neovim. A background session keeps its row.
----@param fields table of claude-code.SessionRow; `n`, as of a session that outlived its Neovim, is kept if it is free
+---@param fields table of claude-code.SessionRow; the session gets its `n` if that is free
 ---@return integer n
 function M.add(fields)
   local n = fields.n and not entry_with("n", fields.n) and fields.n or free_number()
@@ -175,7 +174,7 @@ function M.add(fields)
   return n
 end
 
----Adds a session that runs elsewhere unless it is known.
+---Adds a session that runs elsewhere, unless it has a row.
 ---@param key claude-code.SessionKey
 ---@param fields table of claude-code.SessionRow
 function M.add_elsewhere(key, fields)
@@ -188,11 +187,11 @@ function M.add_elsewhere(key, fields)
 end
 
 ---@param key integer|claude-code.SessionKey a number is short for { n = … }
----@param fields table of claude-code.SessionRow; vim.NIL removes a field; `pid` is the terminal's, not the CLI's
+---@param fields table of claude-code.SessionRow; vim.NIL removes a field; `pid` is the terminal's
 function M.set(key, fields)
   local entry = find(key)
   if entry then
-    -- The process may have a row from before this Neovim took the terminal over.
+    -- The process may already have a row when this Neovim takes over its terminal.
     remove_other(entry, fields.pid)
     entry.has_cli = entry.has_cli and fields.pid == nil
     update(entry, function(row)
@@ -217,12 +216,12 @@ function M.get(key)
   return entry and copy(entry)
 end
 
----@return claude-code.SessionRow[] those of this Neovim first, by number
+---@return claude-code.SessionRow[] the sessions of this Neovim first, by number
 function M.list()
   return vim.tbl_map(copy, entries)
 end
 
----@return claude-code.SessionRow[] those that belong to this Neovim
+---@return claude-code.SessionRow[]
 function M.attached()
   return vim.tbl_filter(function(row)
     return row.attached
@@ -231,12 +230,11 @@ end
 
 ---@alias claude-code.Activity "working"|"idle"
 
----"working" if any of them is in the middle of a turn; nil if no state is known.
----@return claude-code.Activity?
+---@return claude-code.Activity? "working" if any attached session is in a turn; nil if no state is known
 function M.activity()
   local activity
   for _, row in ipairs(M.attached()) do
-    -- No hook reports that a CLI was killed.
+    -- A killed CLI runs no hook.
     local is_gone = row.source == "hook" and row.pid and not programs.is_alive(row.pid)
     if row.state and not is_gone and activity ~= "working" then
       local is_working = row.state == "working" or row.state == "blocked"
@@ -250,7 +248,7 @@ local function apply(row, source, report)
   if row.source and RANK[source] < RANK[row.source] then
     return
   end
-  -- Neovim does not know when the user looks at a session elsewhere.
+  -- Neovim cannot know when the user has seen a session elsewhere.
   local state = report.state == "done" and not row.buf and "idle" or report.state
   if row.state ~= state or row.kind ~= report.kind then
     row.since, row.seen = now(), false
@@ -259,12 +257,11 @@ local function apply(row, source, report)
   row.state, row.kind, row.msg = state, report.kind, report.msg
 end
 
----A source reports a state. It does not replace the state from a source of a higher rank.
 ---@param key integer|claude-code.SessionKey
 ---@param source claude-code.StateSource
----@param report? claude-code.StateReport nil: the source does not know the state
----@param fields? table of claude-code.SessionRow, to set too
----@return boolean is there such a session?
+---@param report? claude-code.StateReport nil if the source does not know the state
+---@param fields? table of claude-code.SessionRow, to set as well
+---@return boolean found
 function M.report(key, source, report, fields)
   key = type(key) == "table" and key or { n = key }
   local entry = find(key)
@@ -273,7 +270,7 @@ function M.report(key, source, report, fields)
   end
   update(entry, function(row)
     if key.pid then
-      -- The row with its number is the row of the process too.
+      -- The number and the process may have had separate rows.
       remove_other(entry, key.pid)
       entry.row.pid, entry.has_cli = key.pid, true
     end

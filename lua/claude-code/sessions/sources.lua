@@ -1,4 +1,4 @@
---- The sources of the rows: terminals, the files of running CLIs, which the executable reads, the server's clients, and
+--- Fills the rows from four sources: terminals, the CLIs' files (which the executable reads), the server's clients, and
 --- hooks.
 local channel = require("claude-code.server.channel")
 local programs = require("claude-code.programs")
@@ -21,7 +21,7 @@ local MAX_NAME = 80
 ---@field cwd string absolute
 ---@field worktree? string
 ---@field branch? string
----@field state? claude-code.SessionState nil while it starts
+---@field state? claude-code.SessionState nil at its start
 ---@field kind? claude-code.BlockedKind
 ---@field is_background boolean
 ---@field is_covered boolean in the workspace, or in a work tree of its repositories
@@ -35,10 +35,10 @@ local MAX_NAME = 80
 ---@field sessions claude-code.RunningSession[]
 ---@field repositories claude-code.Worktree[][] of the workspace, each with its main work tree first
 
----@class claude-code.FolderSetup contents of the settings files that a CLI reads in a folder
+---@class claude-code.FolderSetup from the settings files that a CLI reads in a folder
 ---@field folder? string
----@field has_hooks? boolean all hooks of the executable
----@field has_answers? boolean the hook of the option `permissions.answer`
+---@field has_hooks? boolean they have all hooks of the executable
+---@field has_answers? boolean they have the hook of the option `permissions.answer`
 ---@field off? string file and setting that turn hooks off
 
 local setups = {} ---@type claude-code.FolderSetup[] of the workspace folders
@@ -49,7 +49,7 @@ local reported = { sessions = {}, repositories = {} }
 local is_started = false
 local activity ---@type claude-code.Activity? in the last event
 
----@return integer? buf terminal of this Neovim in which a process runs, even if the user opened it
+---@return integer? buf terminal of this Neovim in which a process runs; the user may have opened it
 local function terminal_of(ancestors)
   return vim.iter(vim.api.nvim_list_bufs()):find(function(buf)
     return vim.list_contains(ancestors, vim.b[buf].terminal_job_pid)
@@ -60,15 +60,15 @@ end
 ---@return integer? n
 local function own_session(ancestors, buf)
   for _, row in ipairs(rows.list()) do
-    -- Behind npx or direnv the terminal's process is not the CLI's.
+    -- With npx or direnv the terminal's process is not the CLI's.
     if row.n and (row.buf == (buf or 0) or vim.list_contains(ancestors, row.pid)) then
       return row.n
     end
   end
 end
 
----Adds a session that this Neovim did not start unless its row is known.
----@param key claude-code.SessionKey receives the number if the row turns out to be known
+---Adds a session that this Neovim did not start, unless it has a row.
+---@param key claude-code.SessionKey receives the number of a row that the place identifies
 local function add(key, place)
   if not rows.get(key) then
     local buf = terminal_of(place.ancestors)
@@ -79,7 +79,7 @@ end
 
 local function forget(session)
   local row = rows.get({ pid = session.pid })
-  -- Our own terminals report their end.
+  -- This Neovim's terminals report their end.
   if row and not row.n then
     rows.remove({ pid = session.pid })
   elseif row and row.job then
@@ -106,7 +106,7 @@ local function apply(session)
   rows.report(key, "registry", report or nil, fields)
 end
 
----Applies the report of a CLI again, whose row has lost another source.
+---Applies a CLI's last report again, after its row has lost another source.
 ---@param pid integer
 function M.apply(pid)
   if reported.sessions[pid] then
@@ -131,7 +131,7 @@ function M.on_report(report)
   vim.iter(report.sessions):each(apply)
 end
 
----Without the executable only this Neovim's own terminals are known.
+---Without the executable only this Neovim's terminals are known.
 local function on_detach()
   M.on_report({ sessions = {}, repositories = {} })
 end
@@ -142,7 +142,7 @@ function M.on_setups(reported_setups)
 end
 
 ---@param folder string
----@return claude-code.FolderSetup? nil: not a workspace folder
+---@return claude-code.FolderSetup? nil unless it is a workspace folder
 function M.setup(folder)
   return vim.iter(setups):find(function(setup)
     return setup.folder == folder
@@ -151,16 +151,15 @@ end
 
 ---@return string[] why CLIs in the workspace run no hooks
 function M.hooks_off()
-  return vim
-    .iter(setups)
-    :map(function(setup)
-      return setup.off
-    end)
-    :totable()
+  local off = {}
+  for _, setup in ipairs(setups) do
+    off[#off + 1] = setup.off
+  end
+  return off
 end
 
 ---Lets the executable read the files of all CLIs again.
----@param callback fun(_: any, problem?: string) in the main loop, once the rows are up to date
+---@param callback fun(_: any, problem?: string) in the main loop, after the update of the rows
 function M.refresh(callback)
   requests.request("sessions/look", {}, callback)
 end
@@ -174,7 +173,7 @@ end
 
 ---@param folder string
 ---@return claude-code.Worktree? worktree around the folder, of a repository in the workspace
----@return claude-code.Worktree[] all those of its repository
+---@return claude-code.Worktree[] all worktrees of its repository
 function M.worktree(folder)
   local around, all = nil, {} ---@type claude-code.Worktree?, claude-code.Worktree[]
   for _, worktrees in ipairs(reported.repositories) do
@@ -189,7 +188,7 @@ function M.worktree(folder)
 end
 
 ---@param cwd string
----@return boolean is it in the workspace, or in a work tree of its repositories?
+---@return boolean in the workspace, or in a worktree of its repositories
 function M.is_covered(cwd)
   return M.worktree(cwd) ~= nil
     or vim.iter(require("claude-code.lib.workspace").folders()):any(function(folder)
@@ -197,12 +196,11 @@ function M.is_covered(cwd)
     end)
 end
 
----Removes the rows of processes that were killed.
+---Removes the rows of killed processes.
 function M.prune()
   for _, row in ipairs(rows.list()) do
-    -- Neovim's own terminals report their end.
-    local is_seen = row.n and row.buf
-    if row.pid and not is_seen and not programs.is_alive(row.pid) then
+    local reports_end = row.n and row.buf
+    if row.pid and not reports_end and not programs.is_alive(row.pid) then
       rows.remove({ pid = row.pid })
     end
   end
@@ -242,8 +240,8 @@ local function connect(client)
   M.apply(client.pid)
 end
 
----The process of a CLI in a remote is not known, so its clients belong to the first sessions there.
----@param clients claude-code.Client[] all connected ones
+---A remote's CLIs have unknown processes, so the remote's clients belong to the first sessions there.
+---@param clients claude-code.Client[] all connected clients
 local function connect_remotes(clients)
   local remotes = {}
   for _, client in ipairs(clients) do
@@ -259,12 +257,12 @@ local function connect_remotes(clients)
 end
 
 ---@class claude-code.HookParams from every hook
----@field session string the session's id
+---@field session string id
 ---@field pid? integer the CLI's; old versions do not send it
----@field n? integer number of the session's row, which the CLI inherited
+---@field n? integer number of the session, which the CLI inherited
 ---@field cwd? string
 
----Adds the session of a hook, and finds out where it runs.
+---Adds a hook's session, and finds out where it runs.
 local function add_by_hook(key, cwd)
   rows.add_elsewhere(key, { cwd = cwd })
   requests.request("sessions/place", { pid = key.pid }, function(place)
@@ -292,7 +290,7 @@ function M.on_hook(params, now)
   rows.report(key, "hook", { state = now }, { attached = true })
 end
 
----The SessionEnd hook: the CLI exits, or continues with another conversation.
+---The CLI exits, or continues with another conversation.
 ---@param params claude-code.HookParams
 function M.on_last_hook(params)
   local key = { n = params.n, pid = params.pid, id = params.session }
@@ -306,7 +304,7 @@ function M.on_last_hook(params)
   end
 end
 
----@param clients claude-code.Client[] all connected ones
+---@param clients claude-code.Client[] all connected clients
 function M.clients(clients)
   connect_remotes(clients)
   local connected = {}

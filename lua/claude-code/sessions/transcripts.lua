@@ -1,12 +1,12 @@
---- Reads news from the transcripts of the sessions here: the fullness of the model's context, and Claude's steps.
+--- News from the transcripts of this Neovim's sessions: how full the model's context is, and Claude's steps.
 local events = require("claude-code.lib.events")
 local requests = require("claude-code.server.requests")
 local rows = require("claude-code.sessions.rows")
 
 local M = {}
 
---- The status line shows the fullness from SHOWN_FROM percent on, or from TOKENS_FROM tokens if the size is unknown; a
---- message warns once from WARN_FROM percent on.
+--- From SHOWN_FROM percent on, or TOKENS_FROM tokens if the context's size is unknown, the status line shows how full
+--- it is. At WARN_FROM percent a message warns once.
 local SHOWN_FROM, WARN_FROM, TOKENS_FROM = 50, 85, 100000
 
 ---@class claude-code.TranscriptStep
@@ -19,13 +19,13 @@ local SHOWN_FROM, WARN_FROM, TOKENS_FROM = 50, 85, 100000
 ---@class claude-code.TranscriptNews
 ---@field session string id
 ---@field tokens? integer in the context
----@field share? number of the context's size, if that is known
+---@field share? number of the context's size, if it is known
 ---@field steps claude-code.TranscriptStep[]
 
----@type { watched: string, warned: table<string, true> } the watched sessions; warnings by session id
-local state = { watched = "", warned = {} }
+local watched = "" -- The sessions.
+local warned = {} ---@type table<string, true> by session id
 
----Lets the executable watch the present sessions.
+---Lets the executable watch the transcripts of all attached sessions.
 function M.watch()
   local list = {}
   for _, row in ipairs(rows.list()) do
@@ -34,23 +34,23 @@ function M.watch()
     end
   end
   local key = vim.inspect(list)
-  if key ~= state.watched and require("claude-code.server.channel").is_attached() then
-    state.watched = key
+  if key ~= watched and require("claude-code.server.channel").is_attached() then
+    watched = key
     requests.request("transcript/watch", { sessions = list }, function() end)
   end
 end
 
 ---A new executable watches nothing yet.
 function M.on_attach()
-  state.watched = ""
+  watched = ""
   M.watch()
 end
 
 local function warn_when_full(row)
   if (row.context or 0) < WARN_FROM then
-    state.warned[row.id] = nil
-  elseif not state.warned[row.id] then
-    state.warned[row.id] = true
+    warned[row.id] = nil
+  elseif not warned[row.id] then
+    warned[row.id] = true
     local text = "%s has used %d %% of its context; /compact in its prompt makes room"
     local name = require("claude-code.sessions.label").of({ id = row.id })
     require("claude-code.messages.notify").warn(text:format(name, row.context))
@@ -75,7 +75,7 @@ function M.on_news(news)
 end
 
 ---@param row claude-code.SessionRow
----@return string? fullness "62 percent full", "310k tokens", or nil while there is room
+---@return string? fullness "62 percent full", "310k tokens"; nil while there is room
 function M.fullness(row)
   if row.context then
     return row.context >= SHOWN_FROM and ("%d percent full"):format(row.context) or nil

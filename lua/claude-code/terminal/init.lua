@@ -1,5 +1,4 @@
---- The sessions as commands use them: starts, shows, hides, ends, lists and finds them. Without a number a function
---- works with the current one.
+--- Commands on sessions: start, show, hide, end, list and find them. The default session is the current one.
 local label = require("claude-code.sessions.label")
 local notify = require("claude-code.messages.notify")
 local running = require("claude-code.terminal.running")
@@ -8,15 +7,15 @@ local start = require("claude-code.terminal.start")
 
 local M = {}
 
---- A tab page with a folder of its own (|:tcd|) has the session that was shown there, or that runs in this folder. Any
---- other tab page has the current session.
+--- The current session. A tab page with its own folder (|:tcd|) accepts only a session that was shown there, or that
+--- runs in this folder.
 local function session_of_tab()
   local n = running.current()
   local is_any = not n or vim.fn.haslocaldir(-1, 0) == 0 or vim.t.claude_code_session == n
   return (is_any or sessions.get(n).cwd == start.folder()) and n or nil
 end
 
---- Words for the `where` of a session that runs in no terminal of this Neovim.
+--- Descriptions of `where` for sessions without a number.
 local PLACES = {
   here = "another terminal of this Neovim",
   outside = "another terminal",
@@ -24,8 +23,8 @@ local PLACES = {
   background = "the background",
 }
 
---- Shows a session of this Neovim; opens a terminal for one in the background (`claude attach`); says where any other
---- one runs. A session that runs is never resumed: two Claudes would write into one file.
+--- Shows a session of this Neovim, attaches to a background session, or reports where any other session runs. Resuming
+--- a running session would let two Claudes write to one file.
 ---@param row claude-code.SessionRow
 function M.go_to(row)
   if row.n then
@@ -41,21 +40,21 @@ function M.go_to(row)
   end
 end
 
---- Resumes a past conversation, or shows it if it was resumed in the meantime.
+--- Resumes a past conversation, or shows its session if another Claude has resumed it in the meantime.
 local function resume(past)
   local row = sessions.get({ id = past.id })
   if row then
     M.go_to(row)
   elseif vim.fn.isdirectory(past.cwd) == 0 then
-    local words = "Claude resumes this conversation only in %s, and that folder is gone"
+    local words = "Claude can resume this conversation only in %s, which no longer exists"
     notify.warn(words:format(past.cwd))
   else
     start.run({ "--resume", past.id }, nil, past.cwd)
   end
 end
 
---- Finds the session that runs already and that these arguments of the CLI resume, or attach.
----@param callback fun(row?: claude-code.SessionRow) at once if they name no session
+--- Finds the running session that these arguments of the CLI resume or attach to.
+---@param callback fun(row?: claude-code.SessionRow) called at once if they name no session
 local function find_running(arguments, callback)
   local session = start.session_of(arguments)
   if session.is_new or not (session.id or session.job) then
@@ -64,7 +63,7 @@ local function find_running(arguments, callback)
   sessions.refresh(function()
     callback(vim.iter(sessions.list()):find(function(row)
       if row.job and session.job then
-        -- To the CLI, a part of the name will do.
+        -- The CLI accepts a part of the name, too.
         return row.job == session.job or (row.name or ""):find(session.job, 1, true)
       end
       return row.id and row.id == session.id
@@ -72,12 +71,12 @@ local function find_running(arguments, callback)
   end)
 end
 
----@return boolean may a command name this session? It may also name the first one, which it then starts.
+---@return boolean may a command name this session? `1Claude` may start the first one.
 function M.has(n)
   return running.is_open(n) or n == 1 and not running.is_any_open()
 end
 
---- Starts another session, or shows the running one that the arguments name.
+--- Starts another session, or shows the running session that the arguments name.
 ---@param arguments string[] for the CLI
 function M.new(arguments)
   find_running(arguments, function(row)
@@ -89,9 +88,9 @@ function M.new(arguments)
   end)
 end
 
---- Starts the CLI, or shows the one that runs and moves there.
+--- Starts the CLI, or shows its terminal and moves there.
 ---@param arguments? string[] for the CLI
----@param options? { restart?: boolean, n?: integer } end one that runs, and start another; number of the session
+---@param options? { restart?: boolean, n?: integer } `restart` ends a running CLI first
 function M.open(arguments, options)
   options, arguments = options or {}, arguments or {}
   if start.is_waiting() then
@@ -120,7 +119,7 @@ end
 
 --- Starts the CLI, or hides or shows its terminal.
 ---@param arguments string[] for the CLI, at its start
----@param options { restart?: boolean, n?: integer } as of `open`
+---@param options { restart?: boolean, n?: integer } as for `open`
 function M.toggle(arguments, options)
   local n = options.n or session_of_tab()
   if not n or options.restart or #arguments > 0 then
@@ -130,8 +129,8 @@ function M.toggle(arguments, options)
   end
 end
 
---- Ends the current session, or cancels a start, and names it if there are several.
----@param force? boolean even if it works or asks something
+--- Ends the current session, or cancels a start.
+---@param force? boolean end it even if it works or asks something
 ---@return boolean found false if no CLI ran or was about to start
 function M.close(force)
   local was_waiting = start.cancel()
@@ -141,7 +140,7 @@ function M.close(force)
   end
   local row = sessions.get(n) or {}
   local name, several = label.of(n), #running.list() > 1
-  -- A session in the background continues without its terminal.
+  -- A background session continues without its terminal.
   if label.is_busy(row) and row.where ~= "background" and not force then
     notify.warn(label.sentence(row) .. "; :Claude close! ends it anyway")
     return true
@@ -153,7 +152,7 @@ function M.close(force)
   return true
 end
 
---- Ends all but those that outlive Neovim, and cancels what is about to start.
+--- Cancels pending starts, and ends all sessions but those that outlive Neovim.
 function M.close_all()
   start.cancel()
   for _, n in ipairs(running.list()) do
@@ -180,7 +179,7 @@ end
 local function line(row, current)
   return ("%s %s %s: %s, %s%s"):format(
     row.n or " ",
-    label.symbol(row),
+    label.state(row.state).symbol,
     label.unnumbered(row),
     label.activity(row),
     label.age(row.since),
@@ -194,9 +193,9 @@ local function past_line(past)
   return ("  ↺ %s: %s (past)"):format(past.title, table.concat(parts, ", "))
 end
 
----@return claude-code.SessionRow[] of this Neovim's terminals
+---@return claude-code.SessionRow[] sessions of this Neovim, by number
 function M.own()
-  -- This removes those that have ended.
+  -- list() removes sessions that have ended.
   running.list()
   return label.own()
 end
@@ -204,8 +203,7 @@ end
 ---@class claude-code.Conversation
 ---@field id string
 ---@field title string one line
----@field cwd string absolute; Claude resumes it only there
----@field exists boolean whether that folder is still there
+---@field cwd string absolute; Claude resumes the conversation only there
 ---@field branch? string
 ---@field bytes integer
 ---@field at number ms since 1970, of its last entry
@@ -216,7 +214,7 @@ function M.choose_any(prompt, callback)
   sessions.refresh(function()
     require("claude-code.server.requests").request("sessions/past", {}, function(past, problem)
       if problem then
-        notify.info("only the sessions of this Neovim are known: " .. problem, "sessions")
+        notify.info("the list shows only sessions of this Neovim: " .. problem, "sessions")
       end
       local rows = M.own()
       for _, row in ipairs(sessions.list()) do
@@ -244,7 +242,7 @@ function M.choose_any(prompt, callback)
   end)
 end
 
---- Lets the user choose one, and shows or resumes it.
+--- Lets the user choose a session or conversation, and shows or resumes it.
 function M.list()
   M.choose_any("Claude sessions", function(row)
     local show = row.title and resume or M.go_to
@@ -252,38 +250,27 @@ function M.list()
   end)
 end
 
---- The row that has matched longest.
-local function longest(rows, matches)
-  local found
-  for _, row in ipairs(rows) do
-    if matches(row) and (not found or row.since < found.since) then
-      found = row
-    end
-  end
-  return found
-end
-
---- The session that has needed input longest; else one whose last turn the user has not looked at; else the one with
---- the next number. It is not the one that has the cursor.
+--- Among blocked sessions, the one that has waited longest; then one whose last turn the user has not seen; then the
+--- session with the next number. Skips the session with the cursor.
 ---@return integer? n nil if no session runs
 function M.next()
-  local current = running.current()
+  local current, rows = running.current(), M.own()
   local here = sessions.get({ buf = vim.api.nvim_get_current_buf() })
-  local rows = M.own()
-  local others = vim.tbl_filter(function(row)
-    return row.n ~= current
-  end, rows)
-  local found = longest(here and others or rows, function(row)
-    return row.state == "blocked"
-  end) or longest(others, function(row)
-    return not row.seen and (row.state == "done" or row.state == "error")
-  end) or vim.iter(others):find(function(row)
-    return row.n > current
-  end) or others[1] or rows[1]
-  return found and found.n
+  for _, row in ipairs(rows) do
+    local is_other = row.n ~= current
+    local is_unseen = not row.seen and (row.state == "done" or row.state == "error")
+    row.rank = row.state == "blocked" and (is_other or not here) and 1
+      or is_other and is_unseen and 2
+      or is_other and row.n > current and 3
+      or is_other and 4
+      or 5
+    row.order = row.rank <= 2 and row.since or row.n
+  end
+  local first = require("claude-code.lib.sort")(rows, "rank", "order", "n")[1]
+  return first and first.n
 end
 
----@param text string number or name of a session
+---@param text string number, name or worktree of a session
 ---@return integer? n
 function M.find(text)
   local row = vim.iter(M.own()):find(function(row)
@@ -292,9 +279,9 @@ function M.find(text)
   return row and row.n
 end
 
---- Runs a command with the session that it names, by number or name, or says that there is no such session.
+--- Calls `run` with the session that a command names, or reports that there is no such session.
 ---@param args { session?: integer, args: string } of a command
----@param run fun(n?: integer) nil: it names no session
+---@param run fun(n?: integer) n is nil if the command names no session
 function M.with_named(args, run)
   local given = args.session and tostring(args.session) or vim.trim(args.args)
   local n = given ~= "" and M.find(given) or nil

@@ -1,5 +1,4 @@
---- The CLIs that are connected to the server: in which terminal of this Neovim each runs, also in one that the user
---- opened, and text for its prompt.
+--- Pastes text into the prompts of CLIs that run in terminals of this Neovim, including terminals that the user opened.
 local label = require("claude-code.sessions.label")
 local notify = require("claude-code.messages.notify")
 local running = require("claude-code.terminal.running")
@@ -16,7 +15,7 @@ local function connected_pids()
   return pids
 end
 
---- A terminal in which one of these CLIs runs.
+---@return integer? buf terminal of the first of these CLIs that has one
 local function terminal_of(pids)
   for _, pid in ipairs(pids) do
     local row = sessions.get({ pid = pid })
@@ -26,26 +25,23 @@ local function terminal_of(pids)
   end
 end
 
---- The session of this Neovim whose CLI this is. A provider may not know its process: the only CLI then runs in the
---- only terminal.
----@return integer? n
+--- A provider may not know the process of its terminal: then the only CLI runs in the only terminal.
+---@return integer? n session of this CLI
 local function session_of(pid)
   local row, rows, pids = sessions.get({ pid = pid }) or {}, label.own(), connected_pids()
   local is_only = #rows == 1 and #pids == 1 and pids[1] == pid and not row.buf
   return row.n or is_only and rows[1].n or nil
 end
 
---- The name of a CLI's session in messages; nil unless several run in this Neovim.
 ---@param pid integer of a connected CLI
----@return string?
+---@return string? name of its session, for messages; nil unless several run in this Neovim
 function M.label(pid)
   local n = #label.own() > 1 and session_of(pid)
   return n and label.of(n) or nil
 end
 
---- The number of a client's session; nil unless several run in this Neovim.
 ---@param id integer|string the client's
----@return integer? n
+---@return integer? n number of its session; nil unless several run in this Neovim
 function M.session_of_client(id)
   local client = vim.iter(require("claude-code.server").clients):find(function(client)
     return client.id == id
@@ -53,8 +49,7 @@ function M.session_of_client(id)
   return #label.own() > 1 and client and client.pid and session_of(client.pid) or nil
 end
 
---- The process of the current session's CLI, if that is connected; nil unless several run in this Neovim.
----@return integer? pid
+---@return integer? pid of the current session's connected CLI; nil unless several sessions run in this Neovim
 function M.current_pid()
   local n = #label.own() > 1 and sessions.current()
   return n and vim.iter(connected_pids()):find(function(pid)
@@ -62,8 +57,8 @@ function M.current_pid()
   end) or nil
 end
 
---- Does the CLI that receives what is pasted ask its user something?
----@param n? integer nil: no session runs
+--- Does the CLI that would receive a text ask its user something?
+---@param n? integer nil if no session runs
 local function is_asking(n)
   if n and (sessions.get(n) or {}).state == "blocked" then
     return true
@@ -74,20 +69,19 @@ local function is_asking(n)
   end)
 end
 
---- Pastes into a terminal that is no session's.
 local function paste_into(buf, text, submit)
   local buffer = require("claude-code.terminal.window.buffer")
   buffer.paste(buf, buffer.clean(text), submit)
 end
 
---- Text that is pasted out of sight would seem to be lost.
----@param command? string that shows the terminal, if it is hidden
+--- Text in a hidden terminal seems to be lost.
+---@param command? string shows a hidden terminal
 local function notify_sent(what, whom, command)
   local where = command and (", whose terminal is hidden; %s shows it"):format(command) or ""
   notify.info(("%ssent to %s%s"):format(what and what .. " " or "", whom, where), "send")
 end
 
---- Moves to the terminal if the option send.focus says so.
+--- The option send.focus: moves to the terminal.
 ---@param n? integer the session; the current one if left out
 ---@return boolean moved
 function M.focus_after_send(n)
@@ -99,7 +93,7 @@ function M.focus_after_send(n)
   return wanted
 end
 
---- Reports which of several sessions received something, and that it is out of sight.
+--- Reports which of several sessions received something, and whether it is hidden.
 local function report_sent(n, what)
   local name, several = label.of(n), #running.list() > 1
   if M.focus_after_send(n) and not several and not what then
@@ -114,7 +108,7 @@ end
 --- Pastes text into the prompt of a session.
 ---@param submit boolean whether the prompt is submitted
 ---@param n? integer the session; the current one if left out
----@param what? string for a message that it is sent; without it there is one only if the text is out of sight
+---@param what? string for a message; without it only a hidden terminal gets one
 ---@return boolean pasted false if no CLI runs in a terminal of this Neovim
 function M.paste(text, submit, n, what)
   local receiver = running.send(text, {
@@ -145,18 +139,18 @@ function M.is_there()
   return running.is_any_open() or terminal_of(connected_pids()) ~= nil
 end
 
---- Does the CLI show its detailed conversation (Ctrl+O)? It drops what is pasted then (2.1.330).
+--- Does the CLI (2.1.330) show its detailed conversation (Ctrl+O)? It then drops what is pasted.
 local function shows_conversation(row)
   local is_there = row.buf and vim.api.nvim_buf_is_valid(row.buf)
   local lines = is_there and vim.api.nvim_buf_get_lines(row.buf, -4, -1, false) or {}
   return table.concat(lines):find("Showing detailed transcript", 1, true) ~= nil
 end
 
---- Refuses to paste while the CLI would take the text, or Enter, for the answer to something that it asks its user,
---- would drop it, or make it a part of what the user writes in its own window (Ctrl+G).
----@param what string that is not sent, for the message
+--- Refuses to paste while the CLI would take the text or the Enter for an answer to its question, would drop it, or
+--- would add it to what the user writes in an editor (Ctrl+G).
+---@param what string names the text in the message
 ---@param n? integer the session; the current one if left out
----@param kept? string that it is kept
+---@param kept? string says where the text is kept
 ---@return boolean refused
 function M.refuse_while_asking(what, n, kept)
   n = n or running.current()
@@ -165,19 +159,19 @@ function M.refuse_while_asking(what, n, kept)
       and "Claude asks something in its terminal: answer it first, then send %s"
     or shows_conversation(row) and "Claude's terminal shows the conversation: press Ctrl+O there, then send %s"
     or row.edits
-      and "Claude waits for what you write in its own window: close that first, then send %s"
+      and "Claude waits for the file that you write for it: close that first, then send %s"
   if why then
     notify.warn((kept and kept .. "; " or "") .. why:format(what), "send")
   end
   return why ~= nil
 end
 
---- Submits what the user said of an edit as their prompt to the CLI that proposed it, and to no other.
----@param prompt { text: string, pid?: integer, connected: boolean } of the CLI: its process, and is it still connected?
+--- Submits the user's reason for rejecting an edit as a prompt to the CLI that proposed it.
+---@param prompt { text: string, pid?: integer, connected: boolean } `connected`: the CLI still is
 ---@return boolean submitted false if the CLI runs in no terminal of this Neovim
 function M.submit_for_user(prompt)
   if not prompt.connected then
-    notify.warn("Claude is gone and did not receive: " .. prompt.text)
+    notify.warn("Claude has disconnected and did not receive: " .. prompt.text)
     return false
   end
   local buf = prompt.pid and terminal_of({ prompt.pid })

@@ -1,5 +1,5 @@
---- The terminals of the sessions that run in this Neovim, by the session's number, and the contract with the providers
---- that open them: see |claude-code-terminal-provider|. Only this module calls a provider.
+--- The terminals of this Neovim's sessions, and the contract with the providers that open them:
+--- |claude-code-terminal-provider|. Only this module calls a provider.
 local api = vim.api
 local label = require("claude-code.sessions.label")
 local notify = require("claude-code.messages.notify")
@@ -11,33 +11,33 @@ local M = {}
 ---@field command string[]
 ---@field env table<string, string>
 ---@field folder string
----@field number integer the session's
----@field is_background? boolean it hands the session to a daemon, and ends
----@field on_exit fun(code?: integer) to be called when the command has ended
+---@field number integer of the session
+---@field is_background? boolean the command hands the session to a daemon, and ends
+---@field on_exit fun(code?: integer) the terminal calls it when the command has ended
 
 ---@class claude-code.Terminal
 ---@field send fun(self, text: string, submit: boolean): boolean?, string? pastes text, and presses Enter if `submit`
 ---@field close fun(self) ends the command
----@field show? fun(self) shows it if it is hidden
+---@field show? fun(self)
 ---@field hide? fun(self)
 ---@field focus? fun(self) moves the cursor there
 ---@field is_visible? fun(self): boolean
----@field has_drawn? fun(self): boolean whether its program shows something: text waits for that
----@field buf? integer its terminal buffer, if it is one of Neovim's
+---@field has_drawn? fun(self): boolean does the program show something? Text waits for that
+---@field buf? integer its terminal buffer in Neovim
 ---@field pid? integer the command's process, if there is no buffer
----@field where? string a word for the place, if it is not in Neovim
----@field outlives? boolean whether it stays when Neovim ends
----@field number? integer the session's; running.lua sets it, `left` gives it
----@field folder? string in which a terminal of `left` runs
+---@field where? string word for its place outside of Neovim
+---@field outlives? boolean it continues after Neovim's end
+---@field number? integer of the session; `left` and running.lua set it
+---@field folder? string for a terminal of `left`
 
 ---@class claude-code.TerminalProvider
 ---@field name? string for messages
 ---@field open fun(launch: claude-code.Launch): claude-code.Terminal?, string? starts the command, shows it and moves
---- there; nil and a message if it cannot
+--- the cursor there; returns nil and a message if it fails
 ---@field check? fun(): string?, string? why it cannot open terminals, and a remedy
----@field left? fun(): claude-code.Terminal[] those of this workspace that outlived their Neovim, each once
+---@field left? fun(): claude-code.Terminal[] the workspace's terminals that outlived their Neovim, each once
 
----@type table<integer, { terminal: claude-code.Terminal, provider: string }> with the provider's name
+---@type table<integer, { terminal: claude-code.Terminal, provider: string }> by the session's number
 local running = {}
 
 local events = require("claude-code.lib.autocommands").new("terminal.used")
@@ -52,9 +52,8 @@ local function get_provider()
   return require("claude-code.terminal.providers." .. option), option
 end
 
---- Calls a function that may be a user's, and reports what fails. One that is missing, or fails, returns nil.
----@param provider string its name
----@param of table provider or terminal that has it
+--- Calls a provider's function, and reports an error. Returns nil if the function is missing or fails.
+---@param of table the provider, or its terminal
 local function call(provider, of, name, ...)
   if not of[name] then
     return nil
@@ -79,7 +78,7 @@ local function call_terminal(n, name, ...)
   end
 end
 
---- Files follow the disk as long as any CLI runs.
+--- Buffers follow their files while any CLI runs.
 local function update_reload()
   require("claude-code.editor.documents.auto_reload").set("terminal", M.is_any_open)
 end
@@ -89,7 +88,6 @@ local function remove(n)
   sessions.remove(n)
 end
 
---- The session becomes current in its tab page when the user moves there.
 local function keep(n, provider, terminal)
   running[n], terminal.number = { terminal = terminal, provider = provider }, n
   update_reload()
@@ -157,13 +155,13 @@ function M.open(launch)
   local terminal, message ---@type claude-code.Terminal?, string?
   local is_opening = true
   function launch.on_exit(code)
-    -- A callback of libuv may call it, or open() itself.
+    -- A callback of libuv, or open(), may call it.
     if is_opening or vim.in_fast_event() then
       return vim.schedule(function()
         launch.on_exit(code)
       end)
     end
-    -- It may end late, when another one has its number.
+    -- Another session may have the number by now.
     if terminal and running[n] and running[n].terminal == terminal then
       report_end(launch, tonumber(code), terminal.buf)
     end
@@ -178,12 +176,12 @@ function M.open(launch)
     return false
   end
   keep(n, name, terminal)
-  -- On the way to its window the cursor may have passed another session.
+  -- The cursor may have passed another session on its way to the window.
   sessions.use(n)
   return true
 end
 
---- Makes sessions of the terminals that outlived their Neovim.
+--- Adds sessions for the terminals that outlived their Neovim.
 function M.take_left()
   local provider, name = get_provider()
   local left = call(name, provider, "left")
@@ -191,7 +189,7 @@ function M.take_left()
     terminal.number = type(terminal.number) == "number" and terminal.number or nil
     local n = sessions.add({ n = terminal.number, cwd = terminal.folder })
     keep(n, name, terminal)
-    -- Its CLI says how it is called, and looks for the server of the Neovim that has ended.
+    -- Its CLI reports its name, and still looks for the server of the Neovim that has ended.
     sessions.refresh(function()
       require("claude-code.server").ensure({}, function()
         local row = sessions.get(n)
@@ -209,12 +207,12 @@ local function is_alive(n, terminal)
   if row and terminal.buf then
     return require("claude-code.terminal.window.buffer").is_running(terminal.buf)
   end
-  -- Without a buffer and a process, the process that the CLI names counts.
+  -- A provider may not know the process.
   local pid = row and (terminal.pid or row.pid)
   return row and (not pid or require("claude-code.programs").is_alive(pid))
 end
 
----@return boolean runs
+---@return boolean runs false removes the session
 function M.is_open(n)
   if running[n] and not is_alive(n, running[n].terminal) then
     remove(n)
@@ -222,12 +220,12 @@ function M.is_open(n)
   return running[n] ~= nil
 end
 
----@return claude-code.Terminal? terminal that no other session with this number has
+---@return claude-code.Terminal?
 function M.terminal(n)
   return M.is_open(n) and running[n].terminal or nil
 end
 
----@return integer[] numbers of the sessions that run, in order
+---@return integer[] numbers of the running sessions, in order
 function M.list()
   local numbers = vim.tbl_filter(M.is_open, vim.tbl_keys(running))
   table.sort(numbers)
@@ -238,7 +236,7 @@ function M.is_any_open()
   return #M.list() > 0
 end
 
----@return integer? n of the current session; nil if no CLI runs
+---@return integer? n nil if no CLI runs
 function M.current()
   local numbers = M.list()
   local n = sessions.current()
@@ -263,7 +261,7 @@ function M.toggle(n)
   end
 end
 
----@return boolean is its window known to be out of sight?
+---@return boolean false if the provider does not know
 function M.is_hidden(n)
   return call_terminal(n, "is_visible") == false
 end
@@ -271,7 +269,7 @@ end
 function M.close(n)
   local one = running[n]
   if one then
-    -- A provider may call on_exit() before its close() returns: the user asked for that end.
+    -- An on_exit() within close() is not reported: the user has asked for the end.
     running[n] = nil
     call(one.provider, one.terminal, "close", one.terminal)
     remove(n)
@@ -279,17 +277,17 @@ function M.close(n)
   end
 end
 
---- The CLI says that it asks something a moment after it has drawn the question.
+--- The CLI reports a question a moment after it has drawn it.
 local SETTLE_MS = 100
---- A program that draws nothing gets the text anyway, after 10 s.
+--- A program that draws nothing gets the text after 10 s.
 local MAX_DRAW_TRIES = 100
 
 ---@type table<claude-code.Terminal, (fun(waited: boolean))[]> calls that wait for the terminal
 local waiting = {}
 
---- Calls back once the terminal shows something, or has ended: at once if it does, and in the order of the calls.
---- A text that a CLI gets before it shows its prompt loses its Enter; a question that it asks first, as whether
---- its user trusts the folder, swallows the text, too (measured with 2.1.330).
+--- Calls back, in the order of the calls, once the terminal shows something or has ended. A CLI (2.1.330) drops the
+--- Enter of a text that it receives before it shows its prompt, and an early question, such as whether the user trusts
+--- the folder, swallows the whole text.
 local function when_drawn(n, terminal, callback)
   if waiting[terminal] then
     table.insert(waiting[terminal], callback)
@@ -315,9 +313,9 @@ local function when_drawn(n, terminal, callback)
   end
 end
 
---- Pastes text into the prompt of a session's CLI; into that of one that is starting once it shows its prompt.
----@param options? { submit?: boolean, n?: integer, refuse?: fun(): boolean } refuse: asked after a wait, when the CLI
---- may ask something
+--- Pastes text into the prompt of a session's CLI, once it shows one.
+---@param options? { submit?: boolean, n?: integer, refuse?: fun(): boolean } `refuse` is called after a wait, since the
+--- CLI may ask something then
 ---@return integer? n of the session; nil if no CLI runs in a terminal
 function M.send(text, options)
   options = options or {}

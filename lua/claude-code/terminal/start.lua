@@ -1,5 +1,4 @@
---- Starts a CLI in a terminal, once the server that it connects to is ready: with which command line and environment,
---- and in which folder.
+--- Starts a CLI in a terminal once the server is ready. Chooses its command line, environment and folder.
 local config = require("claude-code.config")
 local notify = require("claude-code.messages.notify")
 local running = require("claude-code.terminal.running")
@@ -9,10 +8,10 @@ local workspace = require("claude-code.lib.workspace")
 
 local M = {}
 
----@class claude-code.CliArguments each is one word
+---@class claude-code.CliArguments each value is one word of the command line
 ---@field settings string without hooks
 ---@field settings_with_hooks string
----@field settings_with_answers string with the hook of the option `permissions.answer`, and no other
+---@field settings_with_answers string only with the hook of the option `permissions.answer`
 ---@field settings_with_all string
 ---@field mcp_config string
 ---@field installed table<"hooks"|"answers", table<string, claude-code.HookGroup[]>> as in a settings file
@@ -24,11 +23,12 @@ local function arguments_of(place)
   return require("claude-code.server").cli_arguments
 end
 
---- Finds out which hooks a CLI has in a folder already: at once in a workspace folder, so that no key comes between.
+--- Finds out which hooks a CLI already has in a folder. In a workspace folder it calls back at once, before Neovim
+--- reads another key.
 local function look(folder, place, callback)
   local here, there = arguments_of() or {}, arguments_of(place) or {}
   local function answer(setup)
-    -- Lines that start another program than the remote's are of no use there. Without an answer it gets all hooks.
+    -- Hooks that start a program of this machine do not work in a remote. Without an answer the CLI gets all hooks.
     local is_same = setup and (not place or vim.deep_equal(here.installed, there.installed))
     callback(is_same and setup or { off = setup and setup.off })
   end
@@ -39,11 +39,10 @@ local function look(folder, place, callback)
   require("claude-code.server.requests").request("sessions/setup", { folder = folder }, answer)
 end
 
---- Settings with the hooks that the CLI does not have yet, and the MCP server. Empty before the executable was ready
---- for the first time, and if `mcp.in_terminal` is off.
+--- Settings with the hooks that the CLI does not have yet, and the MCP server.
 ---@param setup claude-code.FolderSetup
 ---@param place? claude-code.RemotePlace where it will run
----@return string[]
+---@return string[] empty until the executable was ready once, and without the option `mcp.in_terminal`
 function M.launch_arguments(setup, place)
   local made = arguments_of(place)
   if not made or not config.get().mcp.in_terminal then
@@ -51,14 +50,14 @@ function M.launch_arguments(setup, place)
   end
   local hooks = not setup.has_hooks
   local answers = config.get().permissions.answer and not setup.has_answers
-  local settings = hooks and answers and made.settings_with_all
-    or hooks and made.settings_with_hooks
-    or answers and made.settings_with_answers
-    or made.settings
-  return { settings, made.mcp_config }
+  local kind = hooks and answers and "settings_with_all"
+    or hooks and "settings_with_hooks"
+    or answers and "settings_with_answers"
+    or "settings"
+  return { made[kind], made.mcp_config }
 end
 
---- Options that take the next word as their value.
+--- Options of the CLI that may take the next word as their value.
 ---@type table<string, string>
 local SESSION_OPTIONS = {
   ["--session-id"] = "session",
@@ -93,14 +92,14 @@ local function parse(words)
 end
 
 ---@class claude-code.SessionArguments
----@field id? string nil: the user chooses the conversation in the CLI, or the CLI does
----@field is_new boolean we have made the id, for the CLI to take
----@field job? string of `attach`: a session that runs in the background
----@field is_background? boolean the CLI hands it to its daemon, and ends
+---@field id? string nil if the user or the CLI chooses the conversation
+---@field is_new boolean the plugin made the id
+---@field job? string background session to attach to
+---@field is_background? boolean the CLI hands the session to its daemon, and ends
 ---@field name? string
 ---@field worktree? string
 
---- The session that the CLI (2.1.330) starts, by its arguments.
+--- Reads from its arguments which session the CLI (2.1.330) starts.
 ---@param words string[]
 ---@return claude-code.SessionArguments
 function M.session_of(words)
@@ -108,7 +107,7 @@ function M.session_of(words)
     return { is_new = false, job = words[2] }
   end
   local given = parse(words)
-  -- In the background the CLI chooses the id.
+  -- The CLI chooses the id of a background session.
   local resumes = given.resume or given.continue or given.background
   local id = given.session or not given.fork and given.resume or nil
   local is_new = not given.session and not resumes
@@ -121,8 +120,8 @@ function M.session_of(words)
   }
 end
 
---- Hooks and the MCP server are arguments, so that no file of the user's changes; the user's own arguments come last.
----@param place? claude-code.RemotePlace where it will run: the command is only its arguments then
+--- Passes hooks and the MCP server as arguments to leave the user's files alone. The user's own arguments come last.
+---@param place? claude-code.RemotePlace where it will run; the result is then only the arguments
 ---@return string[]? command
 ---@return string|claude-code.SessionArguments
 function M.command(arguments, place, setup)
@@ -133,7 +132,7 @@ function M.command(arguments, place, setup)
   if not command then
     return nil, message --[[@as string]]
   end
-  -- A subcommand does not take the CLI's options.
+  -- Subcommands do not accept the CLI's options.
   if arguments[1] == "attach" then
     return vim.list_extend(command, arguments), M.session_of(arguments)
   end
@@ -153,18 +152,18 @@ function M.command(arguments, place, setup)
   return vim.list_extend(command, own), session
 end
 
---- The user's variables, and those by which the CLI reaches this Neovim, for terminals that do not inherit ours.
+--- The user's variables, and those by which the CLI reaches this Neovim.
 ---@param n? integer the session's number, which its hooks and MCP servers inherit
 local function environment_for(n)
   local own = config.get().terminal.env
   local env = vim.tbl_extend("force", own, require("claude-code.server.endpoint").environment())
-  -- npm's `claude` is a script: the project must not hand it its interpreter.
+  -- npm's `claude` is a script, and the project must not supply its interpreter.
   env.PATH = own.PATH or require("claude-code.programs").absolute_first()
   local binary = require("claude-code.server").binary
-  -- The CLI (2.1.330) splits it at blanks and knows no quotes; git hands it to a shell.
+  -- The CLI (2.1.330) splits $VISUAL at blanks without regard to quotes, and git passes it to a shell.
   if binary and not own.VISUAL and binary.path:match("^[%w/._+-]+$") then
     env.VISUAL = binary.path .. " edit"
-    -- The editor that the CLI's shell would have without us. A Neovim that Claude's shell has started inherits ours.
+    -- `edit` runs the user's editor for other files. Within Claude's shell $VISUAL is already ours.
     local inherited = vim.env.CLAUDE_CODE_NVIM_EDITOR or vim.env.VISUAL
     local editors = { inherited or "", own.EDITOR or "", vim.env.EDITOR or "" }
     env.CLAUDE_CODE_NVIM_EDITOR = vim.iter(editors):find(function(name)
@@ -189,8 +188,8 @@ local function configured_folder(folder)
   return cwd or folder
 end
 
---- The folder in which the CLI starts: the tab page's, since a window's own is not published, or that
---- of the option terminal.cwd. By the port in its environment the CLI connects from anywhere.
+--- The folder in which the CLI starts: that of the option terminal.cwd, or of the tab page. Windows' own folders are
+--- not part of the workspace.
 ---@return string? folder absolute
 ---@return string? message
 function M.folder()
@@ -210,14 +209,14 @@ function M.folder()
   return vim.fs.normalize(folder)
 end
 
-local waiting = {} ---@type table<table, true> the starts that wait for the server
+local waiting = {} ---@type table<table, true> starts that wait for the server
 local followers = {} ---@type (fun())[]
 
 function M.is_waiting()
   return next(waiting) ~= nil
 end
 
---- Runs `callback` when one of the waiting starts has begun, or all are cancelled.
+--- Calls back when a waiting start has begun, or all are cancelled.
 function M.after(callback)
   table.insert(followers, callback)
 end
@@ -230,7 +229,7 @@ local function call_followers()
   end
 end
 
----@return boolean cancelled false if nothing waits
+---@return boolean cancelled false if nothing was waiting
 function M.cancel()
   local is_waiting = M.is_waiting()
   waiting = {}
@@ -238,7 +237,7 @@ function M.cancel()
   return is_waiting
 end
 
---- Runs `callback` in normal mode: the terminal takes the cursor, so not from a user who types.
+--- Calls back in normal mode: the terminal takes the cursor, which must not interrupt a user who types.
 local function in_normal_mode(callback)
   if vim.api.nvim_get_mode().mode == "n" then
     return callback()
@@ -248,23 +247,22 @@ local function in_normal_mode(callback)
   end)
 end
 
----@return boolean waits a message said that a start waits for the download
+---@return boolean is_downloading and a message said that a start waits for that
 function M.notify_if_downloading()
-  if M.is_waiting() and require("claude-code.server").state == "downloading" then
-    notify.info("Claude starts once the executable is there")
-    return true
+  local is_downloading = M.is_waiting() and require("claude-code.server").state == "downloading"
+  if is_downloading then
+    notify.info("Claude starts once the executable is installed")
   end
-  return false
+  return is_downloading
 end
 
---- The command line and the environment name the server and its executable, so they are made when both are ready.
+--- Runs once the server is ready: command line and environment contain its port and its executable.
 local function open(arguments, n, folder, place, setup)
   local command, session = M.command(arguments, place, setup)
   if not command then
     return notify.error(session)
   end
   if setup.off then
-    -- The project may switch off all hooks.
     local words =
       "Claude runs without hooks: nothing records its changes for :Claude review, or checks them: %s"
     notify.warn(words:format(setup.off))
@@ -279,11 +277,11 @@ local function open(arguments, n, folder, place, setup)
     cwd = folder,
     remote = place and place.name,
   })
-  -- The daemon of sessions in the background would hand the number on to all of them.
-  local is_daemons = session.job or session.is_background
-  local environment = environment_for(not is_daemons and n or nil)
+  -- The daemon of background sessions would pass the number on to all of them.
+  local has_daemon = session.job or session.is_background
+  local environment = environment_for(not has_daemon and n or nil)
   if place then
-    -- A program that the remote's command starts must not be the project's.
+    -- The remote's command must not start a program of the project.
     local path = require("claude-code.programs").absolute_first() or vim.env.PATH
     command, environment = require("claude-code.remote").fill(place, command, n), { PATH = path }
   end
@@ -308,7 +306,7 @@ end
 
 ---@param arguments string[] for the CLI
 ---@param n? integer number of the session; the first free one if left out
----@param folder? string absolute; that of the tab page or the option if left out
+---@param folder? string absolute; M.folder() if left out
 function M.run(arguments, n, folder)
   local message, place, found
   if not folder then
@@ -317,7 +315,7 @@ function M.run(arguments, n, folder)
   if folder then
     place, message = require("claude-code.remote").place(folder)
   end
-  -- Fail now, not later, if the CLI is missing.
+  -- A missing CLI is an error now, not after the wait for the server.
   if not place and not message then
     found, message = require("claude-code.claude.cli").command()
   end
@@ -328,7 +326,7 @@ function M.run(arguments, n, folder)
   local this, was_downloading = {}, false
   waiting[this] = true
   task.run(function()
-    -- A server that fails is no obstacle: the CLI is useful without an editor, too.
+    -- The CLI is useful without the server, too.
     local is_ready = task.await(function(done)
       require("claude-code.server").ensure({ is_wanted = true }, done)
       was_downloading = M.notify_if_downloading()

@@ -12,7 +12,7 @@ local EXPRESSION = "%{%v:lua.require'claude-code.terminal.winbar'.text()%}"
 --- Cells.
 local MAX_NAME, MIN_ACTIVITY = 16, 8
 
----@param has_names boolean without them there are numbers only
+---@param has_names boolean otherwise only numbers
 local function parts_for(rows, buf, has_names)
   local parts = {}
   for _, row in ipairs(rows) do
@@ -22,12 +22,13 @@ local function parts_for(rows, buf, has_names)
     end
     local group = row.buf == buf and "ClaudeCodeSessionCurrent" or "ClaudeCodeSessionOther"
     table.insert(parts, { (" %s "):format(text), group })
-    table.insert(parts, { label.symbol(row) .. " ", label.highlight(row) })
+    local state = label.state(row.state)
+    table.insert(parts, { state.symbol .. " ", state.highlight })
   end
   return parts
 end
 
---- The sessions; at the right, if there is room, the activity of the one that is shown.
+--- The sessions, and the activity of the session in the window at the right if there is room.
 ---@return string
 function M.text()
   local win = vim.g.statusline_winid or 0
@@ -40,7 +41,7 @@ function M.text()
   local room = width - winbar.width(parts) - 2
   for _, row in ipairs(room >= MIN_ACTIVITY and rows or {}) do
     if row.buf == buf then
-      -- With a file's name as it is elsewhere.
+      -- Shortens paths.
       local words = label.activity(row):gsub(": (/%S+)$", function(name)
         return ": " .. path.title(name)
       end)
@@ -56,7 +57,7 @@ local function update()
   local wanted = #list > 1 and require("claude-code.config").get().terminal.winbar
   for _, row in ipairs(list) do
     for _, win in ipairs(row.buf and vim.fn.win_findbuf(row.buf) or {}) do
-      -- A bar that is not ours stays: one of this window, or the global one.
+      -- A 'winbar' that the user has set stays.
       if not wanted then
         winbar.hide(win, EXPRESSION)
       elseif vim.wo[win].winbar == "" then

@@ -1,15 +1,14 @@
---- The CLI in a terminal buffer of Neovim's own, whose window may close while the job runs on. Terminal mode begins
---- with the window, and comes back with it unless the user left it to read, or Neovim moved the cursor there because
---- another window closed.
+--- The CLI in a terminal buffer of Neovim. Terminal mode begins when the user enters its window, unless the user left
+--- the mode to read, or Neovim moved the cursor there because another window closed.
 local api = vim.api
 local buffer = require("claude-code.terminal.window.buffer")
 local focus = require("claude-code.editor.windows.focus")
 local window = require("claude-code.terminal.window")
 
 ---@class claude-code.NativeTerminal: claude-code.BufferTerminal
----@field private resumes boolean whether terminal mode comes back with the window
----@field private pending? table identifies the last request for terminal mode, until that begins
----@field private left_at? [integer, integer] where the cursor was when terminal mode ended, see position()
+---@field private resumes boolean terminal mode begins when the user enters the window
+---@field private pending? table identifies the last request for terminal mode until it begins
+---@field private left_at? [integer, integer] the cursor's position() at the end of terminal mode
 local Terminal = setmetatable({}, { __index = buffer.Terminal })
 Terminal.__index = Terminal
 
@@ -28,26 +27,26 @@ events:on("TermEnter", function()
   entered = api.nvim_get_current_win()
 end)
 
---- The cursor's line, counted from both ends of the buffer: new output changes one of the two. A line that the CLI
---- draws again moves the cursor in it.
+--- The cursor's line, counted from both ends of the buffer: new output changes only one of the two. The column does not
+--- count, as the CLI moves the cursor when it draws a line again.
 ---@return [integer, integer]
 local function position()
   local line = vim.fn.line(".")
   return { line, line - vim.fn.line("$") }
 end
 
---- Begins terminal mode, unless the cursor is elsewhere by the time Neovim gets to it. From one terminal to another one
---- in the same window it continues without an event.
+--- Begins terminal mode, unless the cursor is elsewhere by then.
 ---@private
 function Terminal:enter_mode()
   self.pending = nil
+  -- The mode continues without an event from one terminal to another in the same window.
   if api.nvim_get_mode().mode == "t" and api.nvim_get_current_win() == entered then
     return
   end
   local asked = {}
   self.pending = asked
   local function is_due()
-    -- A new window shows the terminal until its own buffer comes.
+    -- A new window briefly shows the terminal before its own buffer.
     if self.pending == asked and api.nvim_get_current_buf() ~= self.buf then
       self.pending = nil
     end
@@ -60,7 +59,7 @@ function Terminal:enter_mode()
   end)
 end
 
---- A request that is still pending would become insert mode in the next window.
+--- A pending request would lead to insert mode in the next window.
 ---@private
 function Terminal:cancel_mode()
   local was_pending = self.pending ~= nil
@@ -81,7 +80,7 @@ function Terminal:follow_mode()
   end)
   on("TermLeave", function()
     self.left_at = nil
-    -- A key such as <C-\><C-n><C-w>h leaves the window before that.
+    -- A mapping such as <C-\><C-n><C-w>h has left the window by then.
     vim.schedule(function()
       if api.nvim_get_current_buf() == self.buf and api.nvim_get_mode().mode == "nt" then
         self.left_at = position()
@@ -89,7 +88,7 @@ function Terminal:follow_mode()
     end)
   end)
   local was_pending = false
-  -- This comes before WinLeave, and also when another buffer comes into the window.
+  -- Precedes WinLeave, and also fires when the window gets another buffer.
   on("BufLeave", function()
     was_pending = self:cancel_mode()
   end)
@@ -119,7 +118,7 @@ local function remove(buf)
   api.nvim_buf_delete(buf, { force = true })
 end
 
---- Its window shows the session with the next number that runs, else the first one, or closes.
+--- Its window shows the next running session, or else the first one, or closes.
 function Terminal:discard()
   if not api.nvim_buf_is_valid(self.buf) then
     return
@@ -137,7 +136,7 @@ function Terminal:discard()
   remove(self.buf)
 end
 
---- It shows the output of a CLI that ended with an error.
+--- Does the buffer still show the output of a CLI that failed?
 local function has_ended(buf)
   return vim.b[buf].claude_code_terminal == true
     and vim.bo[buf].buftype == "terminal"
@@ -164,7 +163,7 @@ function M.open(launch)
   vim.iter(api.nvim_list_bufs()):filter(has_ended):each(remove)
   local buf = api.nvim_create_buf(false, true)
   local terminal = setmetatable({ buf = buf, launch = launch, resumes = true }, Terminal)
-  -- The window comes first: the command asks for its size at once.
+  -- The command asks for the window's size at once.
   local ok, job = pcall(start, window.show(buf), launch.command, {
     env = launch.env,
     cwd = launch.folder,
@@ -186,7 +185,6 @@ function M.open(launch)
   return terminal
 end
 
---- Shows it in the window of another terminal of Claude's, if there is one in this tab page.
 function Terminal:show()
   window.show(self.buf)
 end

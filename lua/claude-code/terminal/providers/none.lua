@@ -3,7 +3,7 @@
 return {
   open = function()
     return nil,
-      'terminal.provider is "none"; start `claude` yourself, in a terminal of this Neovim, or in '
-        .. "this folder with /ide"
+      'terminal.provider is "none"; start `claude` yourself in a terminal of this Neovim, or elsewhere '
+        .. "in this folder, with /ide"
   end,
 }

@@ -10,9 +10,8 @@ Terminal.__index = Terminal
 ---@type claude-code.TerminalProvider
 local M = {}
 
----@type claude-code.SnacksTerminal? shown last
-local current
-local restore_others = function() end ---@type fun() gives the other windows the sizes that they had before it
+local current ---@type claude-code.SnacksTerminal? shown last
+local restore_others = function() end ---@type fun() restores the sizes of the other windows
 
 function M.check()
   if not pcall(require, "snacks") then
@@ -20,7 +19,7 @@ function M.check()
   end
 end
 
---- It takes the place of the one that is shown.
+--- Takes the place of the terminal on screen.
 ---@private
 function Terminal:before_showing()
   local other = current
@@ -38,7 +37,6 @@ function Terminal:window_options()
   local position, share = window.position(), window.share()
   if position == "float" then
     local function on_win(opened)
-      -- It would cover a diff.
       window.hide_when_left(opened.win, function()
         opened:hide()
       end)
@@ -55,13 +53,13 @@ function Terminal:window_options()
         vim.schedule(restore_others)
       end
     end,
-    -- Its title would take a line from the CLI.
+    -- A title would take a line from the CLI.
     wo = { winbar = "" },
   }
 end
 
---- Replaces handlers of snacks.nvim, which would report that we end it as a failure, and would close the window in
---- which `:qa` is typed: Neovim would stay.
+--- Replaces handlers of snacks.nvim, which would report the end that close() causes as a failure, and would close the
+--- window in which the user types `:qa`, so that Neovim would not exit.
 ---@private
 function Terminal:watch_exit()
   self.win.events = vim.tbl_filter(function(handler)

@@ -1,5 +1,4 @@
---- The CLI in a pane of the tmux that Neovim runs in. tmux starts it, so it inherits nothing from Neovim: we pass what
---- it needs.
+--- The CLI in a pane of the tmux in which Neovim runs. tmux starts it, so that it inherits nothing from Neovim.
 local programs = require("claude-code.programs")
 local window = require("claude-code.terminal.window")
 
@@ -14,10 +13,10 @@ local M = {}
 
 local TIMEOUT_MS = 2000
 
---- Another Neovim may paste in the same moment.
+--- Another Neovim may paste at the same time.
 local BUFFER = ("claude-code.nvim.%d"):format(vim.uv.os_getpid())
 
---- The option of a pane that outlives Neovim: `PID.N`, the Neovim that shows it and the session's number.
+--- Option of a pane that outlives Neovim: `PID.N`, the process of the Neovim that shows it, and the session's number.
 local OWNER = "@claude_code_nvim"
 
 ---@type table<string, claude-code.TmuxTerminal> by their panes
@@ -34,8 +33,7 @@ function M.check()
   end
 end
 
---- Runs tmux, the server of which Neovim's own pane is a part.
----@param arguments string[] every user of the machine can read them
+---@param arguments string[] all users of the machine can read them
 ---@return string? output nil if tmux failed
 ---@return string? message
 local function run(arguments, input)
@@ -55,8 +53,8 @@ local function run(arguments, input)
   return vim.trim(result.stdout or "")
 end
 
---- A pane cannot float: it opens at the right then.
----@return string[] arguments for the place and the size of a pane
+--- Panes cannot float, so the position "float" means the right.
+---@return string[] arguments for place and size
 local function place()
   local position = window.position()
   local is_vertical = position == "float" or window.dimension(position) == "width"
@@ -66,33 +64,32 @@ local function place()
   return before and vim.list_extend(arguments, { "-b" }) or arguments
 end
 
---- tmux takes a semicolon at an argument's end for the end of its command.
+--- tmux ends a command at a trailing semicolon.
 local function literal(argument)
   return (argument:gsub(";$", "\\;"))
 end
 
----@return string[] panes that are on screen with Neovim's
+---@return string[] ids of the panes on screen with Neovim's
 local function panes_beside()
   local output = run({ "list-panes", "-t", vim.env.TMUX_PANE, "-F", "#{pane_id}" })
   return vim.split(output or "", "\n")
 end
 
----@return claude-code.TmuxTerminal? terminal that is beside Neovim
+---@return claude-code.TmuxTerminal? terminal on screen with Neovim
 local function beside()
-  for _, pane in ipairs(panes_beside()) do
-    if terminals[pane] then
-      return terminals[pane]
-    end
-  end
+  local pane = vim.iter(panes_beside()):find(function(pane)
+    return terminals[pane]
+  end)
+  return terminals[pane or ""]
 end
 
---- A pane takes the place of another one, so that no size changes.
+--- Swapping panes changes no sizes.
 local function swap(pane, other)
   run({ "swap-pane", "-d", "-s", pane, "-t", other.pane })
   run({ "select-pane", "-t", pane })
 end
 
---- Panes that are opened now outlive this Neovim.
+--- Do new panes outlive this Neovim?
 local function is_kept()
   return require("claude-code.config").get().terminal.keep and is_around()
 end
@@ -107,25 +104,25 @@ local function add(pane, fields)
   return terminals[pane]
 end
 
---- Lets the next Neovim find the pane.
+--- Marks a pane for the next Neovim.
 ---@return boolean done
 local function tag(pane, number)
   local output, message = run({ "set-option", "-p", "-t", pane, OWNER, own_tag(number) })
   if not output then
-    local text = "Claude's pane ends with Neovim, as tmux cannot tag it: %s"
+    local text = "Claude's pane will end with Neovim, as tmux cannot tag it: %s"
     require("claude-code.messages.notify").warn(text:format(message))
   end
   return output ~= nil
 end
 
---- A lone word would be handed to a shell, so it all goes through env(1). A pane that outlives Neovim
---- does not name its socket, which may be another Neovim's later: the folder leads to the next one.
+--- tmux would pass a single word to a shell, so env(1) runs every command. A pane that outlives Neovim does not inherit
+--- its socket, which another Neovim may own later; its hooks find the next Neovim by the folder.
 local function command(launch)
   local words = { "/usr/bin/env" }
   if is_kept() then
     vim.list_extend(words, { "-u", "NVIM" })
   end
-  -- For env(1) that would be one more variable.
+  -- env(1) would take such a name for a variable.
   if launch.command[1]:find("=", 1, true) then
     vim.list_extend(words, { "/bin/sh", "-c", 'exec "$0" "$@"' })
   end
@@ -136,7 +133,7 @@ end
 ---@return string[] arguments of tmux
 local function open_arguments(launch, other)
   local what = other and "new-window" or "split-window"
-  -- tmux expands formats in a folder's name: one that is called `#(…)` would be run.
+  -- tmux expands formats in a folder's name, and would run `#(…)`.
   local folder = launch.folder:gsub("#", "##")
   local arguments = { what, "-P", "-F", "#{pane_id} #{pane_pid}", "-c", folder }
   if other then
@@ -165,7 +162,7 @@ function M.open(launch)
   return add(pane, { pid = tonumber(pid), outlives = outlives })
 end
 
---- Several Neovims may start at once: tmux gives each pane to one of them.
+--- Several Neovims may start at once. tmux gives each pane to one of them.
 local function take(pane, owner, number)
   local is_same = ("#{==:#{%s},%s}"):format(OWNER, owner)
   local set = ("set-option -p -t %s %s %s"):format(pane, OWNER, own_tag(number))
@@ -173,7 +170,7 @@ local function take(pane, owner, number)
   return run({ "if-shell", "-F", "-t", pane, is_same, set .. done }) == "taken"
 end
 
---- Takes the panes of the workspace that outlived their Neovim, or that this one left as it loaded the plugin again.
+--- Takes the workspace's panes that outlived their Neovim, or that this Neovim left when it reloaded the plugin.
 function M.left()
   local format = ("#{pane_id} #{pane_pid} #{pane_dead} #{%s} #{pane_current_path}"):format(OWNER)
   local output = is_kept() and run({ "list-panes", "-a", "-F", format }) or ""
@@ -219,7 +216,6 @@ function Terminal:focus()
 end
 
 function Terminal:has_drawn()
-  -- tmux is not asked again.
   self.drawn = self.drawn
     or (run({ "capture-pane", "-p", "-t", self.pane }) or "gone"):find("%S") ~= nil
   return self.drawn
@@ -227,7 +223,7 @@ end
 
 function Terminal:send(text, submit)
   run({ "load-buffer", "-b", BUFFER, "-" }, text)
-  -- -p: as a paste, if the program asked for that; -r: line ends as they are.
+  -- -p: a bracketed paste, if the program supports it; -r: unchanged line ends.
   if not run({ "paste-buffer", "-p", "-r", "-d", "-b", BUFFER, "-t", self.pane }) then
     return false
   elseif submit then

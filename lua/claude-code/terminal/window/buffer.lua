@@ -1,14 +1,14 @@
---- A terminal buffer of Neovim's in which Claude runs: its name, its keys, and text that is pasted into it.
+--- A terminal buffer in which Claude runs: its name, its keys, its end, and pasting.
 local api = vim.api
 local notify = require("claude-code.messages.notify")
 local sessions = require("claude-code.sessions")
 local timer = require("claude-code.lib.timer")
 
---- Base of the terminals that are buffers: a provider adds open(), show(), hide(), focus(), and how one ends.
+--- Base class of the providers that use a buffer.
 ---@class claude-code.BufferTerminal: claude-code.Terminal
 ---@field buf integer
 ---@field launch claude-code.Launch
----@field discard fun(self) removes window and buffer, if they are still there
+---@field discard fun(self) removes window and buffer; may be called again
 local Terminal = {}
 
 local M = { Terminal = Terminal }
@@ -18,7 +18,7 @@ local NAME = "claude-code://terminal"
 --- Keystrokes closer together than this, in ms, are one burst.
 local PAUSE_MS = 500
 
---- Neovim hands a new size to the program after 10 ms, and a busy program looks at it some time later.
+--- Neovim passes a new size on after 10 ms, and a busy program reacts later.
 local NEOVIM_MS, PROGRAM_MS = 50, 150
 
 local function wipe_buffer_named(name, except)
@@ -29,14 +29,13 @@ local function wipe_buffer_named(name, except)
   end
 end
 
---- Neovim's own name, `term://…`, names the command without its arguments: a session file (:mksession) with
---- it would start a CLI that is not connected. With ours nothing starts, and plugin/claude-code.lua removes
---- the buffer.
+--- A session file (:mksession) with Neovim's own name, `term://…`, would start a CLI without its arguments. Our name
+--- starts nothing, and plugin/claude-code.lua removes the buffer.
 local function set_name(buf, number)
   local before = api.nvim_buf_get_name(buf)
   local name = number == 1 and NAME or ("%s/%d"):format(NAME, number)
   wipe_buffer_named(name, buf)
-  -- The alternate file is the user's.
+  -- Keeps the user's alternate file.
   vim.cmd.lua({
     ("vim.api.nvim_buf_set_name(%d, %q)"):format(buf, name),
     mods = { keepalt = true, silent = true },
@@ -47,9 +46,9 @@ local function set_name(buf, number)
   end
 end
 
----@type table<string, { [1]: string[], [2]: string, desc: string }> modes and action of each of `terminal.keys`
+---@type table<string, { [1]: string[], [2]: string, desc: string }> modes and actions for `terminal.keys`
 local ACTIONS = {
-  -- In Normal mode it does nothing: Neovim's own <C-q> would select a block.
+  -- Without a mapping in normal mode, a second <C-q> would select a block.
   leave = { { "t", "n" }, "<C-\\><C-n>", desc = "Leave terminal mode" },
   transcript = { { "n" }, "<Cmd>Claude transcript<CR>", desc = "Show the conversation" },
   toggle = { { "n", "t" }, "<Cmd>Claude<CR>", desc = "Hide Claude" },
@@ -83,7 +82,7 @@ local function map_keys(buf, number)
   end
 end
 
----@return boolean does its command run?
+---@return boolean
 function M.is_running(buf)
   return api.nvim_buf_is_valid(buf) and vim.fn.jobwait({ vim.bo[buf].channel }, 0)[1] == -1
 end
@@ -95,7 +94,7 @@ local function resize(buf, fewer_rows)
   end
 end
 
---- Lets the program draw the whole screen again.
+--- Makes the program draw its whole screen again.
 function M.redraw(buf)
   resize(buf, 1)
   timer.once(PROGRAM_MS, function()
@@ -103,9 +102,8 @@ function M.redraw(buf)
   end)
 end
 
---- Neovim (0.10 to 0.12) loses a row of a terminal whose window gets smaller and bigger in one moment, and its
---- program, whose size is the same, does not draw again. The tab line does that as the last tab page but one closes:
---- programs then get another size, and their own again.
+--- Neovim (0.10 to 0.12) loses a row of a terminal whose window shrinks and grows at once, which happens when the tab
+--- line disappears. The program sees no new size and does not draw again.
 local function follow_tab_line()
   require("claude-code.lib.autocommands").new("terminal.redraw"):on("TabEnter", function()
     timer.once(NEOVIM_MS, function()
@@ -121,7 +119,7 @@ local function follow_tab_line()
   end)
 end
 
---- TODO(0.11): a large paste comes in pieces (|vim.paste()|), each of which is a paste of its own to the program.
+--- TODO(0.11): the program sees each piece of a large paste (|vim.paste()|) as a separate paste.
 local function paste_whole()
   local paste, pieces = vim.paste, nil ---@type function, string[]?
   vim.paste = function(lines, phase)
@@ -142,7 +140,7 @@ local function paste_whole()
   end
 end
 
---- Makes the buffer Claude's, once its command has started.
+--- Makes the buffer Claude's. Its command must have started.
 ---@protected
 function Terminal:prepare()
   vim.b[self.buf].claude_code_terminal = true
@@ -151,7 +149,7 @@ function Terminal:prepare()
   follow_tab_line()
 end
 
---- Calls back once no key was typed for a while.
+--- Calls back once the user stops typing.
 local function when_typing_pauses(callback)
   local namespace = api.nvim_create_namespace("claude-code.terminal.exited")
   local on_key, cancel
@@ -164,16 +162,15 @@ local function when_typing_pauses(callback)
   on_key()
 end
 
---- The command may end while the user types there: the next key of terminal mode would close the buffer, and the keys
---- after that would reach the file below. So the buffer leaves terminal mode and takes these keys, until the user
---- pauses. After exit code 0 it is closed then.
+--- Closes the buffer after exit code 0. If the user is typing there, the buffer first leaves terminal mode and takes
+--- their keys until they pause: the next key in terminal mode would close it, and later keys would reach a file.
 ---@protected
----@param is_typing boolean terminal mode is on there, or about to begin
+---@param is_typing boolean the buffer is in terminal mode, or about to be
 function Terminal:on_exit(code, is_typing)
   local buf = self.buf
   local is_here = is_typing and api.nvim_get_current_buf() == buf
   if api.nvim_buf_is_valid(buf) then
-    -- Terminal mode ends as it begins, in whatever way it is asked for.
+    -- Terminal mode ends as soon as anything begins it.
     api.nvim_create_autocmd("TermEnter", { buffer = buf, command = "stopinsert" })
   end
   if is_here then
@@ -204,9 +201,9 @@ function Terminal:send(text, submit)
   M.paste(self.buf, text, submit)
 end
 
---- Pastes text into the program of a terminal: between marks, so that line ends in it do not submit anything. Enter
---- comes in the same moment: between the two the CLI could begin to ask something. It takes them apart, also after
---- 5,000 lines (measured with Claude Code 2.1.330).
+--- Pastes text into a terminal's program between marks, which keep its line ends from submitting. Enter follows in the
+--- same write, before the CLI can ask something. The CLI (2.1.330) distinguishes the two, also after 5,000
+--- lines.
 ---@param text string see M.clean
 ---@param submit boolean press Enter, too
 function M.paste(buf, text, submit)
@@ -216,15 +213,14 @@ function M.paste(buf, text, submit)
   )
 end
 
---- Text without control characters, tab and line end aside: with an escape in it, text from a file could end the
---- paste and press keys of its own. U+0080 to U+009F are control characters, too: U+009B begins a sequence as ESC [
---- does.
+--- Removes control characters except tabs and line ends: with an escape, text from a file could end the paste and
+--- press keys. U+0080 to U+009F count, too: U+009B is the same as ESC [.
 ---@return string
 function M.clean(text)
   text = text:gsub("\r\n?", "\n"):gsub("[%z\1-\8\11-\31\127]", "")
   local count
   repeat
-    -- The characters on both sides of one may form another one.
+    -- Removing one may join the bytes of another.
     text, count = text:gsub("\194[\128-\159]", "")
   until count == 0
   return text

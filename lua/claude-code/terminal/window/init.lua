@@ -1,5 +1,4 @@
---- The window of Claude's terminal: its place, its size, and how it closes. A float over the files closes when the
---- cursor moves to a window below it, as for a diff, which it would cover.
+--- The window of Claude's terminal: its place, its size, and how it closes.
 local api = vim.api
 local layout = require("claude-code.editor.windows.layout")
 local windows = require("claude-code.editor.windows")
@@ -11,11 +10,11 @@ local M = { FILETYPE = "claude-code-terminal" }
 
 local events = require("claude-code.lib.autocommands").new("terminal.window")
 
---- Cells that position "auto" gives Claude at least: with fewer the CLI (2.1.330) cuts its questions.
+--- Cells for Claude with position "auto"; the CLI (2.1.330) truncates its questions in a smaller terminal.
 local MIN_FOR_CLAUDE = { width = 60, height = 12 }
---- Cells that it leaves for the file beside it.
+--- Cells for the file beside it with position "auto".
 local MIN_FOR_FILE = { width = 50, height = 8 }
---- Cells that the other windows keep in any case.
+--- Cells for the other windows with any position.
 local MIN_FOR_OTHERS = { width = 10, height = 3 }
 
 local SPLITS = { left = "left", right = "right", top = "above", bottom = "below" }
@@ -48,19 +47,18 @@ function M.position()
   return vim.o.columns > MIN_FOR_CLAUDE.width + MIN_FOR_FILE.width and "right" or "bottom"
 end
 
----@param position claude-code.TerminalPosition
----@return claude-code.Dimension in which a window there has its share of the screen
+---@return claude-code.Dimension that a window at this position shares with others
 function M.dimension(position)
   return (position == "left" or position == "right") and "width" or "height"
 end
 
----@return number share of the editor's width or height; of both, for a float
+---@return number share of the editor's width or height; for a float, of both
 function M.share()
   return options().size or options().position == "float" and 0.8 or 0.36
 end
 
 ---@param dimension claude-code.Dimension
----@return integer cells that the window gets
+---@return integer cells
 function M.size(dimension)
   local total = dimension == "width" and vim.o.columns or vim.o.lines - vim.o.cmdheight - 1
   local cells = chosen[dimension] or math.floor(total * M.share())
@@ -81,11 +79,11 @@ end
 
 local function set_options(win)
   windows.set_options(win, OPTIONS)
-  -- It marks the window as the terminal's until the window is given back; see M.keep.
+  -- For M.keep.
   vim.w[win].claude_code_terminal = true
 end
 
---- Calls `callback` at these events for as long as the window is there.
+--- Calls back at these events until the window closes.
 local function while_open(win, names, callback)
   api.nvim_create_autocmd(names, {
     callback = function()
@@ -97,8 +95,8 @@ local function while_open(win, names, callback)
   })
 end
 
---- Remembers the size that the user gives the window, and fits it to a screen that changes.
----@return fun() notice to be called when the window closes
+--- Remembers the size that the user gives the window, and fits the window to a screen that changes.
+---@return fun() notice for the window's end
 local function follow_size(win, dimension)
   local columns, lines, cells
   local function remember()
@@ -109,7 +107,7 @@ local function follow_size(win, dimension)
   end
   local function has_terminal()
     local may_stay = options().position == "auto" or M.dimension(M.position()) == dimension
-    -- A window that is alone has all the room, whatever the user wants. A closing tab page is not valid any more.
+    -- The size of a lone window is not the user's choice. A closing tab page is already invalid.
     local ok, is_alone = pcall(windows.is_last, win)
     return M.is_terminal(win) and may_stay and ok and not is_alone
   end
@@ -136,18 +134,18 @@ local function follow_size(win, dimension)
     end
   end
   remember()
-  -- The windows of other tab pages get their sizes when these are entered.
+  -- Windows of other tab pages get their sizes later, when the user enters the tab page.
   for event, callback in pairs({ WinResized = notice, VimResized = fit, TabEnter = fit }) do
     while_open(win, event, callback)
   end
   return notice
 end
 
---- Shares the rest among the other windows if 'equalalways' is set, as after a split by hand.
+--- Gives the other windows equal sizes if 'equalalways' is set, as a split by hand does.
 local function equalize_others(dimension)
   local direction, before = dimension == "width" and "hor" or "ver", vim.o.eadirection
   if vim.o.equalalways and (before == "both" or before == direction) then
-    -- Setting it makes all equal, in the direction named.
+    -- Setting 'equalalways' makes windows equal in the direction of 'eadirection'.
     local mods = { noautocmd = true }
     vim.cmd.set({ "eadirection=" .. direction, "noequalalways", "equalalways", mods = mods })
     vim.cmd.set({ "eadirection=" .. before, mods = mods })
@@ -160,7 +158,7 @@ local function open_split(buf, enter, position, cells)
   local win = api.nvim_open_win(buf, enter, { split = split, win = -1, [dimension] = cells })
   set_options(win)
   api.nvim_set_option_value("winfix" .. dimension, true, { win = win, scope = "local" })
-  -- TODO(0.10): it makes all windows equal in spite of the size it was given.
+  -- TODO(0.10): nvim_open_win() makes all windows equal.
   set_size(win, dimension, cells)
   equalize_others(dimension)
   local notice = follow_size(win, dimension)
@@ -189,7 +187,7 @@ local function float_config()
   }
 end
 
---- Hides a window when the user moves to one below it, but not when the cursor only passes.
+--- Hides a float when the user moves to a window below it, where it would cover a diff.
 function M.hide_when_left(win, hide)
   while_open(win, { "WinEnter", "CursorMoved", "ModeChanged" }, function()
     vim.schedule(function()
@@ -224,7 +222,7 @@ local function close_or_switch(win)
   else
     api.nvim_win_call(win, vim.cmd.enew)
   end
-  -- These belong to the window; all other options change with the buffer.
+  -- All other options change with the buffer.
   vim.wo[win].winfixwidth, vim.wo[win].winfixheight = false, false
   vim.w[win].claude_code_terminal = nil
 end
@@ -235,7 +233,7 @@ function M.find(buf)
   return win ~= -1 and win or nil
 end
 
----@return boolean does it show a terminal of Claude's, of any provider?
+---@return boolean does the window show a terminal with Claude?
 function M.is_terminal(win)
   return vim.b[api.nvim_win_get_buf(win)].claude_code_terminal == true
 end
@@ -244,9 +242,9 @@ local function find_any(tab)
   return vim.iter(api.nvim_tabpage_list_wins(tab)):find(M.is_terminal)
 end
 
---- Shows the terminal in this tab page, too, if it is visible in `from`; a float would cover what is here.
+--- Shows the terminal in this tab page, too, if it is in a split of `from`.
 ---@param from integer tab page
----@param fits fun(width: integer, height: integer): boolean is so much room for the others enough?
+---@param fits fun(width: integer, height: integer): boolean do the other windows fit into this size?
 function M.mirror_to_tab(from, fits)
   local win = find_any(from)
   local position = M.position()
@@ -262,11 +260,11 @@ function M.mirror_to_tab(from, fits)
   end
 end
 
-local yielded = {} ---@type table<integer, integer> rows that terminals get back, by their windows
+local yielded = {} ---@type table<integer, integer> rows that `take_back` restores, by the terminals' windows
 
---- Gives a file at least half of the rows that it and the terminal below or above it have together.
+--- Gives a file at least half of the rows that it shares with the terminal below or above it.
 ---@param win? integer of the file, in this tab page
----@param reason? integer window: when it closes, the terminal gets its rows back; without one, by `take_back`
+---@param reason? integer window; its end gives the terminal its rows back. Otherwise `take_back` does.
 function M.yield_to(win, reason)
   local terminal = find_any(0)
   if not win or not terminal or api.nvim_win_get_width(terminal) < vim.o.columns then
@@ -279,7 +277,7 @@ function M.yield_to(win, reason)
   local own, sizes = api.nvim_win_get_height(terminal), layout.save()
   local both = own + api.nvim_win_get_height(win)
   local rows = math.min(own, math.floor(both / 2))
-  -- All are set: what it yields might go to another neighbour.
+  -- Setting all heights keeps the yielded rows from another neighbour.
   for _, saved in ipairs(sizes.windows) do
     saved.height = ({ [terminal] = rows, [win] = both - rows })[saved.win] or saved.height
   end
@@ -288,7 +286,6 @@ function M.yield_to(win, reason)
   layout.restore_sizes(sizes)
 end
 
---- Gives terminals the rows back that they yielded.
 function M.take_back()
   for terminal, rows in pairs(yielded) do
     if api.nvim_win_is_valid(terminal) then
@@ -299,8 +296,8 @@ function M.take_back()
   yielded = {}
 end
 
---- Shows the terminal in this tab page, in the place of another session's, and moves the cursor there. Its windows in
---- other tab pages close, since it can have only one size, unless this tab page is a diff's, which is temporary.
+--- Shows the terminal in this tab page, in place of another session's, and moves the cursor there. Closes its windows
+--- in other tab pages, since a terminal has one size, unless this tab page is that of a diff, which is temporary.
 ---@return integer win
 function M.show(buf)
   local win = M.find(buf)
@@ -321,7 +318,8 @@ function M.show(buf)
   return win
 end
 
---- Returns the cursor to the window it came from, once there is room: 'winwidth' would take that from the terminal.
+--- Closes the terminal's windows. The cursor returns to the window it came from afterwards, since 'winwidth' would
+--- resize the terminal before.
 function M.hide(buf)
   local from = api.nvim_get_current_buf() == buf and vim.fn.win_getid(vim.fn.winnr("#")) or 0
   vim.iter(vim.fn.win_findbuf(buf)):each(close_or_switch)
@@ -330,7 +328,7 @@ function M.hide(buf)
   end
 end
 
---- Shows another session's terminal in the windows of one that ends, unless that is shown elsewhere.
+--- Shows another session's terminal in the windows of one that ends, unless the other is already visible.
 function M.replace(buf, other)
   if #vim.fn.win_findbuf(other) > 0 then
     return
@@ -341,7 +339,7 @@ function M.replace(buf, other)
   end
 end
 
---- Moves what the user opens in a window of the terminal (`:edit`, `:buffer`) to one for files.
+--- Moves a buffer that the user opens in the terminal's window (`:edit`, `:buffer`) to a window for files.
 function M.keep(buf)
   local is_running = require("claude-code.terminal.window.buffer").is_running
   events:on("BufLeave", function()
