@@ -6,7 +6,7 @@ import { World } from "./state/world";
 const REQUEST = `
   local done
   local method, params = ...
-  require("claude-code.server.requests").request("review/" .. method, params, function(value, problem)
+  require("claude-code.server.channel").request("review/" .. method, params, function(value, problem)
     done = { value = value, problem = problem }
   end)
   vim.wait(10000, function() return done ~= nil end, 5)
@@ -56,7 +56,7 @@ onEachNeovim((session) => {
       `local method, path = ...
       _G.answered = nil
       local done = function(_, problem) _G.answered = problem or "done" end
-      require("claude-code.server.requests").request("review/" .. method, { files = { { path = path } } }, done)`,
+      require("claude-code.server.channel").request("review/" .. method, { files = { { path = path } } }, done)`,
       method,
       path,
     );

@@ -40,7 +40,6 @@ local MODULES = {
   running = "claude-code.terminal.running",
   selection = "claude-code.editor.selection",
   server = "claude-code.server",
-  server_requests = "claude-code.server.requests",
   sessions = "claude-code.editor.turn_check",
   session_list = "claude-code.sessions.label",
   session_rows = "claude-code.sessions",
@@ -163,7 +162,7 @@ end
 function M.folder_setup(folder)
   local setup
   local params = { folder = folder or M.workspace.tab_folder(0) }
-  M.server_requests.request("sessions/setup", params, function(found)
+  M.channel.request("sessions/setup", params, function(found)
     setup = found or {}
   end)
   vim.wait(5000, function()

@@ -160,7 +160,7 @@ test("is not a folder that only calls itself a worktree", async () => {
   const params = { root: trees.folder("here"), path: dirname(trees.folder("there")) };
   const text = await trees.neovim.lua<string>(
     `local params, said = ..., nil
-    require("port").server_requests.request("worktree/remove", params, function(_, problem) said = problem end)
+    require("port").channel.request("worktree/remove", params, function(_, problem) said = problem end)
     vim.wait(10000, function() return said ~= nil end)
     return said`,
     params,

@@ -55,7 +55,7 @@ local function start(link)
     nextToken = link.next_token,
     port = link.port,
   }
-  require("claude-code.server.requests").request("remote/start", request, function(_, problem)
+  require("claude-code.server.channel").request("remote/start", request, function(_, problem)
     if problem then
       link.report = { state = "down", cause = problem }
       answer(link)
@@ -118,7 +118,7 @@ function M.on_state(params)
   if now.problem and now.problem ~= before.problem then
     messages.warn(("The remote %s: %s"):format(name, now.problem))
   elseif now.state == "down" and not is_wanted(name) then
-    require("claude-code.server.requests").ask("remote/stop", { name = name }, function() end)
+    require("claude-code.server.channel").ask("remote/stop", { name = name }, function() end)
   elseif now.state == "down" and before.state == "up" then
     -- A CLI gives up after 17 s; its `/ide` then shows the old port as connected (measured with 2.1.330).
     local text = "The connection to the remote %s ended, and its diffs with it, rejected: %s; it is tried again, and "

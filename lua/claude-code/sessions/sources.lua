@@ -2,7 +2,6 @@
 --- hooks.
 local channel = require("claude-code.server.channel")
 local programs = require("claude-code.programs")
-local requests = require("claude-code.server.requests")
 local rows = require("claude-code.sessions.rows")
 
 local M = {}
@@ -161,7 +160,7 @@ end
 ---Lets the executable read the files of all CLIs again.
 ---@param callback fun(_: any, problem?: string) in the main loop, after the update of the rows
 function M.refresh(callback)
-  requests.request("sessions/look", {}, callback)
+  channel.request("sessions/look", {}, callback)
 end
 
 ---@param path string
@@ -265,7 +264,7 @@ end
 ---Adds a hook's session, and finds out where it runs.
 local function add_by_hook(key, cwd)
   rows.add_elsewhere(key, { cwd = cwd })
-  requests.request("sessions/place", { pid = key.pid }, function(place)
+  channel.request("sessions/place", { pid = key.pid }, function(place)
     local buf = place and terminal_of(place.ancestors)
     local n = place and own_session(place.ancestors, buf)
     if n then

@@ -1,6 +1,6 @@
 --- News from the transcripts of this Neovim's sessions: how full the model's context is, and Claude's steps.
 local events = require("claude-code.lib.events")
-local requests = require("claude-code.server.requests")
+local channel = require("claude-code.server.channel")
 local rows = require("claude-code.sessions.rows")
 
 local M = {}
@@ -36,7 +36,7 @@ function M.watch()
   local key = vim.inspect(list)
   if key ~= watched and require("claude-code.server.channel").is_attached() then
     watched = key
-    requests.request("transcript/watch", { sessions = list }, function() end)
+    channel.request("transcript/watch", { sessions = list }, function() end)
   end
 end
 

@@ -212,7 +212,7 @@ end
 ---@param callback fun(row: claude-code.SessionRow|claude-code.Conversation)
 function M.choose_any(prompt, callback)
   sessions.refresh(function()
-    require("claude-code.server.requests").request("sessions/past", {}, function(past, problem)
+    require("claude-code.server.channel").request("sessions/past", {}, function(past, problem)
       if problem then
         notify.info("the list shows only sessions of this Neovim: " .. problem, "sessions")
       end

@@ -36,7 +36,7 @@ local function look(folder, place, callback)
   if known then
     return answer(known)
   end
-  require("claude-code.server.requests").request("sessions/setup", { folder = folder }, answer)
+  require("claude-code.server.channel").request("sessions/setup", { folder = folder }, answer)
 end
 
 --- Settings with the hooks that the CLI does not have yet, and the MCP server.

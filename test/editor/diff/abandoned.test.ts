@@ -29,7 +29,7 @@ const NO_SOCKET = `
   return vim.iter(vim.api.nvim_list_chans()):all(function(chan) return chan.stream ~= "socket" end)`;
 
 /** Answers what the review was asked, also by the tests before in the same Neovim. */
-const ANSWER_ALL = `for id = 1, 999 do require("port").server_requests.on_answer({ id = id }) end`;
+const ANSWER_ALL = `for id = 1, 999 do require("port").channel.on_answer({ id = id }) end`;
 
 /** The user's version, in a buffer that Neovim does not end without. */
 const KEPT = `

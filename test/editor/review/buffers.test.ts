@@ -144,7 +144,7 @@ onEachNeovim((session, version) => {
   test("says that gr does nothing in a text that goes on changing", async () => {
     await reviewed();
     await lua(`
-      local client = require("claude-code.server.requests")
+      local client = require("claude-code.server.channel")
       _G.request = client.request
       client.request = function(method, params, callback)
         _G.request(method, params, callback)
@@ -152,7 +152,7 @@ onEachNeovim((session, version) => {
       end
       vim.fn.setline(10, "mine")`);
     await plays(":Claude undo  says the text has changed since then  {getline(2)} LINE 2");
-    await lua(`require("claude-code.server.requests").request = _G.request`);
+    await lua(`require("claude-code.server.channel").request = _G.request`);
     await nvim().command("edit!");
   });
 });

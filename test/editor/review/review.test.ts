@@ -59,7 +59,7 @@ onEachNeovim((session) => {
       vim.cmd.messages("clear")
       pcall(vim.cmd, "silent! Claude review done")
       _G.is_done = false
-      require("claude-code.server.requests").request("review/last", {}, function() _G.is_done = true end)`);
+      require("claude-code.server.channel").request("review/last", {}, function() _G.is_done = true end)`);
     // Else it would keep what the next test records, and its message would come among those of that test.
     await eventually("its message", async () =>
       /nothing left to review|changes are kept/.test((await said()).join()),

@@ -156,7 +156,7 @@ onEachNeovim((session) => {
     const holdAnswer = (nth: number) =>
       lua(
         `
-        local nth, client, count = ..., require("claude-code.server.requests"), 0
+        local nth, client, count = ..., require("claude-code.server.channel"), 0
         local request = client.request
         _G.held = nil
         client.request = function(method, params, callback)

@@ -70,7 +70,7 @@ describe.each(BOTH_NEOVIMS)("no raw error in $name, whatever the options", (vers
         await neovim.lua(`
           for _ = 1, 4 do
             local is_over = false
-            require("claude-code.server.requests").request("review/last", {}, function() is_over = true end)
+            require("claude-code.server.channel").request("review/last", {}, function() is_over = true end)
             vim.wait(4000, function() return is_over end, 5)
           end`);
         const found = await neovim.lua<string[]>(`

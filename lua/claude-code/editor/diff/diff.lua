@@ -192,7 +192,6 @@ end
 ---before, no one has received what the user made of the proposal.
 ---@private
 function Diff:report_accepted()
-  local requests = require("claude-code.server.requests")
   local proposal, keep = self.proposal, self.proposal:keeper()
   -- Claude Code (2.1.330) reads such a file again, instead of writing it.
   if keep and proposal.is_written then
@@ -200,8 +199,8 @@ function Diff:report_accepted()
     keep = nil
   end
   local params = { path = proposal.new_path, text = vim.base64.encode(proposal:final_text()) }
-  requests.request("review/accepted", params, function(_, problem)
-    if problem == requests.GONE and keep then
+  channel.request("review/accepted", params, function(_, problem)
+    if problem == channel.GONE and keep then
       keep("the connection to Claude ended")
     elseif problem then
       require("claude-code.messages.log").warn("review/accepted failed: %s", problem)

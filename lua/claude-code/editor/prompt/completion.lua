@@ -4,7 +4,7 @@
 local columns = require("claude-code.editor.columns")
 local lines = require("claude-code.editor.documents.lines")
 local mention = require("claude-code.lib.text").mention
-local requests = require("claude-code.server.requests")
+local channel = require("claude-code.server.channel")
 
 local M = {}
 
@@ -86,7 +86,7 @@ local function complete_files(word, callback)
   local folder = require("claude-code.lib.workspace").tab_folder(0)
   local typed = word.text:gsub('^@"?', "")
   local symbols = ask_symbols(typed)
-  requests.request("prompt/files", { folder = folder, word = typed }, function(files)
+  channel.request("prompt/files", { folder = folder, word = typed }, function(files)
     for _, item in ipairs(files or {}) do
       item.text = mention(item.text)
     end
@@ -118,7 +118,7 @@ local function complete(buf, params, callback)
     return callback(nil, as_list(placeholders(text), KIND.Variable, word))
   end
   local folder = require("claude-code.lib.workspace").tab_folder(0)
-  requests.request("prompt/commands", { folder = folder, word = text }, function(items)
+  channel.request("prompt/commands", { folder = folder, word = text }, function(items)
     callback(nil, as_list(items or {}, KIND.Keyword, word))
   end)
 end

@@ -4,7 +4,7 @@ local api = vim.api
 local documents = require("claude-code.editor.documents")
 local notify = require("claude-code.messages.notify")
 local prompts = require("claude-code.editor.prompt")
-local requests = require("claude-code.server.requests")
+local channel = require("claude-code.server.channel")
 local patch = require("claude-code.editor.documents.patch")
 local sessions = require("claude-code.sessions")
 local windows = require("claude-code.editor.windows")
@@ -106,7 +106,7 @@ function M.ask_message()
   local params = { command = command, env = next(env) and env or vim.empty_dict() }
   message.is_asked = true
   show_message_bar(buf)
-  requests.request("review/message", params, function(value, failure)
+  channel.request("review/message", params, function(value, failure)
     if messages[buf] ~= message then
       return -- The user has closed it.
     end
@@ -144,7 +144,7 @@ end
 --- Asks the executable whether the file is git's message, as any program can open one.
 local function check_message(params)
   local real = require("claude-code.editor.documents.path").real
-  requests.request("review/message_file", {}, function(path)
+  channel.request("review/message_file", {}, function(path)
     local is_message = type(path) == "string" and real(path) == real(params.path)
     local buf, problem = nil, "it is the message of no commit that is under way"
     if is_message then

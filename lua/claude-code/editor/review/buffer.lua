@@ -5,7 +5,7 @@ local file_lines = require("claude-code.editor.documents.lines")
 local marks = require("claude-code.editor.review.marks")
 local path = require("claude-code.editor.documents.path")
 local reload = require("claude-code.editor.documents.reload")
-local requests = require("claude-code.server.requests")
+local channel = require("claude-code.server.channel")
 local text = require("claude-code.editor.review.text")
 local visible = require("claude-code.lib.text").visible
 
@@ -163,8 +163,7 @@ function Buffer:fetch(review)
     return nil
   end
   local params = { path = path.real(name), text = text.of(buf) }
-  local value, problem =
-    requests.await("review/file", vim.tbl_extend("force", params, review.scope))
+  local value, problem = channel.await("review/file", vim.tbl_extend("force", params, review.scope))
   local is_old = not self.is_attached
     or api.nvim_buf_get_changedtick(buf) ~= tick
     or path.of_buffer(buf) ~= name
@@ -262,7 +261,7 @@ function M.load_base(buf, listed)
     vim.bo[buf][option] = value
   end
   local file = api.nvim_buf_get_name(buf):sub(#SCHEME + 1)
-  requests.request("review/base", { path = file }, function(value, problem)
+  channel.request("review/base", { path = file }, function(value, problem)
     if not api.nvim_buf_is_loaded(buf) then
       return
     end

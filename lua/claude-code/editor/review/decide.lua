@@ -8,7 +8,7 @@ local notify = require("claude-code.messages.notify")
 local outcome = require("claude-code.editor.review.outcome")
 local path = require("claude-code.editor.documents.path")
 local reload = require("claude-code.editor.documents.reload")
-local requests = require("claude-code.server.requests")
+local channel = require("claude-code.server.channel")
 local reviews = require("claude-code.editor.review.review")
 local text = require("claude-code.editor.review.text")
 
@@ -34,7 +34,7 @@ local function ask(method, params)
       return nil, words:format(path.title(choice.path))
     end
   end
-  return requests.await("review/" .. method, params)
+  return channel.await("review/" .. method, params)
 end
 
 ---@param is_whole? boolean the files of these entries
@@ -255,7 +255,7 @@ end
 function M.back()
   cursor.queue(function()
     local before = reviews.current().list.rows
-    local last, problem = requests.await("review/last", {})
+    local last, problem = channel.await("review/last", {})
     if not last then
       return notify.warn(problem or "there is no decision to take back")
     end
@@ -282,7 +282,7 @@ function M.done()
   local scope = reviews.current().scope
   cursor.queue(function()
     local params = vim.tbl_extend("force", { texts = text.unsaved() }, scope)
-    local decision, problem = requests.await("review/done", params)
+    local decision, problem = channel.await("review/done", params)
     if not decision then
       return notify.error(problem)
     end
@@ -305,7 +305,7 @@ function M.commit(with_draft)
   local buf = reviews.current().list:lines()
   local name = path.of_buffer(buf) or buffers.base_file(buf)
   local params = { path = name, draft = with_draft, texts = text.unsaved() }
-  requests.ask("review/commit", params, function(result)
+  channel.ask("review/commit", params, function(result)
     local nothing = "nothing is committed, since the message was not written"
     notify.info(result.commit and "committed " .. result.commit or nothing)
     vim.iter(result.notes):each(notify.warn)

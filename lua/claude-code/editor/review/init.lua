@@ -3,7 +3,7 @@
 local autocommands = require("claude-code.lib.autocommands")
 local counted = require("claude-code.lib.text").count
 local notify = require("claude-code.messages.notify")
-local requests = require("claude-code.server.requests")
+local channel = require("claude-code.server.channel")
 
 ---Milliseconds from the end of a turn until the hooks have recorded it.
 local TURN_END_MS = 400
@@ -70,7 +70,7 @@ local function report_turn()
 end
 
 local function send(method, params)
-  requests.request(method, params, function(_, problem)
+  channel.request(method, params, function(_, problem)
     if problem then
       require("claude-code.messages.log").warn("%s failed: %s", method, problem)
     end

@@ -7,7 +7,7 @@ local decide = require("claude-code.editor.review.decide")
 local hunk_keys = require("claude-code.editor.changes.keys")
 local notify = require("claude-code.messages.notify")
 local path = require("claude-code.editor.documents.path")
-local requests = require("claude-code.server.requests")
+local channel = require("claude-code.server.channel")
 local reviews = require("claude-code.editor.review.review")
 local text = require("claude-code.editor.review.text")
 local visible = require("claude-code.lib.text").visible
@@ -60,7 +60,7 @@ function M.why()
   end
   local params =
     { path = file, row = row, text = api.nvim_buf_is_loaded(buf) and text.of(buf) or nil }
-  requests.ask("review/why", params, function(value)
+  channel.ask("review/why", params, function(value)
     if not value or #value.owners == 0 then
       notify.info("Claude changed nothing in this line, as far as it was recorded")
     else

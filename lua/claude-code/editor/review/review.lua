@@ -12,7 +12,7 @@ local lists = require("claude-code.editor.review.list")
 local notify = require("claude-code.messages.notify")
 local path = require("claude-code.editor.documents.path")
 local reload = require("claude-code.editor.documents.reload")
-local requests = require("claude-code.server.requests")
+local channel = require("claude-code.server.channel")
 local task = require("claude-code.lib.task")
 local text = require("claude-code.editor.review.text")
 local timer = require("claude-code.lib.timer")
@@ -131,7 +131,7 @@ function Review:ask()
   local params = { texts = text.unsaved(), known = known and known.version }
   self.asked = self.asked + 1
   local number, listed = self.asked, self.by_path
-  local answer, problem = requests.await("review/list", vim.tbl_extend("force", params, self.scope))
+  local answer, problem = channel.await("review/list", vim.tbl_extend("force", params, self.scope))
   if not answer then
     return nil, problem
   end

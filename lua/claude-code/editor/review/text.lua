@@ -8,7 +8,6 @@ local file_lines = require("claude-code.editor.documents.lines")
 local path = require("claude-code.editor.documents.path")
 local regular_file = require("claude-code.lib.regular_file")
 local reload = require("claude-code.editor.documents.reload")
-local requests = require("claude-code.server.requests")
 
 local BOM = "\239\187\191"
 
@@ -34,7 +33,7 @@ end
 ---@param decision string
 function M.take_back(buf, decision)
   local params = { decision = decision, path = path.real(api.nvim_buf_get_name(buf)) }
-  requests.request("review/back", params, function() end)
+  channel.request("review/back", params, function() end)
 end
 
 ---Takes back the decisions whose changes no longer lead to the buffer's text. Must run before that text is sent or
@@ -179,7 +178,7 @@ function M.after_write(name)
   local params = { path = name, version = disk.written_version(name) }
   params.over = bytes and vim.base64.encode(bytes) or nil
   M.report_undone(path.loaded_buffer(name))
-  requests.request("review/written", params, function() end)
+  channel.request("review/written", params, function() end)
 end
 
 return M

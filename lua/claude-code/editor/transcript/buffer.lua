@@ -1,7 +1,7 @@
 --- A conversation in a buffer, as Markdown from the executable: the end comes first, then new and earlier blocks. The
 --- object ends with its buffer.
 local api = vim.api
-local requests = require("claude-code.server.requests")
+local channel = require("claude-code.server.channel")
 local windows = require("claude-code.editor.windows")
 require("claude-code.lib.highlights")
 
@@ -154,7 +154,7 @@ function Transcript:fill()
     return
   end
   self.is_asking = true
-  requests.request("transcript/earlier", { view = self.view }, function(block, problem)
+  channel.request("transcript/earlier", { view = self.view }, function(block, problem)
     self.is_asking, self.is_whole = false, not block
     if problem and self.view then
       require("claude-code.messages.notify").warn("the beginning is not shown: " .. problem)

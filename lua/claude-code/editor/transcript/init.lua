@@ -4,7 +4,7 @@ local api = vim.api
 local buffers = require("claude-code.editor.transcript.buffer")
 local notify = require("claude-code.messages.notify")
 local open_file = require("claude-code.editor.open_file")
-local requests = require("claude-code.server.requests")
+local channel = require("claude-code.server.channel")
 local sessions = require("claude-code.sessions")
 local windows = require("claude-code.editor.windows")
 
@@ -102,7 +102,7 @@ local function open(transcript)
   end
   local bare, line = open_file.split_name(name)
   local params = { view = transcript.view or -1, name = bare, folder = row.cwd }
-  requests.ask("transcript/place", params, function(path)
+  channel.ask("transcript/place", params, function(path)
     open_at(transcript, path, path and line)
   end)
 end
@@ -143,7 +143,7 @@ local function attach(transcript)
     events:stop()
     shown[buf] = nil
     if transcript.view then
-      requests.request("transcript/close", { view = transcript.view }, function() end)
+      channel.request("transcript/close", { view = transcript.view }, function() end)
       transcript.view = nil
     end
   end)
@@ -173,7 +173,7 @@ local function read(id, agent, remote, on_read)
   end
   asked[key] = true
   local params = { session = id, agent = agent, remote = remote }
-  requests.request("transcript/open", params, function(value, problem)
+  channel.request("transcript/open", params, function(value, problem)
     asked[key] = nil
     if problem then
       return notify.error(problem)
@@ -257,7 +257,7 @@ end
 ---@param turn "last"|"all"|integer
 function M.trail(row, turn)
   local params = { session = row.id, remote = row.remote, turn = turn }
-  requests.ask("transcript/trail", params, function(trail)
+  channel.ask("transcript/trail", params, function(trail)
     local count = trail.hidden > 0 and (" (and %d of private files)"):format(trail.hidden) or ""
     if trail.left_out > 0 then
       count = ("%s (%d before them are left out)"):format(count, trail.left_out)

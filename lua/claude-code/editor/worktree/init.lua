@@ -3,7 +3,7 @@ local api = vim.api
 local notify = require("claude-code.messages.notify")
 local path = require("claude-code.editor.documents.path")
 local reload = require("claude-code.editor.documents.reload")
-local requests = require("claude-code.server.requests")
+local channel = require("claude-code.server.channel")
 local sources = require("claude-code.sessions.sources")
 
 local ACTIONS = { "show", "home", "remove" }
@@ -129,7 +129,7 @@ local function ask(method, tree, callback, options)
     return notify.error(text:format(tree.name))
   end
   local params = { root = (is_here and here or all[1]).path, path = tree.path }
-  requests.ask("worktree/" .. method, vim.tbl_extend("force", params, options or {}), callback)
+  channel.ask("worktree/" .. method, vim.tbl_extend("force", params, options or {}), callback)
 end
 
 ---@return string[] real paths of the files with unsaved changes

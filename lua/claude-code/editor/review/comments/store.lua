@@ -6,7 +6,7 @@ local buffers = require("claude-code.editor.review.buffer")
 local file_lines = require("claude-code.editor.documents.lines")
 local path = require("claude-code.editor.documents.path")
 local regular_file = require("claude-code.lib.regular_file")
-local requests = require("claude-code.server.requests")
+local channel = require("claude-code.server.channel")
 
 local PLACES = api.nvim_create_namespace("claude-code.review.comments.places")
 local DRAWN = api.nvim_create_namespace("claude-code.review.comments")
@@ -242,7 +242,7 @@ end
 ---@param changes claude-code.ReviewCommentChange[] not empty
 ---@param callback? fun() called once they are recorded
 function M.save(changes, callback)
-  requests.request("review/comments", { changes = changes }, function(list, problem)
+  channel.request("review/comments", { changes = changes }, function(list, problem)
     if problem then
       local text = "your comment could not be recorded (%s): %s"
       return require("claude-code.messages.notify").error(text:format(problem, changes[1].text))
