@@ -1,7 +1,6 @@
---- What the executable may call, by RPC. No Lua module requires this one: what goes the other way is
---- in server/channel.lua.
+--- The methods that the executable may call, by RPC. Neovim's own messages to the executable are in server/channel.lua.
 --- Every answer is `{ value = … }` or `{ error = { code, message } }`; nothing throws. A method returns its value, or
---- nil and a failure; a plain sentence has the code "refused".
+--- nil and a failure; a failure that is a plain sentence gets the code "refused".
 local channel = require("claude-code.server.channel")
 local scope = require("claude-code.editor.documents.scope")
 
@@ -43,7 +42,7 @@ local function attach(info)
   return delta
 end
 
----The CLI writes a file and asks about it at once, so buffers are reloaded first.
+---Reloads buffers first, since the CLI may ask about a file that it has just written.
 local function sync()
   require("claude-code.editor.documents.auto_reload").catch_up()
   return require("claude-code.editor.sync").take()
@@ -163,8 +162,7 @@ setmetatable(methods, {
   end,
 })
 
----Methods that send neither the text of a file nor whether there is one. Any other refuses the path
----of a private file.
+---Methods that send neither the text of a file nor whether it exists. All others refuse the path of a private file.
 local FOR_PRIVATE_FILES = {
   diff_open = true,
   diff_unwritten = true,
@@ -179,14 +177,14 @@ local FOR_PRIVATE_FILES = {
 }
 
 local function run(method, handler, params)
-  local checked, failure =
-    require("claude-code.editor.path_params").checked(params, FOR_PRIVATE_FILES[method] or false)
+  local path_params = require("claude-code.editor.path_params")
+  local checked, failure = path_params.checked(params, FOR_PRIVATE_FILES[method] or false)
   if not checked then
     return nil, failure
   end
   local row = checked.remote and require("claude-code.sessions").get({ n = checked.n })
   if row and row.remote ~= checked.remote then
-    checked.n = nil -- A hook of a remote names the session of another place.
+    checked.n = nil -- The hook of a remote gave the number of a session that does not run there.
   end
   return handler(checked)
 end
@@ -195,8 +193,8 @@ local function failed(failure)
   return { error = type(failure) == "table" and failure or { code = "refused", message = failure } }
 end
 
----Runs one method for the executable. Methods get the paths among their parameters checked.
----@param params? table `shared`: the folders of a Claude elsewhere, for which it runs
+---Runs one method for the executable.
+---@param params? table `shared`: folders that a Claude on another machine shares with this one
 ---@return claude-code.Answer
 function M.call(method, params)
   local handler = methods[method]
@@ -217,7 +215,7 @@ function M.call(method, params)
   if failure ~= nil then
     return failed(failure)
   end
-  -- A plain {} would travel as a list.
+  -- A plain {} would be sent as a list.
   return value == nil and vim.empty_dict() or { value = value }
 end
 

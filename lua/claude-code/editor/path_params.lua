@@ -1,11 +1,10 @@
---- The paths in a request's parameters. The dispatcher checks them before any method runs, whatever
---- the method is: a method gets only paths in normal form, of a bounded length, and of no special file.
+--- Checks the paths among a request's parameters before its method runs: a method gets only paths in normal form that
+--- name no special file, and private files only if it sends nothing of them. The executable (src/editor/path.ts) has
+--- checked their length and characters.
 local path = require("claude-code.editor.documents.path")
+local privacy = require("claude-code.editor.privacy")
 
----PATH_MAX and NAME_MAX of Linux and macOS; Windows has the same NAME_MAX, in UTF-16 units.
-local MAX_BYTES = vim.fn.has("win32") == 1 and 32767 or 4096
-local MAX_BYTES_OF_NAME = 255
----To look for a file takes some 0.2 ms, and more where its path is long.
+---Looking for a file takes about 0.2 ms, and longer if its path is long.
 local MAX_FILES, MAX_BYTES_OF_FILES = 50, 65536
 
 ---Parameters that are a path.
@@ -13,24 +12,8 @@ local PATHS = { "path", "old_path", "new_path" }
 
 local M = {}
 
-local function problem_with(name)
-  if name:find("\0", 1, true) then
-    return "The file path holds a NUL byte."
-  end
-  if #name > MAX_BYTES then
-    local text = "The file path is too long: it has %d bytes, at most %d are possible."
-    return text:format(#name, MAX_BYTES)
-  end
-  for part in name:gmatch("[^/]+") do
-    if #part > MAX_BYTES_OF_NAME then
-      local text = "A name in the file path is too long: it has %d bytes, at most %d are possible."
-      return text:format(#part, MAX_BYTES_OF_NAME)
-    end
-  end
-end
-
----Neither a file nor a folder? Those of /proc and /sys say that they are, but some of them never end,
----and some make the reader wait.
+---Is it neither a file nor a folder? Files of /proc and /sys claim to be regular, but some never end, and some make the
+---reader wait.
 local function is_special(name)
   local stat = vim.uv.fs_stat(name)
   if not stat or stat.type == "directory" then
@@ -40,40 +23,32 @@ local function is_special(name)
   return stat.type ~= "file" or vim.startswith(real, "/proc/") or vim.startswith(real, "/sys/")
 end
 
----@return string? name in normal form
----@return claude-code.Failure?
+---@return string? name in normal form, claude-code.Failure?
 local function checked(given)
-  local name = #given <= MAX_BYTES and path.normal(given) or given
-  local problem = problem_with(name)
-  if problem then
-    return nil, problem
-  elseif is_special(name) then
+  local name = path.normal(given)
+  if is_special(name) then
     return nil, given .. " is not a regular file"
   end
   return name
 end
 
----By the buffer that shows it, whatever its name is: that buffer's text is what a method would send.
+---Also looks at the buffer of the file, whose text a method would send.
 local function is_private(name)
-  local privacy = require("claude-code.editor.privacy")
   local buf = path.buffer(name)
   return privacy.is_private(name) or (buf ~= nil and privacy.hides(buf))
 end
 
----As `checked`, of a path that must not be a private file's.
----@param private boolean it may be one all the same
----@param message? string the refusal, where it does not name the file
-local function checked_public(given, private, message)
+---@param may_be_private boolean
+local function checked_public(given, may_be_private)
   local name, failure = checked(given)
-  if name and not private and is_private(name) then
-    message = message or require("claude-code.editor.privacy").refusal(given)
-    return nil, { code = "private", message = message }
+  if name and not may_be_private and is_private(name) then
+    return nil, { code = "private", message = privacy.refusal(given) }
   end
   return name, failure
 end
 
----@param candidates string[] paths that one file may have; relative ones lie in a workspace folder
----@return string[]? names in normal form, without those of private files
+---@param candidates string[] possible paths of one file; relative ones are looked up in the workspace folders
+---@return string[]? names in normal form, without private files
 local function checked_candidates(candidates, folders)
   local names = {}
   for _, candidate in ipairs(candidates) do
@@ -108,10 +83,10 @@ local function checked_files(files)
   return all
 end
 
-local function checked_edits(edits, private)
+local function checked_edits(edits, may_be_private)
   local all = {}
   for i, edit in ipairs(edits) do
-    local name, failure = checked_public(edit.path, private)
+    local name, failure = checked_public(edit.path, may_be_private)
     if not name then
       return nil, failure
     end
@@ -121,14 +96,14 @@ local function checked_edits(edits, private)
 end
 
 ---@param params table as the executable sent them
----@param private boolean may the paths be those of private files?
+---@param may_be_private boolean
 ---@return table? params with all paths in normal form
 ---@return claude-code.Failure?
-function M.checked(params, private)
+function M.checked(params, may_be_private)
   local result, failure = vim.tbl_extend("force", {}, params), nil
   for _, key in ipairs(PATHS) do
     if params[key] and not failure then
-      result[key], failure = checked_public(params[key], private)
+      result[key], failure = checked_public(params[key], may_be_private)
     end
   end
   if params.file and not failure then
@@ -140,7 +115,7 @@ function M.checked(params, private)
     result.files, failure = checked_files(params.files)
   end
   if params.edits and not failure then
-    result.edits, failure = checked_edits(params.edits, private)
+    result.edits, failure = checked_edits(params.edits, may_be_private)
   end
   return not failure and result or nil, failure
 end

@@ -1,6 +1,6 @@
---- While a Claude session runs, every open file follows what is written to the disk by Claude's tools, its shell, a
---- formatter or git. Buffers are compared a moment after the last change, those on screen first, and for a few ms at a
---- time: a `git checkout` under hundreds of buffers does not stop the editor. Nothing runs while nothing changes.
+--- Reloads open files while a Claude session runs, whether Claude's tools, its shell, a formatter or git wrote them.
+--- Compares buffers a moment after the last change, visible ones first, in slices of a few ms: a `git checkout` under
+--- hundreds of buffers does not freeze the editor.
 local api, uv = vim.api, vim.uv
 local autocommands = require("claude-code.lib.autocommands")
 local blocked = require("claude-code.editor.input.blocked")
@@ -13,29 +13,29 @@ local task = require("claude-code.lib.task")
 local timer = require("claude-code.lib.timer")
 local unsaved = require("claude-code.editor.documents.unsaved")
 
----In ms: the pause after the last change; the longest wait for it; how long a file may be gone while it is replaced.
+---Pause after the last change; longest delay of a check; how long a file may be missing while a program replaces it.
 local SETTLE_MS, WAIT_MS, REPLACE_MS = 50, 300, 300
----In ms: how long a file is expected to be written.
+---How long an announced write may take.
 local EXPECT_MS = 10000
 
 local M = {}
 
 ---@alias claude-code.ReloadReason "accepted"|"clients"|"hooks"|"terminal"
 
----Why files are followed now; each says whether it still holds.
+---Why files are followed. Each function returns whether its reason still holds.
 local reasons = {} ---@type table<claude-code.ReloadReason, fun(): boolean>
 
----@class claude-code.ReloadState while files are followed
+---@class claude-code.ReloadState
 ---@field events claude-code.Autocommands
 ---@field stops table<integer, fun(): boolean?> by buffer
 ---@field changed table<integer, true> buffers whose files may have changed
 ---@field first_change? number ms, of those in `changed`
----@field absent table<integer, "seen"|"reported"> buffers whose file is missing: seen once, or reported
+---@field absent table<integer, "seen"|"reported"> by buffer: its file was missing once, or is reported as missing
 ---@field take_soon fun()
 ---@field cancel_take fun()
-local state ---@type claude-code.ReloadState?
+local state ---@type claude-code.ReloadState? nil: no files are followed
 
----Files that are about to be written, perhaps more than once (a formatter in a hook).
+---Files that Claude is about to write, perhaps more than once (a formatter in a hook).
 local expected = {} ---@type table<string, true>
 local cancel_expecting = function() end
 
@@ -53,8 +53,7 @@ local function report_deleted(bufs)
   end
 end
 
----Marks the file of a buffer as changed.
-local function add(buf)
+local function mark_changed(buf)
   if not state then
     return
   end
@@ -66,7 +65,7 @@ local function add(buf)
   end
 end
 
----@return boolean is_deleted and not reported yet
+---@return boolean is_deleted and has not been reported
 local function check(buf, absent)
   if not api.nvim_buf_is_loaded(buf) then
     return false
@@ -74,21 +73,21 @@ local function check(buf, absent)
     absent[buf] = nil
     reload.check(buf)
   elseif not absent[buf] then
-    -- Many programs delete a file, and write it again.
+    -- Many programs delete a file and then write it again.
     absent[buf] = "seen"
     timer.once(REPLACE_MS, function()
-      add(buf)
+      mark_changed(buf)
     end)
   elseif absent[buf] == "seen" then
     absent[buf] = "reported"
-    -- Neovim notes it without a message (E211).
+    -- Neovim notices the deletion here, without its own message (E211).
     checktime.compare(buf)
     return true
   end
   return false
 end
 
----@return integer[] buffers whose files may have changed, those on screen first
+---@return integer[] buffers visible ones first
 local function take_changed()
   local bufs = vim.tbl_filter(api.nvim_buf_is_loaded, vim.tbl_keys(state.changed))
   state.changed, state.first_change = {}, nil
@@ -101,7 +100,7 @@ end
 
 local function check_changed()
   if blocked.may_change() == "nothing" then
-    -- Such as a command whose effect is shown while it is typed ('inccommand').
+    -- For example, 'inccommand' is previewing a command.
     return blocked.retry(function()
       return state and check_changed()
     end)
@@ -111,7 +110,7 @@ local function check_changed()
   task.run(function()
     for i, buf in ipairs(bufs) do
       if blocked.may_change() == "nothing" then
-        vim.iter(vim.list_slice(bufs, i)):each(add)
+        vim.iter(vim.list_slice(bufs, i)):each(mark_changed)
         break
       elseif check(buf, now.absent) then
         deleted[#deleted + 1] = buf
@@ -125,12 +124,12 @@ local function check_changed()
   end)
 end
 
----Only a file that was there is reported as deleted.
+---Prevents reports about files that did not exist before.
 local function note_absence(buf)
   state.absent[buf] = not exists(buf) and "reported" or nil
 end
 
----@return boolean? is_changed its file may have changed just now
+---@return boolean? is_changed a change of its file is still to be handled
 local function forget(buf)
   local stop = state.stops[buf]
   state.stops[buf] = nil
@@ -143,20 +142,19 @@ local function follow(buf)
     forget(buf)
     return
   end
+  -- Start the new watch before the old one ends, so that no event is lost in between.
   local stop = disk.follow(name, function()
-    add(buf)
+    mark_changed(buf)
   end)
-  -- The new watch begins before the old one ends: no event is lost in between, nor one that was noticed just now.
   if forget(buf) then
-    add(buf)
+    mark_changed(buf)
   end
   state.stops[buf] = stop
   note_absence(buf)
   unsaved.remember_base(buf)
 end
 
----Ends what no reason holds any more.
----@return boolean is_over
+---@return boolean is_over no reason holds any more
 local function stop_if_over()
   for _, holds in pairs(reasons) do
     if holds() then
@@ -176,12 +174,11 @@ local function start()
   local events = autocommands.new("auto_reload")
   events:on({ "BufReadPost", "BufNewFile", "BufFilePost" }, follow)
   events:on("BufWritePost", function(buf)
-    -- The first write may have made the file's folder.
     note_absence(buf)
     unsaved.remember_base(buf)
-    disk.look()
+    disk.look() -- The first write may have created the file's folder.
   end)
-  -- Neovim would ask whether to overwrite what was written a moment ago (W12).
+  -- Otherwise Neovim would ask whether to overwrite a text that was written a moment ago (W12).
   events:on("BufWritePre", function(buf, args)
     local is_meant = vim.v.cmdbang == 0 and path.normal(args.match) == path.of_buffer(buf)
     if is_meant and vim.bo[buf].modified and unsaved.is_outdated(buf) then
@@ -206,9 +203,9 @@ local function start()
   vim.iter(api.nvim_list_bufs()):each(follow)
 end
 
----Files are followed as long as one of the reasons holds.
+---Follows files as long as one of the reasons holds.
 ---@param reason claude-code.ReloadReason
----@param holds? fun(): boolean nil: it is over
+---@param holds? fun(): boolean nil: the reason is over
 function M.set(reason, holds)
   reasons[reason] = holds
   if not stop_if_over() and not state then
@@ -222,7 +219,7 @@ local function stop_expecting()
   M.set("accepted", nil)
 end
 
----Expects a file to be written, which need not be there yet: the Claude CLI writes some ms after a diff was accepted.
+---Follows a file, which need not exist yet: the Claude CLI writes it some ms after a diff was accepted.
 ---@param params { path: string }
 function M.expect_write(params)
   require("claude-code.server.channel").on_detach(stop_expecting)
@@ -234,8 +231,7 @@ function M.expect_write(params)
   cancel_expecting = timer.once(EXPECT_MS, stop_expecting)
 end
 
----Reloads what was expected to be written at once, and looks at the files that have no events. For a reader who comes
----after the writer.
+---Reloads expected files now, and looks at files without events: the caller is about to read what was just written.
 function M.catch_up()
   for name in pairs(expected) do
     reload.now({ path = name })

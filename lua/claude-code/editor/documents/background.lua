@@ -1,30 +1,28 @@
---- Files that the user has not opened, loaded for a client, so that linters and language servers see them. They stay
---- out of `:ls`, and are deleted once no client needs them.
+--- Loads files that the user has not opened, so that linters and language servers see them. They stay out of `:ls`, and
+--- their buffers are deleted once no client needs them.
 local api = vim.api
 local documents = require("claude-code.editor.documents")
 local path = require("claude-code.editor.documents.path")
 local timer = require("claude-code.lib.timer")
 
----More are deleted, those first that were asked about longest ago, except those that have an owner.
+---Files without an owner. The one that was asked about longest ago is deleted first.
 local MAX_KEPT = 50
----Loading so many bytes keeps Neovim still for some 20 ms.
+---Loading this many bytes blocks Neovim for about 20 ms.
 local MAX_BYTES = 2 * 1024 * 1024
 
-local M = {
-  ---How long a file is kept, in ms, from the last question about it.
-  KEEP_MS = 10 * 60 * 1000,
-}
+---How long a file is kept after the last question about it.
+local M = { KEEP_MS = 10 * 60 * 1000 }
 
 ---@class claude-code.BackgroundFile
 ---@field buf integer
----@field is_new boolean the buffer was made for this; an older one keeps its marks
----@field till number it is kept until then, by uv.now()
----@field owners table<any, true> … and until each has released it
+---@field is_new boolean the buffer was made here; an older one is only unloaded, since it has marks
+---@field till number time of uv.now() until which it is kept
+---@field owners table<any, true> it is also kept until each owner has released it
 
 local files = {} ---@type table<integer, claude-code.BackgroundFile> by buffer
 local cancel_review = function() end
 
----Deletes the buffer of a file, unless it is used otherwise.
+---Deletes the buffer of a file, unless the user has begun to use it.
 local function drop(file)
   local buf = file.buf
   files[buf] = nil
@@ -37,7 +35,7 @@ local function drop(file)
   end
 end
 
----Deletes what is no longer kept, a buffer at a time: each may take a language server's time.
+---Deletes expired files, one at a time, since a deletion may take a language server some time.
 local function review()
   local unowned = vim.tbl_filter(function(file)
     return not next(file.owners)
@@ -60,13 +58,13 @@ local function review_soon()
 end
 
 ---@param name string in normal form
----@param folders? string[] of the workspace, where they are known
+---@param folders? string[] of the workspace, if the caller has them
 function M.is_in_workspace(name, folders)
   return path.is_in_any(path.real(name), folders or require("claude-code.lib.workspace").folders())
 end
 
 ---@param name string in normal form; not loaded
----@return integer? buf, string? failure it is too big, or for a Claude elsewhere
+---@return integer? buf, string? failure
 function M.load(name)
   local stat = vim.uv.fs_stat(name)
   if not stat then
@@ -87,7 +85,7 @@ function M.load(name)
   return buf
 end
 
----Keeps a file that was loaded here for longer.
+---Prolongs the time for which a file is kept.
 function M.keep(buf)
   local file = files[buf]
   if file then
@@ -95,7 +93,7 @@ function M.keep(buf)
   end
 end
 
----Keeps a file that was loaded here exactly until its owner releases it.
+---Keeps a file until its owner releases it, and no longer.
 function M.own(buf, owner)
   local file = files[buf]
   if file then
@@ -110,7 +108,7 @@ function M.release(owner)
   review_soon()
 end
 
----Deletes the buffer of a file that was deleted, if it was loaded here.
+---Deletes the buffer of a file that was deleted on disk, if it was loaded here.
 ---@param name string in normal form
 function M.on_deleted(name)
   local file = files[path.buffer(name)]

@@ -1,12 +1,12 @@
---- Files on the disk: their versions, and watches on their folders. A watch on a file would be lost when another one is
---- renamed over it.
+--- Versions of files, and watches on their folders. A watch on the file itself would be lost when another
+--- file is renamed over it.
 local uv = vim.uv
 local path = require("claude-code.editor.documents.path")
 local timer = require("claude-code.lib.timer")
 
----Each takes a kernel watch, of which a user has some thousands (Linux), or a file descriptor (macOS).
+---Each folder takes one of the user's few thousand kernel watches (Linux), or a file descriptor (macOS).
 local MAX_FOLDERS = 200
----After a folder is gone, another one in its place is watched, in ms.
+---Delay before a folder that has taken the place of another is watched.
 local RETRY_MS = 300
 
 local M = {}
@@ -15,25 +15,25 @@ local M = {}
 ---@field name string
 ---@field folder string
 ---@field base string
----@field version string when the file was last looked at, where no event reports a change
----@field report fun() calls back soon, on the main loop; also from a fast context
+---@field version string of the file at the last look, for folders without a watch
+---@field report fun() calls back soon, on the main loop; allowed in a fast context
 
 ---@class claude-code.WatchedFolder
 ---@field handle? uv.uv_fs_event_t nil if the folder cannot be watched (network, limits, missing)
 ---@field followers table<claude-code.DiskFollower, true>
 
 local folders = {} ---@type table<string, claude-code.WatchedFolder>
-local handles = 0 -- count of them in `folders`
+local handles = 0 -- open ones
 local cancel_retry = function() end
 
----@return string version changes with the file, also where its time does not (`cp -p`); "" if there is none
+---@return string version also changes if a program keeps the old time (`cp -p`); "" if the file is missing
 function M.version(name)
   local stat = uv.fs_stat(name)
   local changed = stat and ("%d:%d.%d "):format(stat.ino, stat.ctime.sec, stat.ctime.nsec) or ""
   return changed .. M.written_version(name)
 end
 
----@return string version changes with a file that is written; as `fileVersion` of the executable; "" if there is none
+---@return string version as `fileVersion` of the executable; "" if the file is missing
 function M.written_version(name)
   local stat = uv.fs_stat(name)
   return stat and table.concat({ stat.mtime.sec, stat.mtime.nsec, stat.size }, ":") or ""
@@ -46,13 +46,13 @@ local function unwatch(watched)
   end
 end
 
----@param name? string nil: the platform does not say it
+---@param name? string nil: the platform does not report it
 local function on_event(folder, name)
   local watched = folders[folder]
   if not watched then
     return
   end
-  -- The folder itself was moved or deleted: its handle follows what is no longer there.
+  -- An event with the folder's own name: it was moved or deleted, and its handle reports nothing useful any more.
   local is_folder = name and folder:match("[^/]*$") == name
   for follower in pairs(watched.followers) do
     is_folder = is_folder and follower.base ~= name
@@ -84,10 +84,10 @@ local function watch(folder, watched)
   end
 end
 
----Calls back, on the main loop, whenever the file may have been written, made or removed; once for all changes in one
----round of the event loop. Only `look` notices changes in a folder that cannot be watched.
+---Calls back, on the main loop, when the file may have been written, created or removed; once for all changes in one
+---round of the event loop. If the folder cannot be watched, only `look` notices changes.
 ---@param name string absolute
----@return fun(): boolean? stop true if a change was noticed, for which it has not called back
+---@return fun(): boolean? stop returns true if a callback was about to come
 function M.follow(name, callback)
   name = path.normal(name)
   local names, is_due, is_over = { [name] = true, [path.real(name)] = true }, false, false
@@ -133,7 +133,7 @@ function M.follow(name, callback)
   end
 end
 
----Looks at the followed files whose folders cannot be watched or are gone, and tries again to watch them.
+---Checks followed files whose folders are not watched, and tries again to watch those folders.
 function M.look()
   for folder, watched in pairs(folders) do
     for follower in pairs(watched.handle and {} or watched.followers) do

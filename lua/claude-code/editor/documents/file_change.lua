@@ -1,4 +1,4 @@
---- How a file's text differs from its buffer, where Neovim would read the file with the options that the buffer has.
+--- Compares a file's text with its buffer, if Neovim would read the file with the options that the buffer has.
 local api = vim.api
 local checktime = require("claude-code.editor.documents.checktime")
 local disk = require("claude-code.editor.documents.disk")
@@ -6,26 +6,26 @@ local file_lines = require("claude-code.editor.documents.lines")
 local path = require("claude-code.editor.documents.path")
 local regular_file = require("claude-code.lib.regular_file")
 
----Neovim itself reads larger files: 10 MB take 0.2 s in Lua.
+---Larger files are left to Neovim: 10 MB take 0.2 s in Lua.
 local MAX_BYTES, MAX_LINES = 10 * 1024 * 1024, 200000
----Bytes of a file that are read to find out its line ends.
+---Bytes that are read to recognize line ends.
 local SNIFF = 8192
 
 local M = {}
 
----Buffers in which a plugin shows other text than the file's, such as a decrypted one.
+---Buffers whose text differs from the file's because of a plugin (encrypted files).
 local views = {} ---@type table<integer, true>
 
 ---@class claude-code.FileChange
 ---@field old string[] the buffer's lines
 ---@field new string[] the file's
----@field head integer lines that both begin with
----@field tail integer lines that both end with, without the head
+---@field head integer number of lines that both begin with
+---@field tail integer number of lines that both end with, after the head
 ---@field endofline boolean
----@field version string of the file, taken before it was read
----@field file? string real path of the file that was read
+---@field version string of the file before it was read
+---@field file? string real path
 
----Is the buffer's text the file's, in UTF-8? A plugin may read or write it (encrypted files).
+---Does the buffer show the file's text, in UTF-8?
 local function is_plain(buf)
   local options = vim.bo[buf]
   local encoding = options.fileencoding
@@ -37,11 +37,11 @@ local function is_plain(buf)
     and #checktime.autocommands(buf, "BufWriteCmd") == 0
 end
 
----Notes whether a buffer that was just read or written shows its file's text.
+---Notes whether a buffer that was just read or written shows its file's text, once the autocommands of all plugins have
+---run.
 function M.note_view(buf)
   local name = api.nvim_buf_get_name(buf)
   local version = disk.version(name)
-  -- Once the autocommands of all plugins have run.
   vim.schedule(function()
     if not api.nvim_buf_is_loaded(buf) or vim.bo[buf].modified then
       return
@@ -50,14 +50,14 @@ function M.note_view(buf)
     local text = table.concat(lines, format == "dos" and "\r\n" or "\n")
     local bytes = text ~= "" and regular_file.read(name, 2 * #text + SNIFF)
     if bytes and disk.version(name) == version then
-      -- A byte order mark and the last line end are all that may be missing.
+      -- The lines lack only a byte order mark and the last line end.
       views[buf] = (#bytes > #text + 5 or not bytes:find(text, 1, true)) or nil
     end
   end)
 end
 
 local function is_ascii(line)
-  -- A pattern would take ten times as long: this loop is compiled.
+  -- LuaJIT compiles this loop; a pattern would take ten times as long.
   for i = 1, #line do
     if line:byte(i) > 127 then
       return false
@@ -75,27 +75,15 @@ function M.is_utf8(text)
   return is_ascii(line)
 end
 
----@return claude-code.Text? text nil if it is empty, binary, huge or missing
+---@return claude-code.Text? text nil if the file is empty, binary, huge or missing
 local function read(name)
   local bytes = regular_file.read(name, MAX_BYTES)
   local text = bytes and not bytes:find("\0", 1, true) and file_lines.parse(bytes) or nil
   return text and (#text.lines > 1 or text.lines[1] ~= "" or text.newline) and text or nil
 end
 
----@return integer head, integer tail
-local function common(old, new)
-  local most, head, tail = math.min(#old, #new), 0, 0
-  while head < most and old[head + 1] == new[head + 1] do
-    head = head + 1
-  end
-  while tail < most - head and old[#old - tail] == new[#new - tail] do
-    tail = tail + 1
-  end
-  return head, tail
-end
-
----Has Neovim reloaded by the old 'fileformat', as it does when a window begins to show the buffer? A file that became
----CRLF then shows ^M, and one that is LF now would be written CRLF. Mixed line ends are "unix", whichever comes first.
+---Has Neovim read the file with a 'fileformat' that it no longer has, as it does when a window begins to show the
+---buffer? Then a CRLF file shows ^M, and an LF file would be written with CRLF. Mixed line ends are "unix".
 function M.is_misread(buf)
   local name, format = api.nvim_buf_get_name(buf), vim.bo[buf].fileformat
   local head = regular_file.head(name, SNIFF) or ""
@@ -106,7 +94,7 @@ function M.is_misread(buf)
   return before_end ~= nil and before_end ~= "\r" and format == "dos"
 end
 
----@return boolean is_nothing the buffer, or its file, has not even a line end
+---@return boolean is_nothing the buffer or its file is empty, without even a line end
 function M.is_nothing(buf)
   local stat = vim.uv.fs_stat(api.nvim_buf_get_name(buf))
   return stat ~= nil and stat.size == 0
@@ -116,12 +104,17 @@ end
 ---@param old string[] the buffer's lines
 ---@return claude-code.FileChange
 function M.between(old, new, endofline)
-  local head, tail = common(old, new)
+  local most, head, tail = math.min(#old, #new), 0, 0
+  while head < most and old[head + 1] == new[head + 1] do
+    head = head + 1
+  end
+  while tail < most - head and old[#old - tail] == new[#new - tail] do
+    tail = tail + 1
+  end
   return { old = old, new = new, head = head, tail = tail, endofline = endofline, version = "" }
 end
 
----Nil if only Neovim can read the file, or with another 'fileformat', 'fileencoding' or 'bomb' than the buffer's.
----@return claude-code.FileChange?
+---@return claude-code.FileChange? change nil if Neovim must read the file, for example with another 'fileformat'
 function M.read(buf)
   local name, options = api.nvim_buf_get_name(buf), vim.bo[buf]
   local version, file = disk.version(name), path.real(name)

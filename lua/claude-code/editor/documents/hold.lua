@@ -1,28 +1,27 @@
---- Claude waits with an edit that would conflict with the user's unsaved edits of the file, until the user writes or
---- discards them, or lets Claude continue, or the PreToolUse hook has waited long enough (src/hooks/pre-edit.ts).
+--- Holds back an edit of Claude's that would conflict with unsaved edits, until the user writes or discards them or
+--- lets Claude continue, or the PreToolUse hook has waited long enough (src/hooks/pre-edit.ts).
 local api = vim.api
 local notify = require("claude-code.messages.notify")
 local path = require("claude-code.editor.documents.path")
 local task = require("claude-code.lib.task")
 local unsaved = require("claude-code.editor.documents.unsaved")
 
----A user is away after this time without a key, in ms.
+---After this time without a key, the user is away, and Claude does not wait.
 local AWAY_MS = 5 * 60 * 1000
 
 local M = {}
 
----@type table<fun(outcome: "written"|"as_before"), integer> buffers by the ends of the holds
-local held = {}
-
----@type table<string, true> the prompts whose turns have waited once
-local let_through = {}
+---Buffers that Claude waits for, by the function that ends the wait.
+local held = {} ---@type table<fun(outcome: "written"|"as_before"), integer>
+---Prompts for which Claude has waited once, and does not wait again.
+local let_through = {} ---@type table<string, true>
 
 local function has_unsaved(buf)
   return buf ~= nil and api.nvim_buf_is_loaded(buf) and vim.bo[buf].modified
 end
 
 ---@param params { path: string, prompt?: string, text?: string }
----@return boolean is_needed the edit has to wait
+---@return boolean must_wait
 function M.is_needed(params)
   local buf = path.loaded_buffer(params.path)
   return #api.nvim_list_uis() > 0
@@ -42,13 +41,12 @@ local function release(wanted, outcome)
   end
 end
 
----@return claude-code.Autocommands of all holds
 local function follow()
   local events = require("claude-code.lib.autocommands").new("hold")
   events:on("BufWritePost", function(buf)
     release(buf, "written")
   end)
-  -- Undone, discarded or closed. A write is over only after its last event.
+  -- The edits were undone, discarded or closed; scheduled, since a write clears 'modified' before its last event.
   local check = vim.schedule_wrap(function(buf)
     if not has_unsaved(buf) then
       release(buf, "as_before")
@@ -58,7 +56,7 @@ local function follow()
   return events
 end
 
----Runs in a task.
+---Waits in a task.
 ---@param params claude-code.HookParams|{ path: string, prompt?: string }
 ---@return "written"|"as_before"
 function M.wait(params)
@@ -94,13 +92,13 @@ function M.wait(params)
   return outcome
 end
 
----@return string? words for the status line, since typing replaces the message
+---@return string? text for the status line, since the next key may hide the message
 function M.text()
   local _, buf = next(held)
   return buf and "waits for " .. path.title(api.nvim_buf_get_name(buf))
 end
 
----Lets Claude continue with all edits that wait, as if the buffers had no edits.
+---Lets Claude continue with all edits that wait.
 function M.go_on()
   if next(held) == nil then
     notify.info("Claude waits for no file")

@@ -12,14 +12,14 @@ local regular_file = require("claude-code.lib.regular_file")
 local reload = require("claude-code.editor.documents.reload")
 local supply = require("claude-code.editor.documents.supply")
 
----A larger buffer is not sent, in bytes.
+---Bytes of a buffer that is sent.
 local MAX_SENT = 10 * 1024 * 1024
 ---Bytes that are read to recognize a binary file.
 local SNIFF = 8192
 
 local M = {}
 
----@return string? problem why it cannot be opened, in a sentence that names the file
+---@return string? problem sentence that says why the file cannot be opened
 function M.problem_with(name)
   local stat, message = uv.fs_stat(name)
   if not stat then
@@ -44,11 +44,11 @@ end
 
 local syntax_events = autocommands.new("syntax")
 
----Is a buffer brought on screen for Claude just now, and not by the user?
+---Is the plugin, and not the user, bringing a buffer on screen?
 local is_showing = false
 
----@return string? name of the swap file that another editor has for the buffer's file, or left when it crashed
----@return integer? process 0: it does not run
+---@return string? name of the swap file that another editor uses for the buffer's file, or left in a crash
+---@return integer? process id of that editor; 0: it has ended
 local function other_swap(buf)
   local own = vim.fn.swapname(buf)
   -- Neovim takes the next free name when the first is in use: .swo, .swn, …
@@ -58,19 +58,20 @@ local function other_swap(buf)
   local name = own:gsub("%.%w+$", ".swp")
   local info = vim.fn.swapinfo(name)
   local file = not info.error and vim.fn.fnamemodify(info.fname, ":p") or ""
-  -- In a shared 'directory' it may be that of a file of the same name elsewhere.
+  -- In a shared 'directory' it may belong to a file of the same name elsewhere.
   if path.real(file) == path.real(api.nvim_buf_get_name(buf)) then
     return name, info.pid
   end
 end
 
----Once the user shows the buffer, Neovim asks its own question; once the other editor is gone, 'readonly' is as before.
+---Lets Neovim ask its own question (E325) once the user shows the buffer, and restores 'readonly' once the other editor
+---has ended.
 local function follow_swap(buf, swap, readonly)
   local events = autocommands.new("swap." .. buf)
   local edit = vim.schedule_wrap(function()
     if api.nvim_get_current_buf() == buf and not vim.bo[buf].modified then
       events:stop()
-      -- As if typed: in Neovim 0.10 vim.cmd() takes the question itself (E325) for a failure.
+      -- TODO(0.10): vim.cmd() would take the question itself for a failure.
       api.nvim_feedkeys(vim.keycode("<Cmd>edit<CR>"), "n", false)
     end
   end)
@@ -94,10 +95,10 @@ local function follow_swap(buf, swap, readonly)
   end)
 end
 
----Calls `show`, which brings a buffer on screen that the user did not ask for.
+---Calls `show`, which brings a buffer on screen, without Neovim's question about its swap file.
 ---@generic T
 ---@param show fun(): T
----@return T result
+---@return T
 function M.without_question(show)
   is_showing = true
   return finally(function()
@@ -105,8 +106,8 @@ function M.without_question(show)
   end, show)
 end
 
----Is a buffer of this file type open, or does a server run for it? Otherwise a file written by Claude could start a
----server written by Claude (`node_modules/.bin`).
+---Does the user work with this file type: is a buffer of it listed, or does a server run for it? Otherwise a file that
+---Claude wrote could start a server that Claude wrote (`node_modules/.bin`).
 local is_known = require("claude-code.lib.timer").remembered(function(filetype)
   local lsp = require("claude-code.lib.lsp")
   return vim.iter(api.nvim_list_bufs()):any(function(buf)
@@ -118,11 +119,10 @@ local is_known = require("claude-code.lib.timer").remembered(function(filetype)
   end)
 end)
 
----Hidden buffers whose FileType event is still to come: no server is started for them.
+---Hidden buffers without a FileType event: no language server starts for them.
 local asleep = {} ---@type table<integer, true>
 
----Defines 'syntax', which takes longest, once the buffer is shown; and all else of a file type that the user has not
----opened.
+---Puts off 'syntax', which takes longest, until the buffer is shown; while it is asleep, also its file type.
 local function define_later(buf)
   syntax_events:on("BufWinEnter", function()
     if asleep[buf] then
@@ -134,14 +134,14 @@ local function define_later(buf)
   end, { buffer = buf, once = true, nested = true })
 end
 
----@return boolean is_asleep no server has seen it, since the user has no file of its type open
+---@return boolean is_asleep no server has seen the buffer, since the user has no file of its type open
 function M.is_asleep(buf)
   return asleep[buf] == true
 end
 
----Shows a buffer that was asleep to servers, if the user has a file of its type open by now.
+---Shows a buffer that was asleep to language servers, if the user works with its file type by now.
 ---@param buf integer loaded
----@return boolean is_awake from now on
+---@return boolean has_awoken
 function M.wake(buf)
   if not asleep[buf] or not is_known(vim.bo[buf].filetype) then
     return false
@@ -154,10 +154,9 @@ function M.wake(buf)
   return true
 end
 
----Loads a buffer without the swap-file question (E325): the user may not be there to answer. A file that is open
----elsewhere, or was when an editor crashed, opens read-only. Throws errors of autocommands, and one for what is no
----regular file.
----@param is_unseen? boolean it is hidden for now
+---Loads a buffer without the swap-file question (E325): the user may not be there to answer. A file with the swap file
+---of another editor opens read-only. Throws errors of autocommands, and one if the file is not a regular file.
+---@param is_unseen? boolean the buffer stays hidden for now
 function M.load_buffer(buf, is_unseen)
   if api.nvim_buf_is_loaded(buf) then
     return
@@ -187,7 +186,7 @@ function M.load_buffer(buf, is_unseen)
         and "%s is open in another Neovim (process %d): opened read-only; close it there, then :e"
       or "%s has a crashed editor's swap file: opened read-only; :e recovers it (E325)"
     notify.warn(text:format(path.base(api.nvim_buf_get_name(buf)), process))
-    -- The caller may show it at once.
+    -- Scheduled, since the caller may show it at once.
     vim.schedule(function()
       if api.nvim_buf_is_loaded(buf) then
         follow_swap(buf, swap, readonly)
@@ -198,7 +197,7 @@ end
 
 ---Loads a file, unless it is loaded.
 ---@param name string in normal form
----@param is_unseen? boolean it is hidden for now
+---@param is_unseen? boolean the buffer stays hidden for now
 ---@return integer? buf, string? problem
 function M.load(name, is_unseen)
   local loaded = path.loaded_buffer(name)
@@ -218,7 +217,7 @@ local function not_open(params)
   return nil, { code = "not_open", message = "Document not open: " .. params.path }
 end
 
----Reads an open buffer's text, as `:w` would write it in UTF-8.
+---Reads the text of an open buffer, as `:w` would write it in UTF-8.
 ---@param params { path: string }
 ---@return string?, claude-code.Failure?
 function M.read(params)
@@ -238,18 +237,18 @@ local function writes()
   return api.nvim_eval("undotree().save_last")
 end
 
----@return string reason the error of `:write`, or of an autocommand, without the place in the plugin
+---@return string reason error of `:write` or of an autocommand, without our position in it
 local function reason(message)
   local text = tostring(message):gsub("\nstack traceback:.*", "")
   return (text:gsub("^.-Vim%b():", ""))
 end
 
----@return boolean written also if an autocommand failed once the file was written
+---@return boolean written true even if an autocommand failed after the write
 ---@return string? problem
 local function write(buf)
   local confirm, version = vim.o.confirm, disk.version(api.nvim_buf_get_name(buf))
   vim.o.confirm = false
-  -- It runs last, after a formatter that may take its time.
+  -- This autocommand runs last, after formatters, which may take seconds.
   local events = autocommands.new("save")
   events:on("BufWritePre", function()
     if disk.version(api.nvim_buf_get_name(buf)) ~= version then
@@ -270,8 +269,7 @@ end
 
 ---Writes a buffer as `:w` does, autocommands included.
 ---@param params { path: string }
----@return { saved: true, problem?: string }? problem: an autocommand failed after the write
----@return claude-code.Failure?
+---@return { saved: true, problem?: string }?, claude-code.Failure? problem: an autocommand failed after the write
 function M.save(params)
   local buf = path.loaded_buffer(params.path)
   if not buf then
@@ -279,7 +277,7 @@ function M.save(params)
   elseif blocked.in_command_window() then
     return nil, params.path .. " was not saved: " .. blocked.COMMAND_WINDOW
   end
-  -- If it was just written outside, `:w` would ask whether to overwrite that, and wait for a key.
+  -- If another program has just written the file, `:w` would ask whether to overwrite it, and wait for a key.
   reload.check(buf)
   if reload.is_stale(buf) then
     local text =

@@ -1,5 +1,5 @@
---- Lines and the bytes of a file: byte order mark, line ends, the last line's end. Buffers hold lines in UTF-8,
---- as nvim_buf_get_lines() gives them.
+--- Converts between the bytes of a file (byte order mark, line ends) and lines as nvim_buf_get_lines() returns them, in
+--- UTF-8; and compares lines.
 local api = vim.api
 
 local BOM = "\239\187\191"
@@ -11,14 +11,14 @@ local M = {
 }
 
 ---@class claude-code.Text
----@field lines string[] at least one; a NUL stays one
----@field crlf boolean every line end is CRLF, and stripped; otherwise a CR is part of its line
+---@field lines string[] at least one
+---@field crlf boolean every line end is CRLF; otherwise a CR is part of its line
 ---@field bom boolean
 ---@field newline boolean the last line ends with a newline
 
----@return boolean is there a line end, and is every one CRLF?
+---Does the text have line ends, and is each one CRLF?
 function M.is_crlf(text)
-  -- A pattern such as "[^\r]\n" takes 30 ms for a line of 1 MB.
+  -- The pattern "[^\r]\n" takes 30 ms for a line of 1 MB.
   local first = text:find("\n", 1, true)
   local at = first
   while at and text:byte(at - 1) == 13 do
@@ -28,7 +28,7 @@ function M.is_crlf(text)
 end
 
 ---@param text string UTF-8, any line ends
----@param keep_cr? boolean even if every line end is CRLF
+---@param keep_cr? boolean a CR is always part of its line
 ---@return claude-code.Text
 function M.parse(text, keep_cr)
   local bom = text:sub(1, #BOM) == BOM
@@ -66,9 +66,9 @@ end
 
 ---@class claude-code.LineHunk rows 0-based
 ---@field row integer in the old lines
----@field old integer lines
+---@field old integer number of old lines
 ---@field from integer row in the new lines
----@field new integer lines
+---@field new integer number of new lines
 
 local function joined(lines)
   return #lines > 0 and table.concat(lines, "\n") .. "\n" or ""
@@ -80,14 +80,14 @@ function M.hunks(old, new, linematch)
   local options = { result_type = "indices", linematch = linematch }
   return vim.tbl_map(function(hunk)
     local row, count, from, added = unpack(hunk)
-    -- A hunk without lines names the line before it.
+    -- If a side has no lines, Neovim gives the line before them.
     row, from = count > 0 and row - 1 or row, added > 0 and from - 1 or from
     return { row = row, old = count, from = from, new = added }
   end, M.diff(joined(old), joined(new), options) --[[@as integer[][] ]])
 end
 
----@return integer head bytes of whole characters that both begin with
----@return integer tail bytes of whole characters that both end with, without the head
+---@return integer head length of the common beginning, in bytes of whole characters
+---@return integer tail length of the common end after it
 function M.common(old, new)
   local most, head, tail = math.min(#old, #new), 0, 0
   while head < most and old:byte(head + 1) == new:byte(head + 1) do
@@ -114,10 +114,9 @@ function M.at(buf, row)
   return api.nvim_buf_get_lines(buf, row, row + 1, false)[1] or ""
 end
 
----An empty buffer shows one empty line, as one with a line end does.
 ---@param buf integer loaded
----@param lines string[] all its lines
----@return boolean is_empty `:w` would write nothing at all
+---@param lines string[] all its lines: an empty buffer has one empty line, as does one with just a line end
+---@return boolean is_empty `:w` would write no byte
 function M.is_empty(buf, lines)
   -- line2byte() and nvim_buf_get_offset() are wrong after lines were deleted.
   return #lines == 1
@@ -128,8 +127,8 @@ function M.is_empty(buf, lines)
 end
 
 ---@param buf integer loaded
----@param as_read? boolean without the last line end that 'fixendofline' will add
----@return string bytes as `:w` would write them, but in UTF-8, whatever the 'fileencoding'
+---@param as_read? boolean leaves out the last line end that 'fixendofline' would add
+---@return string bytes that `:w` would write, but always in UTF-8
 function M.bytes(buf, as_read)
   local lines = api.nvim_buf_get_lines(buf, 0, -1, false)
   local options = vim.bo[buf]

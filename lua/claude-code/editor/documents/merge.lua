@@ -1,7 +1,7 @@
 --- Merges two changed versions of a text, three ways, on whole lines, as `git merge-file --diff3` does.
 local file_lines = require("claude-code.editor.documents.lines")
 
----Lines of the three texts together: a longer merge may keep Neovim still for more than 100 ms.
+---Lines of the three texts together. A longer merge may block Neovim for more than 100 ms.
 local MAX_LINES = 30000
 
 local M = {}
@@ -18,8 +18,8 @@ local function compare(base, sides)
   return require("claude-code.lib.sort")(hunks, "from")
 end
 
----@param base? string[] nil: unknown, so each difference is a conflict
----@param labels string[] names of the three in the marks of a conflict
+---@param base? string[] nil: unknown, which makes each difference a conflict
+---@param labels string[] of the three texts, for conflict markers
 ---@return string[]? lines nil if the texts are too long
 ---@return integer conflicts
 function M.three_way(ours, base, theirs, labels)

@@ -1,26 +1,26 @@
---- Keeps tree-sitter away from text that ends Neovim: its Markdown parser aborts (SIGABRT, in 0.10 and 0.12) in blocks
---- that are nested more than 251 deep, as one line of `>` is, or a list that is indented further line by line. To it a
---- CR ends a line. Where it recovers from an error (of a table, or a NUL), blocks begin in the middle of one.
+--- Keeps tree-sitter from parsing text that would end Neovim: its Markdown parser aborts (SIGABRT, in 0.10 and 0.12) if
+--- blocks are nested more than 251 deep, as in a line of `>`, or in a list that is indented further line by line. The
+--- parser treats CR as a line end. After an error (in a table, or a NUL), it lets blocks begin in the middle of a line.
 local api = vim.api
 local finally = require("claude-code.lib.finally")
 
 local M = {}
 
----Deeper blocks, and longer rows of bytes without letters, are not parsed.
+---Depth of blocks, and bytes without a letter in a row, that are parsed.
 local MAX_DEPTH, MAX_BYTES = 80, 10000
----Checking more takes longer than 50 ms: they are not parsed.
+---Longer texts are not parsed: checking them would take more than 50 ms.
 local MAX_LINES = 200000
----Parsers that parse Markdown, or code blocks of it.
+---Parsers for Markdown, or for text with Markdown inside.
 local LANGUAGES = { markdown = true, vimdoc = true }
----TODO(0.10): a parser parses everything once it is made.
+---TODO(0.10): a parser parses the whole text when it is created.
 local PARSES_AT_ONCE = vim.fn.has("nvim-0.11") == 0
 
 local function count(text, pattern)
   return select(2, text:gsub(pattern, ""))
 end
 
----Counts the blocks that are open in each row of marks: each `>` is one, as is a list's mark with a blank. At the
----beginning of a line, or of a part of it, an item continues from two columns on. It misses MAX_DEPTH / 2 at most.
+---Counts the blocks that the markers of a line open: each `>`, and each list marker before a blank. At the beginning of
+---a line, or of a part of it, two columns of indentation continue an item. The count may be too low by MAX_DEPTH / 2.
 local function is_line_deep(line)
   local start, has_parts = 1, line:find("\r", 1, true)
   while start <= #line do
@@ -52,7 +52,7 @@ local function has_deep(buf, first, last)
     or M.is_deep(api.nvim_buf_get_lines(buf, first or 0, last or -1, false))
 end
 
----Stops all parsing in the buffer: its parser stays, and covers no text.
+---Stops all parsing in the buffer: the parser remains, but covers no text.
 local function refuse(buf)
   local active = vim.treesitter.highlighter.active[buf]
   local tree = active and active.tree
@@ -63,7 +63,7 @@ local function refuse(buf)
   if tree then
     tree:set_included_regions({})
   end
-  -- Not in the middle of a change: 'syntax' takes over.
+  -- Scheduled, since the buffer may be in the middle of a change. Then 'syntax' highlights it.
   vim.schedule(function()
     if api.nvim_buf_is_loaded(buf) then
       vim.treesitter.stop(buf)
@@ -77,7 +77,7 @@ end
 
 local guarded = {} ---@type table<integer, true>
 
----Checks the text of the buffer, and each change to it, before anything parses it.
+---Checks the text of a buffer, and each change to it, before anything parses it.
 ---@param buf integer loaded
 function M.guard(buf)
   if not is_parsed(vim.bo[buf].filetype) then
@@ -103,21 +103,21 @@ function M.guard(buf)
     })
 end
 
----Guards each buffer with Markdown: Claude may write to its file.
+---Guards all Markdown buffers, since Claude may write to their files.
 function M.start()
   require("claude-code.lib.autocommands").new("parsing"):on("FileType", M.guard)
   vim.iter(api.nvim_list_bufs()):filter(api.nvim_buf_is_loaded):each(M.guard)
 end
 
----Gives a buffer its file type, or fires its event again. Only 'syntax' where the text must not be parsed.
+---Sets the file type, or fires its event again; sets only 'syntax' if the text must not be parsed.
 function M.set_filetype(buf, filetype)
   local is_refused = is_parsed(filetype) and has_deep(buf)
   vim.bo[buf][is_refused and "syntax" or "filetype"] = filetype
   M.guard(buf)
 end
 
----Runs `read`, which reads a file into a buffer. The FileType event waits until the text is checked where it makes a
----parser that parses at once. Passes errors on.
+---Runs `read`, which reads a file into a buffer; passes errors on. If a new parser parses at once, puts off the FileType
+---event until the text is checked.
 function M.while_reading(buf, read)
   local eventignore = vim.o.eventignore
   if not PARSES_AT_ONCE or eventignore:find("FileType", 1, true) then

@@ -1,19 +1,19 @@
---- Gives a buffer other text by changing the lines that differ: marks, signs, extmarks, folds, cursors and views stay
---- with their lines, and language servers receive the changes alone.
+--- Replaces a buffer's text by changing only the lines that differ: marks, signs, extmarks, folds, cursors and views
+--- stay with their lines, and language servers receive only the changes.
 local api = vim.api
 local file_lines = require("claude-code.editor.documents.lines")
 local sources = require("claude-code.editor.documents.sources")
 
 ---Hunks up to this size are aligned line by line, so that marks stay with the most similar line.
 local LINEMATCH = 60
----More changed lines are set in whole hunks: each line costs every listener a call.
+---If more lines change, whole hunks are set: each call costs every listener time.
 local MAX_CHANGES = 2000
 
 local M = {}
 
 local namespace = api.nvim_create_namespace("claude-code.patch")
 
----@return table[] views of its windows; `top` and `cursor` are extmarks
+---@return table[] views of the buffer's windows; `top` and `cursor` are extmarks
 local function save_views(buf)
   return vim.tbl_map(function(win)
     local view = api.nvim_win_call(win, vim.fn.winsaveview)
@@ -28,7 +28,7 @@ local function save_views(buf)
 end
 
 ---@param col integer 0-based byte in the old line
----@return integer col of the same text; the same column in text that was changed
+---@return integer col of the same text; if that text was changed, the same column
 local function moved_column(col, old, new)
   local head, tail = file_lines.common(old, new)
   return col > head and col >= #old - tail and col + #new - #old or math.min(col, #new)
@@ -50,7 +50,7 @@ local function restore_views(buf, saved)
 end
 
 ---@param row integer 0-based
----@return vim.fn.getmarklist.ret.item[] 'a to 'z and 'A to 'Z on this line
+---@return vim.fn.getmarklist.ret.item[] marks 'a to 'z and 'A to 'Z on this line
 local function marks_on(buf, row)
   local marks = vim.list_extend(vim.fn.getmarklist(buf), vim.fn.getmarklist())
   return vim.tbl_filter(function(mark)
@@ -71,7 +71,7 @@ local function change_line(buf, row, old, new)
   end
 end
 
----@return claude-code.LineHunk[] that the range consists of
+---@return claude-code.LineHunk[] hunks inside the range
 local function compare(change, range, linematch)
   local old = vim.list_slice(change.old, range.row + 1, range.row + range.old)
   local new = vim.list_slice(change.new, range.from + 1, range.from + range.new)
@@ -83,7 +83,7 @@ local function compare(change, range, linematch)
 end
 
 ---@return claude-code.LineHunk[] from the top down
----@return boolean by_line each line may be changed alone
+---@return boolean by_line lines may be changed one by one
 local function hunks(change)
   local head, tail = change.head, change.tail
   local whole = { row = head, old = #change.old - tail - head }
@@ -95,7 +95,7 @@ local function hunks(change)
   for _, hunk in ipairs(compare(change, whole)) do
     changes = changes + math.max(hunk.old, hunk.new)
     local is_even = hunk.old == hunk.new or hunk.old == 0 or hunk.new == 0
-    -- In one call Neovim would also align hunks with as many lines on both sides: ten times as slow.
+    -- Asked for the whole text, Neovim would also align hunks with equal numbers of lines, ten times as slowly.
     local is_aligned = is_even or hunk.old + hunk.new > LINEMATCH or changes > MAX_CHANGES
     vim.list_extend(list, is_aligned and { hunk } or compare(change, hunk, LINEMATCH))
   end
@@ -117,14 +117,14 @@ local function apply(buf, hunk, change, by_line)
   end
 end
 
----Ends the open undo step: |u| takes back the next edit alone.
+---Ends the open undo step, so that |u| takes back only the next edit.
 function M.break_undo(buf)
   vim.bo[buf].undolevels = vim.bo[buf].undolevels
 end
 
----Makes the file's lines the buffer's, in one undo step. Throws what Neovim refuses (E565).
+---Changes a buffer's lines to the new ones, in one undo step. Throws if Neovim refuses it (E565).
 ---@param buf integer loaded, modifiable
----@param change claude-code.FileChange of the text that the buffer has now
+---@param change claude-code.FileChange from the buffer's present lines
 function M.apply(buf, change)
   if change.head == #change.old and change.head == #change.new then
     return
@@ -139,7 +139,7 @@ function M.apply(buf, change)
   restore_views(buf, views)
 end
 
----The same with lines of a file, also in a buffer that is read-only (W10) or not modifiable.
+---Applies lines of a file, even to a buffer that is read-only (W10) or not modifiable.
 ---@param buf integer loaded
 ---@param file string real path
 ---@return boolean ok, any message
@@ -156,7 +156,7 @@ function M.from_file(buf, change, file)
   return ok, message
 end
 
----Reports to other plugins that the buffer has taken over its file.
+---Lets other plugins know that the buffer has been reloaded.
 function M.emit_changed(buf)
   pcall(api.nvim_exec_autocmds, "FileChangedShellPost", { buffer = buf, modeline = false })
 end

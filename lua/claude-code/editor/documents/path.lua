@@ -1,33 +1,33 @@
---- Buffers and files by their full names.
---- `vim.fn.bufnr(path)` is never used: it matches patterns, so `foo` finds `foo1.txt`.
+--- Paths, and buffers by the paths of their files. Never call `vim.fn.bufnr(path)`: it matches patterns, so `foo` finds
+--- `foo1.txt`.
 local api, uv = vim.api, vim.uv
 
----Linux follows as many in one path.
+---Linux follows this many in one path.
 local MAX_LINKS = 40
 local IS_WINDOWS = vim.fn.has("win32") == 1
 
 local M = {}
 
----@return boolean is it the absolute path of a file, not a relative name or a URL such as `oil:///x`?
+---@return boolean is_absolute false for a relative name and for a URL such as `oil:///x`
 function M.is_absolute(name)
   return name:find("^/") ~= nil or name:find("^%a:[/\\]") ~= nil
 end
 
----@param path string a real path
----@param folder string the same; `/` and `C:/` end with their slash
+---@param path string real path
+---@param folder string real path; `/` and `C:/` end with their slash
 function M.is_inside(path, folder)
   return vim.startswith(path, (folder:gsub("[/\\]+$", "")) .. "/")
 end
 
----@param path string a real path
----@param folders string[] the same
+---@param path string real path
+---@param folders string[] real paths
 function M.is_in_any(path, folders)
   return vim.iter(folders):any(function(folder)
     return M.is_inside(path, folder)
   end)
 end
 
----One spelling per path: absolute, no `.`, `..` or doubled slashes. `~` and `$VAR` are legal in file names.
+---Gives a path its one spelling: absolute, without `.`, `..` or doubled slashes. `~` and `$VAR` may be file names.
 function M.normal(path)
   local full = M.is_absolute(path) and path or ((uv.cwd() or "") .. "/" .. path)
   if not IS_WINDOWS and not full:find("/%.?%.?/") and not full:find("/%.?%.?$") then
@@ -36,8 +36,8 @@ function M.normal(path)
   return vim.fs.normalize(full, { expand_env = false })
 end
 
----Splits a path that does not exist before the slash behind the longest part that does. It searches by halves: a path
----of 4,096 bytes may have 2,048 parts.
+---Splits the path of a missing file into the part that exists and the rest, by a binary search: a path of 4,096 bytes
+---may have 2,048 parts.
 local function split_at_missing(name)
   local slashes = vim.iter(name:gmatch("()/")):totable() ---@type integer[]
   local low, high = 1, #slashes
@@ -52,11 +52,11 @@ local function split_at_missing(name)
   return name:sub(1, slashes[low] - 1), name:sub(slashes[low])
 end
 
----Resolves every symlink, as far as the path exists: a link to a file that is gone gives that file.
+---Resolves every symlink, as far as the path exists; a link to a missing file leads to that file.
 function M.real(path)
   local name = M.normal(path)
   if name:find("\0", 1, true) then
-    return name -- libuv reads up to there, and would resolve another file.
+    return name -- libuv would stop reading there, and resolve another file.
   end
   for _ = 1, MAX_LINKS do
     local whole = uv.fs_realpath(name)
@@ -76,7 +76,7 @@ function M.real(path)
   return M.normal(name)
 end
 
----@return string? path absolute; nil if it shows no file (terminal, scratch, URL, a folder's listing, unnamed)
+---@return string? path absolute; nil for a terminal, a scratch buffer, a URL, a folder, or without a name
 function M.of_buffer(buf)
   if api.nvim_get_option_value("buftype", { buf = buf }) ~= "" then
     return nil
@@ -85,16 +85,17 @@ function M.of_buffer(buf)
   return M.is_absolute(name) and vim.fn.isdirectory(name) == 0 and name or nil
 end
 
----@return boolean is it a prompt or a commit message? The user writes it in between, and works on another file.
+---Is the buffer a prompt or a commit message, which users write while they work on another file?
 function M.is_message(buf)
   local found = vim.fn.match(vim.bo[buf].filetype, [[\ccommit\|rebase\|^jjdescription$]]) >= 0
   return found or vim.b[buf].claude_code_prompt == true
 end
 
----Buffers by where their names led in one round of the event loop.
+---Buffers by the real paths of their names, for one round of the event loop.
 local by_real = { at = -1, bufs = {} } ---@type { at: integer, bufs: table<string, integer> }
 
----Neovim compares the file's number, which a file replaced by a rename does not keep.
+---Finds the buffer of a file that is open under the name of a link. Neovim would compare inodes, but a file that is
+---replaced by a rename gets another one.
 local function buffer_over_link(real)
   if by_real.at ~= uv.now() then
     by_real = { at = uv.now(), bufs = {} }
@@ -114,7 +115,7 @@ function M.buffer(path)
   local wanted = M.normal(path)
   local real = M.real(wanted)
   for _, name in ipairs({ wanted, real }) do
-    -- Neither takes a pattern. bufadd() makes no buffer where bufexists() has found one.
+    -- Neither function matches patterns. bufadd() only looks the buffer up, since it exists.
     local buf = vim.fn.bufexists(name) == 1 and vim.fn.bufadd(name)
     if buf and M.of_buffer(buf) then
       return buf
@@ -136,12 +137,12 @@ function M.too_big(name, bytes, limit)
   return text:format(name, math.ceil(bytes / 2 ^ 20), limit / 2 ^ 20)
 end
 
----@return string base its last part, for messages
+---@return string base last part, for messages
 function M.base(path)
   return (path:gsub("[/\\]+$", ""):match("[^/\\]+$")) or path
 end
 
----@return string title for messages; from the working folder, if the file is below that
+---@return string title for messages, relative to the working folder if the file is inside
 function M.title(path)
   return vim.fn.fnamemodify(path, ":~:.")
 end

@@ -1,4 +1,4 @@
---- Takes changes of files on disk into their buffers, without a prompt; unsaved edits are merged (unsaved.lua).
+--- Reloads buffers whose files have changed on disk, without a prompt, and merges unsaved edits (unsaved.lua).
 local api, uv = vim.api, vim.uv
 local blocked = require("claude-code.editor.input.blocked")
 local checktime = require("claude-code.editor.documents.checktime")
@@ -10,28 +10,28 @@ local supply = require("claude-code.editor.documents.supply")
 local timer = require("claude-code.lib.timer")
 local unsaved = require("claude-code.editor.documents.unsaved")
 
----A file that changes while it is read is read again, at most so often; then Neovim reads it.
+---How often a file is read again that changes while it is read; after that Neovim reads it.
 local MAX_READS = 3
----How long an empty file is waited for, and when a file with other text than its buffer is checked again.
+---How long the text of an emptied file is awaited, and when an unsettled file is checked again.
 local EMPTY_NS, WRITE_MS = 20 * 1000000, 300
----A file that has been empty for so long is not about to be written, in seconds.
+---No program is about to write a file that has been empty for this time.
 local SETTLED_S = 5
 
 local M = {}
 
 ---@class claude-code.ReloadNotes of a buffer
----@field version? string of its file, when it was last compared here
+---@field version? string of its file when it was last compared
 ---@field emptied? string version of its file that was seen empty
----@field is_outdated? boolean its text is older than Neovim believes, since it could not be changed (E565)
+---@field is_outdated? boolean its text is older than Neovim believes: Neovim refused to change it (E565)
 ---@field is_due? boolean it will be checked again soon
----@field taken_over? integer number of the change by which it took over its file last
+---@field taken_over? integer number of the undo step that last brought in text of the file
 
 ---@type table<integer, claude-code.ReloadNotes> by buffer
 local notes = vim.defaulttable(function()
   return {}
 end)
 
----@return fun() restore the views of its windows
+---@return fun() restore
 local function save_views(buf)
   local views = {} ---@type table<integer, table> by window
   for _, win in ipairs(vim.fn.win_findbuf(buf)) do
@@ -48,8 +48,8 @@ local function save_views(buf)
   end
 end
 
----Lets Neovim read the whole file, until it is the one that was read: no watch sees what happens while `:edit` runs.
----Leaves out a file that has just been deleted: that would empty the buffer.
+---Lets Neovim read the whole file, again if it has changed while `:edit` ran, which no watch notices. Does not read a
+---file that has just been deleted, which would empty the buffer.
 local function read_again(buf)
   local name = api.nvim_buf_get_name(buf)
   local version, read = disk.version(name), nil ---@type string, string?
@@ -73,7 +73,7 @@ local function read_again(buf)
   end
 end
 
----Changes the lines that differ, until the file is the one that was read.
+---Changes the lines that differ, again if the file has changed while it was read.
 local function patch(buf, text)
   for _ = 1, MAX_READS do
     if not text then
@@ -95,9 +95,9 @@ local function patch(buf, text)
   read_again(buf)
 end
 
----Finds out whether the file has other text than Neovim last compared. If so, it may be reloaded here already.
----@return boolean is_newer its text is still to be taken over
----@return claude-code.FileChange? text nil if the whole file is to be read
+---Finds out whether the file has changed since Neovim last compared it. Neovim may already reload it here.
+---@return boolean is_newer the buffer still lacks the file's text
+---@return claude-code.FileChange? text nil if Neovim must read the whole file
 local function compare_text(buf)
   if checktime.has_never_read(buf) then
     return true
@@ -111,7 +111,7 @@ local function compare_text(buf)
   end, function()
     return checktime.compare(buf, function(is_wanted)
       text = is_wanted and file_change.read(buf) or nil
-      -- Neovim would make a line end of an empty file, and two line ends of one in an empty buffer.
+      -- Neovim would turn an empty file into a line end, and a line end in an empty buffer into two.
       is_newer = is_newer or is_wanted and (text ~= nil or file_change.is_nothing(buf))
       bytes = is_wanted and not is_newer and supply.bytes(buf) or nil
       before = api.nvim_buf_get_lines(buf, 0, -1, false)
@@ -123,7 +123,7 @@ local function compare_text(buf)
     checktime.take_time(buf)
   end
   if is_other and not differed and not vim.bo[buf].modified then
-    -- To Neovim a file of the same time, or of one exactly a second later (FAT), is the same.
+    -- Neovim takes a file with the same time for unchanged, and one that is exactly a second newer (FAT).
     text = file_change.read(buf)
     local is_other_text = text
       and not (
@@ -136,18 +136,18 @@ local function compare_text(buf)
   return is_newer, is_newer and (text or file_change.read(buf)) or nil
 end
 
----@param before integer number of its last change until now
+---@param before integer number of the undo step before
 local function note_taken_over(buf, before)
   local now = api.nvim_buf_call(buf, vim.fn.changenr)
   notes[buf].taken_over = now > before and now or notes[buf].taken_over
 end
 
----@param buf integer without edits that would be lost
+---@param buf integer not modified
 local function take_over(buf)
   local restore, undolevels = save_views(buf), vim.bo[buf].undolevels
   local change = api.nvim_buf_call(buf, vim.fn.changenr)
   if not vim.bo[buf].buflisted and change == 0 then
-    -- The user has not had it open: for |u| it is as just read.
+    -- The user has not opened it, so |u| need not bring back the old text.
     vim.bo[buf].undolevels = -1
   end
   local is_newer, text = compare_text(buf)
@@ -165,7 +165,7 @@ local function take_over(buf)
   note_taken_over(buf, change)
 end
 
----Checks once more: a program may write the file just now, or the user types there.
+---Checks again later: a program may be writing the file, or the user may be typing in the buffer.
 local function check_soon(buf)
   local function check()
     if blocked.may_change() == "nothing" then
@@ -181,7 +181,7 @@ local function check_soon(buf)
 end
 
 ---@param buf integer modified
----@return boolean differed since Neovim last compared
+---@return boolean differed
 local function compare(buf)
   if not checktime.has_never_read(buf) then
     return checktime.compare(buf)
@@ -204,7 +204,7 @@ local function keep_edits(buf)
   if not note.is_outdated then
     return
   elseif api.nvim_get_current_buf() == buf and api.nvim_get_mode().mode ~= "n" then
-    -- Insert mode and a command line hold numbers of lines, which a merge would change.
+    -- A merge would shift lines under insert mode or a command line with line numbers.
     return check_soon(buf)
   end
   local change = api.nvim_buf_call(buf, vim.fn.changenr)
@@ -216,19 +216,19 @@ local function keep_edits(buf)
   note_taken_over(buf, change)
   if problem then
     unsaved.open_conflict(buf, problem, function()
-      -- If its edits were undone, the text is that of before.
+      -- If the user undid the edits, the buffer has its old text.
       note.is_outdated = not vim.bo[buf].modified or nil
       check_soon(buf)
     end)
   end
 end
 
----@return boolean is_stale it has edits, and lacks what its file has by now: both conflict, or the user types just now
+---@return boolean is_stale it has edits, and lacks text of its file, which conflicts or is merged once the user pauses
 function M.is_stale(buf)
   return unsaved.is_stale(buf) or notes[buf].is_outdated == true and vim.bo[buf].modified
 end
 
----Many programs empty a file before they write it. Waits a moment for the text, once for each time.
+---Many programs empty a file before they write it: waits a moment for the text, once for each time.
 local function await_text(buf, name)
   local stat, version = uv.fs_stat(name), disk.version(name)
   local is_settled = not stat or stat.size > 0 or os.time() - stat.mtime.sec > SETTLED_S
@@ -242,8 +242,8 @@ local function await_text(buf, name)
   end
 end
 
----Shows what was written outside to the file of this buffer, merged with its unsaved edits unless both conflict. Also
----for a buffer that is about to be entered: Neovim looks then, too, and asks (W11, W12).
+---Brings text that another program wrote into the file's buffer, merged with unsaved edits unless both conflict. Call it
+---also before a buffer is entered, when Neovim checks the file itself and asks (W11, W12).
 function M.check(buf)
   local name = api.nvim_buf_is_loaded(buf) and path.of_buffer(buf)
   if not name or not uv.fs_stat(name) then
@@ -261,7 +261,7 @@ function M.check(buf)
   end
 end
 
----@return boolean was_undone |u| has taken out what the buffer took over last; true once
+---@return boolean was_undone the user has undone the last reload; true only once
 function M.was_undone(buf)
   local change, tree = notes[buf].taken_over, api.nvim_buf_call(buf, vim.fn.undotree)
   -- A buffer that was loaded again may have another tree.
@@ -270,7 +270,6 @@ function M.was_undone(buf)
   return is_undone
 end
 
----As M.check, for the executable.
 ---@param params { path: string }
 function M.now(params)
   local buf = path.loaded_buffer(params.path)

@@ -1,17 +1,16 @@
---- Work for a Claude elsewhere: files outside of the folders that it shares with this machine are private to it, and it
---- loads none that the user has not opened.
+--- Marks work that runs for a Claude on another machine. Files outside of the folders that both machines share are
+--- private to it, and files that the user has not opened are not loaded for it.
 local finally = require("claude-code.lib.finally")
 local paths = require("claude-code.editor.documents.path")
 
 local M = {}
 
-local shared ---@type string[]? for what runs now; nil: it is for a Claude here
+local shared ---@type string[]? nil: the present work is for a Claude on this machine
 
----Runs work for a client.
----@param folders? string[] real paths; nil: those of what runs already
----@param work fun(...): ... it must not yield
+---@param folders? string[] real paths; nil: those of the work that calls this
+---@param work fun(...): ... must not yield
 ---@param ... any
----@return any ... what it returns
+---@return any ... results of `work`
 function M.run(folders, work, ...)
   local before = shared
   shared = folders or before
@@ -20,7 +19,7 @@ function M.run(folders, work, ...)
   end, work, ...)
 end
 
----@return fun(thread: thread): boolean, any resume as coroutine.resume(), for whom this runs now
+---@return fun(thread: thread): boolean, any resume like coroutine.resume(), with the folders of now
 function M.resuming()
   local folders = shared
   return function(thread)

@@ -1,20 +1,21 @@
---- Files that the texts of buffers were read from: a text stays when the buffer's name, or the link behind it, changes.
+--- Remembers from which files the texts of buffers were read: a text stays when its buffer gets another name, or the
+--- link with that name another target.
 local paths = require("claude-code.editor.documents.path")
 
 ---@class claude-code.BufferSource
----@field names string[] the file's, and its real path
----@field version string which file or link has the name; renamed away and back, it is another one
+---@field names string[] name and real path of the file
+---@field version string identifies the file or link with that name; changes if it is renamed away and back
 
 ---@class claude-code.BufferSources
----@field names string[] from which the text may be
----@field before? claude-code.BufferSource from BufReadPre to BufReadPost
----@field is_unknown? boolean the file was replaced while it was read
+---@field names string[] of files that the text may come from
+---@field before? claude-code.BufferSource between BufReadPre and BufReadPost
+---@field is_unknown? boolean the file was replaced while Neovim read it
 
 ---@type table<integer, claude-code.BufferSources> by buffer
 local sources = vim.defaulttable(function()
   return { names = {} }
 end)
----Does an event name each buffer that is read?
+---Is `on_read` called for each buffer that is read?
 local is_followed = false
 
 local M = {}
@@ -40,7 +41,6 @@ function M.before_read(buf)
   sources[buf].before = source_of(buf)
 end
 
----Until it is read again, the buffer's text is that of this file.
 function M.on_read(buf)
   local now = source_of(buf)
   local before = sources[buf].before or now
@@ -48,7 +48,7 @@ function M.on_read(buf)
   sources[buf] = { names = names, is_unknown = before.version ~= now.version }
 end
 
----Some lines of a buffer were replaced by those of a file.
+---Notes that lines of a file have replaced some of the buffer.
 ---@param file string real path
 function M.on_lines_read(buf, file)
   local names = sources[buf].names
@@ -57,7 +57,7 @@ function M.on_lines_read(buf, file)
   end
 end
 
----For buffers that were read before `on_read` was called for each.
+---Notes the sources of buffers that were read before.
 function M.start(bufs)
   is_followed = true
   for _, buf in ipairs(bufs) do
@@ -76,12 +76,12 @@ function M.forget(buf)
   sources[buf] = nil
 end
 
----A buffer was given another name: text that no event has named was typed, not read.
+---Notes that a buffer got another name: if no event reported a read, its text was typed.
 function M.on_named(buf)
   sources[buf] = sources[buf]
 end
 
----@return string[]? files from which its text may be; nil if that is unknown, also where it was read without an event
+---@return string[]? files that the text may come from; nil if they are unknown, also because no event reported the read
 function M.of(buf)
   local source = rawget(sources, buf)
   if not source then
@@ -91,7 +91,7 @@ function M.of(buf)
   return not source.is_unknown and source.names or nil
 end
 
----@return string[]? files of other names from which its text may be
+---@return string[]? files that the text may come from, except the one with the buffer's name
 function M.others(buf, name)
   local others = vim.tbl_filter(function(one)
     return one ~= name

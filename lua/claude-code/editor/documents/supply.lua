@@ -1,5 +1,5 @@
---- Gives Neovim the text of a file that it is about to read. It would open the file's name once more, and wait for
---- whatever has taken its place since, such as a FIFO, a device or 3 GB.
+--- Gives Neovim the text of a file that it is about to read. Neovim itself would open the name again, and wait for a
+--- FIFO, a device or 3 GB that may have taken the file's place.
 local api, uv = vim.api, vim.uv
 local checktime = require("claude-code.editor.documents.checktime")
 local notify = require("claude-code.messages.notify")
@@ -7,13 +7,13 @@ local parsing = require("claude-code.editor.documents.parsing")
 local regular_file = require("claude-code.lib.regular_file")
 
 local M = {
-  ---A bigger file would keep Neovim still for seconds; one that is open may grow beyond it.
+  ---A bigger file would block Neovim for seconds. A file that is already open may grow beyond it.
   MAX_BYTES = 64 * 1024 * 1024,
-  reading = nil, ---@type integer? buffer that is read by `read` just now
+  reading = nil, ---@type integer? buffer that `read` is reading
 }
 
----Calls `load` in an autocommand that others nest in: its events fire also while we are in another autocommand. Throws
----its errors.
+---Calls `load` in an autocommand with `nested`, so that its events fire even if we run in another autocommand. Passes
+---errors on.
 function M.with_events(load)
   local ok, problem ---@type boolean?, any
   local function call()
@@ -23,21 +23,21 @@ function M.with_events(load)
   api.nvim_create_autocmd("User", on)
   api.nvim_exec_autocmds("User", { pattern = on.pattern, modeline = false })
   if ok == nil then
-    return load() -- 'eventignore'
+    return load() -- 'eventignore' contains User.
   end
   return ok or error(problem, 0)
 end
 
----Reads bytes into the current buffer, which is empty, as `:edit` reads a file. Where no copy can be written, Neovim
----reads the file itself. Throws what keeps it from that.
----@return boolean is_damaged it has bytes that are not of its encoding: `:w` would lose them
+---Reads bytes into the current, empty buffer as `:edit` does, from a copy in $TMPDIR. If that cannot be written, Neovim
+---reads the file itself. Throws if the bytes cannot be read.
+---@return boolean is_damaged some bytes are invalid in the file's encoding: `:w` would lose them
 local function read_copy(bytes, name)
   local copy, cpoptions, shortmess = vim.fn.tempname(), vim.go.cpoptions, vim.go.shortmess
   local file = uv.fs_open(copy, "wx", 384)
   local is_written = file and ({ uv.fs_write(file, bytes), uv.fs_close(file) })[1] == #bytes
   local source = is_written and copy or regular_file.head(name, 1) and name
   vim.b.claude_code_copy = source or error("$TMPDIR has no room for a copy of it", 0)
-  -- With "a" the copy would become a buffer. A message that is cut would hide what follows from it here.
+  -- With "a" the copy would get a buffer. A shortened message could lose the part that is parsed below.
   vim.go.cpoptions, vim.go.shortmess = cpoptions:gsub("a", "", 1), "A"
   local read = "keepalt keepjumps lockmarks noautocmd 0read ++edit `=b:claude_code_copy`"
   local ok, message = pcall(vim.fn.execute, read)
@@ -49,11 +49,11 @@ local function read_copy(bytes, name)
     api.nvim_buf_set_lines(0, -2, -1, true, {})
     api.nvim_buf_set_mark(0, "]", api.nvim_buf_line_count(0), 0, {})
   end
-  -- "[ILLEGAL BYTE in line 1]", in any language: no other flag has a number.
+  -- Find "[ILLEGAL BYTE in line 1]" in any language: no other flag contains a number.
   return message:find('%[[^%]"]*%d[^%]"]*%][^"]*$') ~= nil
 end
 
----Reports an error of another plugin: thrown, it would make the buffer 'modified'.
+---Fires an event, and reports an error of another plugin: if it were thrown, the buffer would become 'modified'.
 local function fire(event, buf)
   local ok, problem = pcall(api.nvim_buf_call, buf, function()
     api.nvim_exec_autocmds(event, { buffer = buf, modeline = false })
@@ -62,7 +62,7 @@ local function fire(event, buf)
   return ok or notify.warn(text:match("[^\n]*"))
 end
 
----@param text string? nil: puts back the lines of before, as where it cannot be read
+---@param text string? nil: the file cannot be read, so the buffer gets its old lines back
 local function fill(buf, text, before)
   fire("BufReadPre", buf)
   if api.nvim_get_current_buf() ~= buf then
@@ -73,7 +73,7 @@ local function fill(buf, text, before)
   end
   local options, name = vim.bo[buf], api.nvim_buf_get_name(buf)
   local levels, is_first = options.undolevels, #vim.fn.undotree().entries == 0
-  if is_first then -- Else it is not even set: that would end the step in which `:edit!` keeps the text of before.
+  if is_first then -- Otherwise setting it would end the undo step in which `:edit!` keeps the old text.
     options.undolevels = -1
   end
   local modifiable, readonly = options.modifiable, options.readonly
@@ -100,17 +100,17 @@ local function fill(buf, text, before)
   fire("BufReadPost", buf)
 end
 
----@return string? bytes of its file; nil for what is not a regular file, is too large, or cannot be read
+---@return string? bytes of the buffer's file; nil unless it is a readable regular file of bearable size
 function M.bytes(buf)
   local size = api.nvim_buf_get_offset(buf, api.nvim_buf_line_count(buf))
   return regular_file.read(api.nvim_buf_get_name(buf), math.max(M.MAX_BYTES, 2 * size))
 end
 
----Calls `callback`, in which Neovim may read the file of a buffer, unless a plugin does. Throws its errors, and one for
----what cannot be read: then the buffer is as before but for 'readonly', or is not loaded.
+---Calls `callback`, in which Neovim may read the file of a buffer, and supplies the text unless a plugin does. Passes
+---errors on. Throws if the text cannot be read: then the buffer is read-only with its old text, or not loaded.
 ---@generic T
 ---@param buf integer
----@param supply fun(): string?, string[] the file's bytes, and the lines of before
+---@param supply fun(): string?, string[] returns the file's bytes and the buffer's old lines
 ---@param callback fun(): T
 ---@return T
 function M.with_text(buf, supply, callback)
@@ -142,8 +142,8 @@ function M.with_text(buf, supply, callback)
   return result
 end
 
----Calls `load`, by which Neovim reads the file of a buffer, without its question about a swap file (E325): the user may
----not be there to answer. Leaves a missing file to Neovim. Throws its errors, and one for what cannot be read.
+---Calls `load`, which lets Neovim read the file of a buffer, without the question about a swap file (E325): the user may
+---not be there to answer. Leaves a missing file to Neovim. Passes errors on, and throws if the file cannot be read.
 function M.read(buf, load)
   local stat = uv.fs_stat(api.nvim_buf_get_name(buf))
   local before = api.nvim_buf_get_lines(buf, 0, -1, false)
@@ -159,13 +159,13 @@ function M.read(buf, load)
   end
   local bytes = M.bytes(buf) or error("it is not a regular file that can be read, or too large", 0)
   M.with_text(buf, function()
-    -- By now Neovim has noted the time of the file: a text that is older would be taken for the file's.
+    -- Read again, since Neovim has just noted the file's time, and would take an older text for the newest.
     return M.bytes(buf) or bytes, before
   end, read)
 end
 
----Calls `bring`, which brings a loaded buffer into a window, where Neovim may read its file again. The text stays if it
----cannot be read.
+---Calls `bring`, which shows a loaded buffer in a window: Neovim may read its file again. If the file cannot be read, the
+---buffer keeps its text.
 ---@generic T
 ---@param buf integer
 ---@param bring fun(): T

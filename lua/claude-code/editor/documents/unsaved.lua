@@ -1,5 +1,5 @@
---- Unsaved edits of a buffer whose file another program changed. Both texts are merged into the buffer, in one undo
---- step. If both changed the same lines, both stay as they are until the user asks for the merge (`gm`).
+--- Merges the unsaved edits of a buffer with a file that another program has changed, in one undo step. If both changed
+--- the same lines, nothing happens until the user asks for the merge (`gm`).
 local api = vim.api
 local autocommands = require("claude-code.lib.autocommands")
 local checktime = require("claude-code.editor.documents.checktime")
@@ -13,29 +13,29 @@ local path = require("claude-code.editor.documents.path")
 local timer = require("claude-code.lib.timer")
 
 local LABELS = { "your unsaved edits", "before both", "the file on disk" }
----A write that replaces unsaved edits comes within this time, in ms.
+---How long `allow_overwrite` holds.
 local OVERWRITE_MS = 10000
----The text of a larger buffer is not kept, in bytes.
+---Bytes of a text that is remembered.
 local MAX_BYTES = 2 * 1024 * 1024
 
 local M = {
   bases = {}, ---@type table<integer, claude-code.BaseText> by buffer
 }
 
----@class claude-code.BaseText that a buffer had when it was last read from its file, or written to it
+---@class claude-code.BaseText of a buffer when it was last read from its file, or written to it
 ---@field version string of the file
 ---@field lines? string[] nil: too large, or unknown
 ---@field endofline? boolean
----@field merged? string[] the buffer's lines whose edits are in what is about to be written
+---@field merged? string[] lines of the buffer; the text that is about to be written includes their edits
 
 ---@class claude-code.UnsavedConflict
 ---@field events claude-code.Autocommands
 ---@field keys string[] that merge
----@field said? string version of the file that a message was about
+---@field said? string version of the file in the last message
 
 local conflicts = {} ---@type table<integer, claude-code.UnsavedConflict> by buffer
 
----Remembers the text on which later edits are merged; for a buffer with edits, only if its file still has that text.
+---Remembers the text that later edits start from. If the buffer has edits already, its file must still have that text.
 ---@param buf integer loaded
 function M.remember_base(buf)
   if not api.nvim_buf_is_loaded(buf) then
@@ -46,7 +46,7 @@ function M.remember_base(buf)
   if options.modified and M.bases[buf] then
     return
   elseif options.modified then
-    -- As long as Neovim finds nothing new, the file has the text of before.
+    -- If Neovim finds no change, the file has the text from before the edits.
     local is_new = checktime.has_never_read(buf) or checktime.compare(buf)
     local change = not is_new and file_change.read(buf)
     lines = change and change.new or nil
@@ -57,8 +57,7 @@ function M.remember_base(buf)
   M.bases[buf] = { version = version, lines = lines, endofline = options.endofline }
 end
 
----Lets what is about to be written replace unsaved edits that conflict with it: the user has merged them into it. |u|
----brings them back.
+---Lets the next write replace conflicting edits, which the user has merged into that text. |u| brings them back.
 function M.allow_overwrite(buf)
   local base = M.bases[buf] or { version = "" }
   M.bases[buf], base.merged = base, api.nvim_buf_get_lines(buf, 0, -1, false)
@@ -67,12 +66,12 @@ function M.allow_overwrite(buf)
   end)
 end
 
----@return boolean is_outdated its file has changed since its base was remembered
+---@return boolean is_outdated its file has changed since the base was remembered
 function M.is_outdated(buf)
   return M.bases[buf] ~= nil and M.bases[buf].version ~= disk.version(api.nvim_buf_get_name(buf))
 end
 
----@return boolean is_stale it has edits that conflict with what its file has by now
+---@return boolean is_stale it has edits that conflict with its file
 function M.is_stale(buf)
   return conflicts[buf] ~= nil and vim.bo[buf].modified
 end
@@ -90,10 +89,10 @@ function M.close_conflict(buf)
   vim.cmd.redrawstatus({ bang = true })
 end
 
----Takes the file's text into a modified buffer, and lets Neovim know it.
----@param with_marks? boolean also if there are conflicts
+---Merges the file's text into a modified buffer.
+---@param with_marks? boolean even if there are conflicts, which get markers
 ---@return integer? conflicts nil: nothing was changed
----@return "conflict"|"locked"|"unreadable"|nil problem locked: for now (E565)
+---@return "conflict"|"locked"|"unreadable"|nil problem "locked": Neovim refuses changes for now (E565)
 function M.merge(buf, with_marks)
   local change, base = file_change.read(buf), M.bases[buf] or {}
   if not change or change.version == "" then
@@ -121,12 +120,12 @@ function M.merge(buf, with_marks)
   return count
 end
 
----@return string words key or command that merges
+---@return string key or command that merges
 function M.merge_hint(buf)
   return conflicts[buf] and conflicts[buf].keys[1] or ":Claude diff merge"
 end
 
----@return string? text for the status line, about one of the files
+---@return string? text for the status line, about one file
 function M.text()
   local buf = vim.iter(vim.spairs(conflicts)):find(M.is_stale)
   return buf and ("%s merges %s"):format(M.merge_hint(buf), path.base(api.nvim_buf_get_name(buf)))
@@ -139,7 +138,7 @@ local function report(buf, problem)
   notify.warn(text:format(path.base(api.nvim_buf_get_name(buf))))
 end
 
----Merges with marks where there are conflicts; |u| undoes it.
+---Merges with markers around conflicts; |u| undoes it.
 ---@param buf integer current
 ---@return boolean was_stale
 function M.merge_with_marks(buf)
@@ -160,7 +159,7 @@ function M.merge_with_marks(buf)
   return true
 end
 
----@return string[] keys that were mapped: those that the user has not mapped
+---@return string[] keys that were mapped; the user's own mappings stay
 local function map(buf)
   local keys = require("claude-code.config").get().diff.keys.merge or {}
   local options = { buffer = buf, desc = "Merge your unsaved edits", nowait = true, unique = true }
@@ -172,15 +171,15 @@ local function map(buf)
   end, type(keys) == "string" and { keys } or keys)
 end
 
----Both texts stay as they are until the user decides. A message says so once for each change of the file.
+---Leaves both texts as they are until the user decides, and says so once for each change of the file.
 ---@param buf integer modified
 ---@param problem "conflict"|"unreadable"
----@param again fun() checks again: a program may write the file just now
+---@param again fun() checks again, since a program may still be writing the file
 function M.open_conflict(buf, problem, again)
   if not conflicts[buf] then
     local events = autocommands.new("unsaved." .. buf)
     conflicts[buf] = { events = events, keys = map(buf) }
-    -- Not `once`, which removes only the event that came.
+    -- With `once`, the other events would remain.
     events:on({ "BufWritePost", "BufReadPost", "BufWipeout" }, M.close_conflict, { buffer = buf })
     events:on("BufModifiedSet", function()
       if not vim.bo[buf].modified then
@@ -198,8 +197,8 @@ function M.open_conflict(buf, problem, again)
 end
 
 ---@param buf integer modified
----@param text? string that the file is about to get, if it is known
----@return boolean would_conflict its edits with that text, or with what the file has by now
+---@param text? string that Claude is about to write; nil: unknown
+---@return boolean would_conflict unsaved edits conflict with that text, or with the file's present one
 function M.would_conflict(buf, text)
   if not text then
     return M.is_stale(buf)
