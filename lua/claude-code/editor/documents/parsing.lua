@@ -116,8 +116,8 @@ function M.set_filetype(buf, filetype)
   M.guard(buf)
 end
 
----Runs `read`, which reads a file into a buffer; passes errors on. If a new parser parses at once, puts off the FileType
----event until the text is checked.
+---Runs `read`, which reads a file into a buffer; passes errors on. If a new parser parses at once, puts off the
+---FileType event until the text is checked.
 function M.while_reading(buf, read)
   local eventignore = vim.o.eventignore
   if not PARSES_AT_ONCE or eventignore:find("FileType", 1, true) then

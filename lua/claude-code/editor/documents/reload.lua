@@ -242,8 +242,8 @@ local function await_text(buf, name)
   end
 end
 
----Brings text that another program wrote into the file's buffer, merged with unsaved edits unless both conflict. Call it
----also before a buffer is entered, when Neovim checks the file itself and asks (W11, W12).
+---Brings text that another program wrote into the file's buffer, merged with unsaved edits unless both conflict. Call
+---it also before a buffer is entered, when Neovim checks the file itself and asks (W11, W12).
 function M.check(buf)
   local name = api.nvim_buf_is_loaded(buf) and path.of_buffer(buf)
   if not name or not uv.fs_stat(name) then

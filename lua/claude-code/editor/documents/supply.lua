@@ -142,8 +142,8 @@ function M.with_text(buf, supply, callback)
   return result
 end
 
----Calls `load`, which lets Neovim read the file of a buffer, without the question about a swap file (E325): the user may
----not be there to answer. Leaves a missing file to Neovim. Passes errors on, and throws if the file cannot be read.
+---Calls `load`, which lets Neovim read the file of a buffer, without the question about a swap file (E325): the user
+---may not be there to answer. Leaves a missing file to Neovim. Passes errors on, and throws if the file cannot be read.
 function M.read(buf, load)
   local stat = uv.fs_stat(api.nvim_buf_get_name(buf))
   local before = api.nvim_buf_get_lines(buf, 0, -1, false)
@@ -164,8 +164,8 @@ function M.read(buf, load)
   end, read)
 end
 
----Calls `bring`, which shows a loaded buffer in a window: Neovim may read its file again. If the file cannot be read, the
----buffer keeps its text.
+---Calls `bring`, which shows a loaded buffer in a window: Neovim may read its file again. If the file cannot be read,
+---the buffer keeps its text.
 ---@generic T
 ---@param buf integer
 ---@param bring fun(): T
