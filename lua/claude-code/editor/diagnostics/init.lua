@@ -1,4 +1,4 @@
---- Translates a buffer's diagnostics to the terms of LSP.
+--- Converts a buffer's diagnostics to the columns of LSP.
 local api = vim.api
 local columns = require("claude-code.editor.columns")
 local lines = require("claude-code.editor.documents.lines")
@@ -20,8 +20,8 @@ local READ_LIMIT = 4 * 1024 * 1024
 local M = {}
 
 ---@class claude-code.Lines
----@field count integer? unknown for a file that cannot be read
----@field at fun(lnum: integer): { text?: string, is_ascii?: boolean } caches; 0-based; text nil: unknown
+---@field count integer? nil: the file cannot be read
+---@field at fun(lnum: integer): { text?: string, is_ascii?: boolean } 0-based, cached; text is nil if unknown
 
 local function lines_of(buf)
   local is_loaded = api.nvim_buf_is_loaded(buf)

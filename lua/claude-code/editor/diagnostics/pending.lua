@@ -1,5 +1,5 @@
---- Tracks the pending reports of language servers: one from each server for each file that was written or reloaded.
---- Until it comes or times out, diagnostics may be about the old text.
+--- Tracks pending reports: one from each language server for each file that was written or reloaded. Until the report
+--- comes or times out, diagnostics may be about the old text.
 local api = vim.api
 local servers = require("claude-code.editor.diagnostics.servers")
 local timer = require("claude-code.lib.timer")
@@ -7,17 +7,17 @@ local timer = require("claude-code.lib.timer")
 ---How often a server that starts or indexes is checked, and how long after the write it may be busy.
 local BUSY_STEP_MS, BUSY_LIMIT_MS = 200, 5 * 60 * 1000
 
----How servers learn of the text: the buffer is new to them, was closed and opened again, or was only saved.
+---How servers receive the text: the buffer is new to them, was closed and opened again, or was only saved.
 ---@alias claude-code.WriteKind "opened"|"reloaded"|"saved"
 
----@class claude-code.PendingReport of one server on one buffer
+---@class claude-code.PendingReport of one server on one buffer; times are in ms
 ---@field name string of the server
----@field since number ms, when the text was replaced
----@field ready number ms, when the server was busy last
+---@field since number when the text was replaced
+---@field ready number when the server was last busy
 ---@field timeout_ms integer from `ready` on
 ---@field version integer of the text
 ---@field kind claude-code.WriteKind
----@field due number ms, when a report that has come counts unless another follows; math.huge before
+---@field due number when a report that has come counts, unless another follows; before that math.huge
 ---@field overlaps boolean a report on the old text was still pending
 
 local M = {}
@@ -25,7 +25,7 @@ local M = {}
 ---@class claude-code.PendingState
 ---@field reports table<integer, table<integer, claude-code.PendingReport>> by buffer and client
 ---@field ended table<integer, table<string, true>> names of servers that ended before they reported, by buffer
----@field changes integer count of calls of `on_changed`
+---@field changes integer number of changes so far
 ---@field listeners table<fun(), true>
 ---@field cancel_review fun()
 local state =
@@ -73,7 +73,8 @@ function M.remove(buf, id)
   end
 end
 
----Puts off a server that starts or indexes: it may report more. Some never say that they have finished.
+---Prolongs the wait for a server that starts or indexes, which may report more. Some servers never report the end of
+---their work.
 local function put_off(id, report, now)
   local is_awaited = report.due == math.huge or servers.is_worth_waiting(id)
   if servers.busy_with(id) and is_awaited and now - report.since < BUSY_LIMIT_MS then
@@ -99,7 +100,7 @@ local function is_over(buf, id, report, now)
   return math.min(report.due, end_at) <= now
 end
 
----@return number ms, when to check it again
+---@return number ms time of the next check
 local function next_look(id, report, now)
   local busy_at = servers.busy_with(id) and now + BUSY_STEP_MS or math.huge
   return math.min(report.due, report.ready + report.timeout_ms, busy_at)
@@ -125,7 +126,7 @@ function M.review()
 end
 
 ---@param id integer client
----@param report? claude-code.Report nil: the server has checked the text, and its last report holds
+---@param report? claude-code.Report nil: the server has checked the text, and its last report is still right
 function M.on_report(buf, id, report)
   local expected = (state.reports[buf] or {})[id]
   if expected then
@@ -140,17 +141,16 @@ function M.is_expected(buf, id)
   return (state.reports[buf] or {})[id] ~= nil
 end
 
----@return boolean is the report missing of this server, or of one with its name that has ended?
+---Is a report of this server, or of an ended server with the same name, missing?
 function M.lacks(buf, client)
   return M.is_expected(buf, client.id) or (state.ended[buf] or {})[client.name] ~= nil
 end
 
----@return boolean is a report on the buffer's text expected?
 function M.is_pending(buf)
   return state.reports[buf] ~= nil
 end
 
----@return boolean was one still expected when the buffer's text was replaced?
+---Was a report pending when the buffer's text was replaced?
 function M.was_pending(buf)
   return vim.iter(pairs(state.reports[buf] or {})):any(function(_, report)
     return report.overlaps
@@ -159,10 +159,10 @@ end
 
 ---@class claude-code.MissingReport
 ---@field id? integer client; nil: it has ended
----@field name string of the server, or of the file type if no server has seen the buffer
+---@field name string of the server; the file type if no server has seen the buffer
 ---@field state "starting"|"indexing"|"late"|"ended"|"asleep"
 
----@return claude-code.MissingReport[] except of servers that never reported or that skip texts without changes
+---@return claude-code.MissingReport[] except for servers that never report, or skip texts without changes
 function M.missing(buf)
   local missing = {}
   for id, report in pairs(state.reports[buf] or {}) do
@@ -178,7 +178,7 @@ function M.missing(buf)
   return missing
 end
 
----@return string[] sorted paths of the files on which a report is expected
+---@return string[] paths of files with a pending report, sorted
 function M.paths()
   local paths = {}
   for buf in pairs(state.reports) do
@@ -190,12 +190,12 @@ function M.paths()
   return paths
 end
 
----@return integer that differs once `is_pending` and `paths` may have other answers
+---@return integer changes a new number once `is_pending` or `paths` may have changed
 function M.changes()
   return state.changes
 end
 
----@param callback fun() called when `is_pending` and `paths` may have other answers
+---@param callback fun() called when `is_pending` or `paths` may have changed
 ---@return fun() cancel
 function M.on_change(callback)
   state.listeners[callback] = true

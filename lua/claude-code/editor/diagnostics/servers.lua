@@ -1,31 +1,29 @@
---- Learns how language servers report: whether they do, whether they name the version of the text, and how long they
---- take. Sends them requests that Neovim does not send.
+--- Learns how language servers report: whether they report at all, whether they give the version of the text, and how
+--- long they take. Sends requests that Neovim does not send.
 local lsp = require("claude-code.lib.lsp")
 
----Silence after which a report on the right version counts: some servers report twice.
+---Silence after which a report on the right version counts, since some servers report twice.
 local REPEAT_MS = 150
----Silence after which a report without a version counts, which may be about the old text: typescript-language-server
----reports twice when a text is closed, and waits up to 0.8 s before it checks a reopened one.
+---Silence after which a report without a version counts, since it may be about the old text: typescript-language-server
+---reports twice when a text is closed, and waits up to 0.8 s before it checks a reopened text.
 local SILENCE_MS = 1000
----A server without versions gets LAG_FACTOR times as long as its slowest report took, which may be seconds in a big
----project. Each report in time lets that fade.
+---A server without versions gets LAG_FACTOR times the time of its slowest report, which may be seconds in a big
+---project. Each report in time reduces that by LAG_FADES.
 local LAG_FACTOR, LAG_FADES = 1.5, 0.9
 
 local COMMAND = "typescript.tsserverRequest"
 local CHECKS = { "syntacticDiagnosticsSync", "semanticDiagnosticsSync" }
 
-local M = {
-  ---Limit for a report. A server that never sent one by then is taken for silent.
-  TIMEOUT_MS = 10000,
-}
+---Limit for a report. A server that has never reported by then counts as silent.
+local M = { TIMEOUT_MS = 10000 }
 
 ---@class claude-code.ServerKnowledge
 ---@field reports? boolean it has sent a report
----@field silent? boolean it never sent one in time
----@field skips? boolean it did not report on a text in time: its diagnostics had not changed
+---@field silent? boolean it has never sent a report in time
+---@field skips? boolean it does not report if its diagnostics stay the same
 ---@field waited_for? boolean a hook has waited for it in vain, and it is still busy
----@field versioned? boolean its reports name the version of the text
----@field lag_ms? number between a write and its report, lately
+---@field versioned? boolean its reports give the version of the text
+---@field lag_ms? number recent time between a write and the report
 
 ---@type table<integer, claude-code.ServerKnowledge> by client
 local known = {}
@@ -35,7 +33,7 @@ local function of(id)
   return known[id]
 end
 
----Looks up which servers have reported. Other knowledge is kept from session to session.
+---Looks up which servers have reported before.
 function M.start()
   local used = vim.diagnostic.get_namespaces()
   for _, client in ipairs(lsp.clients()) do
@@ -45,7 +43,7 @@ function M.start()
   end
 end
 
----A server does not announce that it pushes diagnostics, but it must follow the text.
+---May the server report diagnostics? A server that pushes them does not announce it, but it must synchronize texts.
 function M.gives_diagnostics(client)
   local server, capabilities = of(client.id), client.server_capabilities
   if server.silent or not client.initialized or not capabilities then
@@ -71,7 +69,7 @@ function M.busy_with(id)
   return busy
 end
 
----Notes that a hook has waited in vain: until the server is ready, no other one waits.
+---Notes that a hook has waited in vain: until the server is ready, no other hook waits.
 ---@param id? integer nil: the server has ended, or was never started
 function M.on_waited(id)
   if id then
@@ -79,12 +77,11 @@ function M.on_waited(id)
   end
 end
 
----@return boolean is it busy, and has no hook waited for it in vain?
 function M.is_worth_waiting(id)
   return M.busy_with(id) ~= nil and not of(id).waited_for
 end
 
----@return boolean is it known to report on each text?
+---Does the server report on each text, as far as is known?
 function M.reports_always(id)
   local client, server = vim.lsp.get_client_by_id(id), of(id)
   local is_pulled = ((client or {}).server_capabilities or {}).diagnosticProvider ~= nil
@@ -97,9 +94,8 @@ function M.on_resolved(id)
   server.lag_ms = server.lag_ms and server.lag_ms * LAG_FADES
 end
 
----Limits the time of a server that skips texts without changes and reported no problems last: its silence counts as a
----report.
----@return number ms from the write; math.huge for other servers
+---If a server skips texts without changes and last reported no problems, its silence counts as a report.
+---@return number ms of silence after the write; math.huge for other servers
 function M.silence_ms(id, buf)
   local server = of(id)
   local namespace = vim.lsp.diagnostic.get_namespace(id)
@@ -117,7 +113,7 @@ function M.on_timeout(id, timeout_ms)
   server.skips = server.skips or (had_time and server.reports)
 end
 
----@param took? number ms since a text was replaced; nil: this one was edited after that
+---@param took? number ms since a text was replaced; nil: the report's text has been edited since
 function M.learn(report, took)
   local server = of(report.client)
   if report.version then
@@ -129,8 +125,7 @@ function M.learn(report, took)
 end
 
 ---@param pending claude-code.PendingReport
----@param now number ms
----@return number? due ms, when the report counts unless another follows; nil: it is about the old text
+---@return number? due time in ms when the report counts, unless another follows; nil: it is about the old text
 function M.due(pending, report, now)
   local server = of(report.client)
   if report.version then
@@ -143,7 +138,7 @@ function M.due(pending, report, now)
   return math.max(now + SILENCE_MS, pending.since + (server.lag_ms or 0) * LAG_FACTOR)
 end
 
----Reports a write from outside as a save, which Neovim does not: rust-analyzer, for one, runs cargo only on a save.
+---Reports the write of another program as a save, which Neovim does not: rust-analyzer runs cargo only after a save.
 ---@param buf integer reloaded
 function M.did_save(buf)
   for _, client in ipairs(lsp.clients({ bufnr = buf })) do
@@ -159,7 +154,7 @@ function M.did_save(buf)
   end
 end
 
----Pulls diagnostics for a buffer without a window, as Neovim 0.10 to 0.12 does not.
+---Pulls diagnostics for a buffer without a window, which Neovim 0.10 to 0.12 does not.
 function M.pull_if_out_of_sight(buf, client)
   local provider = (client.server_capabilities or {}).diagnosticProvider
   if not provider or #vim.fn.win_findbuf(buf) > 0 then
@@ -215,9 +210,9 @@ local function ask(buf, client, on_unchanged)
   end
 end
 
----Language servers on top of tsserver do not report if their list stays the same: typescript-language-server 5.1 if it
----was empty, vtsls always. They forward requests to tsserver, which answers once it has checked the text. Calls back if
----the problems are those of the last report, as then none may come.
+---Calls back if the problems of the text are still those of the last report. In that case the servers around tsserver
+---may not report: typescript-language-server 5.1 if there are no problems, and vtsls never. They forward requests to
+---tsserver, which answers once it has checked the text.
 ---@param client vim.lsp.Client initialized
 function M.check_by_tsserver(buf, client, on_unchanged)
   local provider = (client.server_capabilities or {}).executeCommandProvider or {}

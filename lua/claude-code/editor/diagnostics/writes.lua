@@ -1,4 +1,4 @@
---- Follows writes and reloads, on which language servers are expected to report.
+--- Follows writes and reloads, and expects reports of language servers on them.
 local api, uv = vim.api, vim.uv
 local autocommands = require("claude-code.lib.autocommands")
 local documents = require("claude-code.editor.documents")
@@ -7,15 +7,15 @@ local path = require("claude-code.editor.documents.path")
 local pending = require("claude-code.editor.diagnostics.pending")
 local servers = require("claude-code.editor.diagnostics.servers")
 
----Limit for a save of a text that the server has reported on: only a check on save could change the report.
+---Limit if a text is saved that the server has reported on: only checks on save may change its report.
 local SAVE_TIMEOUT_MS = 1000
----A configuration may take this long to find the project's root, with a program even, before it starts its server.
+---How long a server may take to start: its configuration may first run a program to find the project's root.
 local ATTACH_MS = 1000
 
 local M = {}
 
 ---@class claude-code.WrittenText of a buffer
----@field at number ms, when it was replaced: servers that attach soon report on it, too
+---@field at number ms, when it was replaced; servers that attach soon after report on it, too
 ---@field tick integer
 ---@field kind claude-code.WriteKind
 
@@ -23,7 +23,7 @@ local M = {}
 ---@field events claude-code.Autocommands
 ---@field followers table<table, fun(buf: integer, event: claude-code.WriteEvent)>
 ---@field texts table<integer, claude-code.WrittenText> by buffer
----@field last number ms, when any text was replaced: that may change diagnostics of others
+---@field last number ms, when any text was replaced, which may change diagnostics of other files
 ---@field reported table<integer, table<integer, integer>> ticks at the last report, by buffer and client
 
 local EVENTS = { "BufReadPre", "BufWipeout", "BufWritePost", "FileChangedShellPost" }
@@ -38,7 +38,7 @@ end
 ---@class claude-code.Report
 ---@field client integer id
 ---@field buf integer
----@field version? integer of the text, if the server names it
+---@field version? integer of the text, if the server gives it
 
 ---@alias claude-code.ReportReader fun(result: table, ctx: lsp.HandlerContext): claude-code.Report?
 
@@ -49,7 +49,7 @@ local readers = {
     local buf = path.loaded_buffer(vim.uri_to_fname(result.uri))
     return buf and { client = ctx.client_id, buf = buf, version = result.version }
   end,
-  -- The context has the version for which Neovim asked. "unchanged" counts, too.
+  -- The context has the version that Neovim asked about. The answer "unchanged" counts, too.
   ["textDocument/diagnostic"] = function(_, ctx)
     return { client = ctx.client_id, buf = ctx.bufnr, version = ctx.version }
   end,
@@ -65,7 +65,7 @@ local function on_report(now, report)
   pending.on_report(buf, id, report)
 end
 
----Wraps the handlers of the present servers: vim.diagnostic does not keep the version of a report.
+---Wraps the handlers of all servers, since vim.diagnostic does not keep the version of a report.
 local function wrap_handlers()
   for _, client in ipairs(lsp.clients()) do
     for method, read in pairs(readers) do
@@ -97,7 +97,7 @@ local function expect(buf, client, kind, is_known)
   end)
 end
 
----Expects a report of each server of a buffer whose file has new contents on disk.
+---Expects a report from each server of the buffer.
 local function on_write(buf, kind)
   if not follow then
     return
@@ -113,7 +113,7 @@ local function on_write(buf, kind)
   pending.review()
 end
 
----Loads a file and expects a report of each of its servers.
+---Loads a file and expects a report from each of its servers.
 ---@param name string in normal form
 ---@return integer? buf, string? failure if it is too big
 function M.load(name)
@@ -124,7 +124,7 @@ function M.load(name)
   return buf, failure
 end
 
----Expects reports of servers that are starting for the buffer: no event announces them before they are ready.
+---Expects reports from servers that are starting for the buffer, which no event announces.
 function M.expect_starting(buf)
   if not follow or not follow.texts[buf] then
     return
@@ -149,14 +149,14 @@ local function lacks_server(buf)
   return is_configured(vim.bo[buf].filetype) and #lsp.of_buffer(buf) == 0
 end
 
----@return boolean may a server still be started for it, as it has just been loaded?
+---May a server still start for a buffer that has just been loaded?
 function M.is_attaching(buf)
   local text = follow and follow.texts[buf]
   local is_new = text and text.kind == "opened" and now_ms() - text.at < ATTACH_MS
   return is_new and not documents.is_asleep(buf) and lacks_server(buf) or false
 end
 
----@return claude-code.MissingReport[] including servers that would report if they saw the buffer
+---@return claude-code.MissingReport[] including servers that would start if the user opened such a file
 function M.missing(buf)
   local missing = pending.missing(buf)
   if documents.is_asleep(buf) and lacks_server(buf) then
@@ -178,9 +178,9 @@ local function on_attach(now, buf, id)
   end
 end
 
----A reload closes the text for language servers, and opens it with its old version (measured with Neovim 0.12; 0.10
----always says 0): a late report on the old text would seem to be about the new one. Neovim counts versions by the
----buffer's ticks, and a reload takes one.
+---Prevents that a late report on the old text seems to be about the new one: a reload closes the text for language
+---servers and opens it again with its old version (measured with Neovim 0.12; 0.10 always sends 0). Neovim takes the
+---buffer's tick as the version, and a reload adds one to it.
 ---@param buf integer about to be read
 local function renumber(buf)
   if next(lsp.clients({ bufnr = buf })) then

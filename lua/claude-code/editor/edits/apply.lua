@@ -1,5 +1,5 @@
---- Applies edits of language servers to many files, in a task: computes and checks all of them first, then writes each
---- file atomically and reloads its buffer.
+--- Applies edits of language servers, in a task: computes and checks all edits first, then writes each file atomically
+--- and reloads its buffer.
 local api, uv = vim.api, vim.uv
 local columns = require("claude-code.editor.columns")
 local file_change = require("claude-code.editor.documents.file_change")
@@ -14,17 +14,16 @@ local task = require("claude-code.lib.task")
 
 ---No language server edits larger files, or more of them.
 local MAX_BYTES, MAX_FILES, MAX_TOTAL = 10 * 1024 * 1024, 2000, 50 * 1024 * 1024
-
----Edits of all files: sorting those of one file does not yield.
+---Edits in all files: sorting the edits of one file blocks Neovim.
 local MAX_EDITS = 50000
 
 local M = {}
 
----@class claude-code.FileEdit in a form that the executable has checked
+---@class claude-code.FileEdit checked by the executable
 ---@field path string real path
 ---@field edits lsp.TextEdit[]
----@field encoding string by which the edits count columns
----@field version? integer of the text that the server had from Neovim
+---@field encoding string in which the edits count columns
+---@field version? integer of the text that Neovim sent to the server
 
 ---@class claude-code.AppliedFile
 ---@field path string
@@ -51,7 +50,7 @@ local function refuse(text, ...)
   error({ code = "refused", message = text:format(...) }, 0)
 end
 
----A server that knows an older text puts the new name in the place of something other than the old one.
+---Does an edit put the new name in place of something other than the old one? Then the server knows an older text.
 ---@param renamed? { from: string, to: string }
 local function is_misplaced(replaced, new, renamed)
   return renamed ~= nil
@@ -60,7 +59,7 @@ local function is_misplaced(replaced, new, renamed)
     and not replaced:lower():find(renamed.from:lower(), 1, true)
 end
 
----@param all string[] lines, including the one that servers count behind the last line end
+---@param all string[] lines, including an empty one after the last line end, which servers count
 ---@param edits lsp.TextEdit[]
 ---@return string? text nil if the edits were made for another text
 local function edited(all, edits, encoding, renamed)
@@ -79,7 +78,7 @@ local function edited(all, edits, encoding, renamed)
     if start.line > #all then
       return nil
     end
-    -- As in Neovim: a server may count a carriage return, and its newline is then that of the line.
+    -- As in Neovim: a server may count a carriage return; then its newline is the line's own.
     if last_line and stop.character > #last_line then
       new = new:gsub("\n$", "")
     elseif start.line == #all then
@@ -105,7 +104,7 @@ local function is_text(text)
   return not text:find("\0", 1, true) and not text:find("\r[^\n]") and not vim.endswith(text, "\r")
 end
 
----Keeps the BOM, the line ends, and a missing last line end.
+---Edits the text, and keeps its BOM, its line ends, and a missing last line end.
 local function edit_text(file, edit, renamed)
   local name, text = path.title(file.path), lines.parse(file.after)
   if not file_change.is_utf8(file.after) or not is_text(file.after) then
@@ -124,9 +123,9 @@ local function edit_text(file, edit, renamed)
   task.breathe()
 end
 
----Throws a reason not to edit the file.
+---Reads a file. Throws if it must not be edited.
 ---@param folders string[] of the workspace
----@param tick integer? of the file's buffer, when the server was asked
+---@param tick integer? of the buffer when the server was asked
 ---@param version integer? of the text that the server knows
 ---@return claude-code.AppliedFile
 local function opened(name, folders, tick, version)
@@ -162,7 +161,7 @@ end
 
 ---@class claude-code.ApplyParams
 ---@field operations claude-code.FileEdit[]
----@field ticks table<string, integer> by path, when the server was asked
+---@field ticks table<string, integer> of buffers when the server was asked, by path
 ---@field renamed? { from: string, to: string } names of a symbol
 ---@field preview? boolean
 
@@ -170,7 +169,7 @@ end
 local function changes_of(params)
   local by_path, bytes, edits = {}, 0, 0 ---@type table<string, claude-code.AppliedFile>, integer, integer
   local folders = require("claude-code.lib.workspace").folders()
-  -- A failure below quotes a file, which must not be private.
+  -- Check all files first, since failures below name files, which must not be private.
   for i, edit in ipairs(params.operations) do
     local name = path.normal(edit.path)
     if not by_path[name] then
@@ -194,11 +193,11 @@ end
 
 local function is_unchanged(file)
   local buf, name = path.loaded_buffer(file.path), file.path
-  -- A write in the same moment leaves the time of the file as it was.
+  -- Compare bytes, since a write in the same moment would leave the file's time as it was.
   return regular_file.read(name, math.huge) == file.before
     and (buf and api.nvim_buf_get_changedtick(buf)) == file.tick
     and not (buf and vim.bo[buf].modified)
-    -- A folder on the way may have become a link.
+    -- A folder of the path may have become a link.
     and path.real(name) == name
 end
 
@@ -226,15 +225,15 @@ end
 local function put_into_place(file, draft)
   local stat = uv.fs_lstat(file.path)
   if stat and (stat.nlink > 1 or stat.uid ~= uv.fs_lstat(draft).uid) then
-    -- A copy keeps its hard links and its owner.
+    -- A copy keeps the file's hard links and owner.
     return select(2, uv.fs_copyfile(draft, file.path))
   end
   return select(2, uv.fs_rename(draft, file.path))
 end
 
----Writes files while the user cannot type, if all are as they were read.
+---Writes the files, without yielding, if all are as they were read.
 ---@param changes claude-code.AppliedFile[]
----@return claude-code.AppliedFile[] done, string? problem that kept it from writing all
+---@return claude-code.AppliedFile[] done, string? problem if not all could be written
 function M.write(changes)
   for _, file in ipairs(changes) do
     if not is_unchanged(file) then
@@ -298,7 +297,7 @@ function M.run(params)
   end
   return {
     problem = problem,
-    -- The channel does not keep every byte of a string.
+    -- The channel would not keep invalid UTF-8.
     changes = vim.tbl_map(function(file)
       return {
         path = file.path,

@@ -1,4 +1,4 @@
---- Lists code actions of language servers, and gets the edits of one, in a task.
+--- Lists the code actions of language servers, or gets the edits of one action, in a task.
 local api = vim.api
 local apply = require("claude-code.editor.edits.apply")
 local columns = require("claude-code.editor.columns")
@@ -9,7 +9,7 @@ local task = require("claude-code.lib.task")
 
 local CODE_ACTION, RESOLVE = "textDocument/codeAction", "codeAction/resolve"
 
----Kinds to ask servers for, by the names that Claude may use instead of a title.
+---Kinds of actions, by the names that Claude may use instead of a title.
 local KINDS = { organize_imports = "source.organizeImports", fix_all = "source.fixAll" }
 
 local DISABLED =
@@ -25,7 +25,7 @@ local M = {}
 ---@field file string[]
 ---@field named string
 ---@field line? integer 1-based
----@field action? string a title or one of KINDS; nil: list them
+---@field action? string title or name in KINDS; nil: list the actions
 ---@field changes? claude-code.ChangedFile[]
 
 ---@param row integer? nil: the whole file
@@ -48,7 +48,7 @@ local function params_of(buf, row, only, client)
   }
 end
 
----An import's title quotes a path from the folder of the buffer's file.
+---Does the title of an action, such as an import, quote the path of a private file?
 local function names_private(title, buf)
   local privacy = require("claude-code.editor.privacy")
   local folder = vim.fs.dirname(api.nvim_buf_get_name(buf))
@@ -60,8 +60,7 @@ local function names_private(title, buf)
   return false
 end
 
----No command of a server or an editor runs.
----@return claude-code.OfferedAction[] without mere commands
+---@return claude-code.OfferedAction[] without those that only run a command
 ---@return string? failure of a server
 local function offered(buf, row, only)
   local list, failure = {}, nil
@@ -86,7 +85,7 @@ local function offered(buf, row, only)
   return list, failure
 end
 
----Asks the server for the edit of an action that came without one.
+---Gets the edit of an action, from the server if it came without one.
 local function edits_of(entry, buf)
   local client, action = entry.client, entry.action
   local provider = client.server_capabilities.codeActionProvider
@@ -103,8 +102,8 @@ local function edits_of(entry, buf)
 end
 
 ---@class claude-code.CodeActionAnswer : claude-code.EditAnswer
----@field left? string the command that comes with an edit and is not run
----@field actions? { title: string, kind?: string, server: string }[] if `action` was left out
+---@field left? string command that belongs to the edit, but is not run
+---@field actions? { title: string, kind?: string, server: string }[] if no `action` was given
 
 ---@param params claude-code.CodeActionParams
 ---@return claude-code.CodeActionAnswer?, claude-code.Failure?
@@ -122,7 +121,7 @@ function M.run(params)
   local kind = KINDS[action]
   local list, problem = offered(buf, row, kind and { kind } or nil)
   for _, entry in ipairs(list) do
-    -- Some servers also offer other kinds than the one asked for.
+    -- Some servers offer other kinds as well.
     local is_kind = kind and vim.startswith(tostring(entry.action.kind), kind)
     if is_kind or not kind and entry.action.title == action then
       local answer, refusal = edits_of(entry, buf)

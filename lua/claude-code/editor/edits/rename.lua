@@ -15,17 +15,17 @@ local M = {}
 
 ---@class claude-code.ServerEdit
 ---@field edit table WorkspaceEdit (LSP 3.17)
----@field encoding string by which it counts columns
----@field server string its name
+---@field encoding string in which it counts columns
+---@field server string
 
 ---@class claude-code.EditAnswer
 ---@field edits claude-code.ServerEdit[]
 ---@field ticks? table<string, integer> of buffers when the servers were asked, by path
 ---@field name? string of the symbol, unqualified
----@field candidates? claude-code.LanguagePlaces if several symbols have the name
+---@field candidates? claude-code.LanguagePlaces symbols with the name, if there are several
 
----Moves to the definition: at a use, typescript-language-server renames only an import's local name. A definition with
----another name (`import { a as b }`) does not count.
+---Moves to the definition: at a use, typescript-language-server would rename only the local name of an import. Ignores
+---a definition with another name (`import { a as b }`).
 local function at_definition(symbol)
   for _, place in ipairs(symbol.definitions) do
     local buf = place.path and files.file({ place.path })
@@ -37,7 +37,7 @@ local function at_definition(symbol)
   return symbol
 end
 
----Takes the edits of the first server that can rename the symbol: two would edit the same places twice.
+---Takes the edits of the first server that can rename the symbol, since two would edit the same places twice.
 local function rename(symbol, new_name)
   local reasons, ticks = {}, apply.ticks()
   for _, client in ipairs(request.capable(symbol.buf, RENAME)) do

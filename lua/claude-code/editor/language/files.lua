@@ -1,5 +1,5 @@
---- Opens files for language servers: as the user has them, else loaded without a trace and released after a while.
---- Reports to servers what Claude, its shell or git wrote, since Neovim itself watches no files on Linux.
+--- Opens files for questions to language servers: uses the user's buffers, or loads files that are deleted again later.
+--- Reports files that Claude, its shell or git wrote to servers, since Neovim watches no files on Linux.
 local api = vim.api
 local background = require("claude-code.editor.documents.background")
 local disk = require("claude-code.editor.documents.disk")
@@ -17,13 +17,11 @@ local INITIALIZE_MS = 10000
 ---FileChangeType (LSP 3.17).
 local TYPES = { created = 1, changed = 2, deleted = 3 }
 
-local M = {
-  ---A configuration may look for the project's root first, with a program even, and then start its server.
-  ATTACH_MS = 3000,
-}
+---How long a server may take to attach: its configuration may first run a program to find the project's root.
+local M = { ATTACH_MS = 3000 }
 
 ---Waits in a task until a server of the buffer is ready.
----@param is_new boolean it was loaded just now
+---@param is_new boolean the buffer was just loaded
 ---@return integer? buf, claude-code.Failure?
 local function with_server(buf, is_new)
   task.wait_for(function()
@@ -49,10 +47,9 @@ local function with_server(buf, is_new)
   return task.fail("no_server", text, name, filetype == "" and "unknown" or filetype)
 end
 
----Loads the first of these paths that is a file of the workspace, unless it is loaded, in a task. A language server of
----it is ready then.
+---Finds or loads the buffer of the first path that is a file of the workspace, and waits for a server, in a task.
 ---@param candidates string[] in normal form; empty if the file is private
----@param named? string as Claude has named the file
+---@param named? string path as Claude gave it
 ---@return integer? buf, claude-code.Failure?
 function M.file(candidates, named)
   for _, name in ipairs(candidates) do
@@ -85,9 +82,9 @@ end
 ---@field path string
 ---@field change "created"|"changed"|"deleted"
 
-local versions = {} ---@type table<integer, string> of files as they were last compared, by buffer
+local versions = {} ---@type table<integer, string> of files when they were last compared, by buffer
 
----Notifies every language server of what was written.
+---Notifies every language server of changed files.
 ---@param changes claude-code.ChangedFile[]
 function M.notify(changes)
   local written = {}
@@ -102,7 +99,7 @@ function M.notify(changes)
   end
 end
 
----Lets buffers without unsaved edits, and language servers, know what has changed, in a task.
+---Reloads changed buffers and notifies language servers, in a task.
 ---@param changes? claude-code.ChangedFile[]
 function M.take_over(changes)
   for _, buf in ipairs(api.nvim_list_bufs()) do

@@ -1,5 +1,5 @@
---- Answers Claude's questions to language servers, in a task: where a symbol is defined and used, and what a file
---- declares. Answers are those of src/editor/language.ts.
+--- Answers Claude's questions in tasks: the definition and uses of a symbol, and the outline of a file. For the form of
+--- the answers, see src/editor/language.ts.
 local api = vim.api
 local files = require("claude-code.editor.language.files")
 local lines = require("claude-code.editor.documents.lines")
@@ -16,7 +16,7 @@ local MAX_HOVER, MAX_OUTLINED = 8000, 2000
 
 local M = {}
 
----Answers about the symbol, or names the several that have the name.
+---Answers about the symbol, or lists the symbols if several have its name.
 ---@param answer fun(symbol: claude-code.Symbol): table?, claude-code.Failure?
 local function located(params, answer)
   local symbol, failure = symbols.find(params)
@@ -41,7 +41,7 @@ function M.unknown(symbol)
     or { code = "not_found", message = text:format(symbol.name, line) }
 end
 
----What servers show about the symbol, in Markdown.
+---@return string? markdown that servers show about the symbol
 local function hover_of(symbol)
   local clients = request.capable(symbol.buf, HOVER)
   for _, answer in ipairs(request.all(clients, position.question(symbol, HOVER))) do
@@ -60,7 +60,7 @@ function M.definition(params)
     if #symbol.definitions == 0 then
       return nil, M.unknown(symbol)
     end
-    -- What servers show about it is text of the place where it is defined.
+    -- The hover quotes text from the definition.
     local is_private = vim.iter(symbol.definitions):any(function(place)
       return privacy.is_private(place.path or "")
     end)
@@ -96,7 +96,7 @@ function M.related(params)
     elseif #places == 0 and #symbol.definitions == 0 then
       return nil, M.unknown(symbol)
     elseif params.relation == "references" then
-      -- A definition is named first, and is not a use. A prototype is one.
+      -- The answer lists definitions apart from uses. A prototype counts as a use.
       local defined = {}
       for _, place in ipairs(symbol.definitions) do
         defined[position.key(place)] = true
@@ -131,8 +131,7 @@ local function flatten(items, depth, list)
     return range_of(a).start.line < range_of(b).start.line
   end)
   for _, item in ipairs(items) do
-    -- A generated file may have tens of thousands.
-    task.breathe()
+    task.breathe() -- A generated file may declare tens of thousands.
     local range = range_of(item)
     list[#list + 1] = {
       name = tostring(item.name),
@@ -148,10 +147,10 @@ local function flatten(items, depth, list)
   end
 end
 
----Kinds that a file does not declare unless they are at its top.
+---Kinds that are left out below the top level.
 local LOCAL = { variable = true, constant = true }
 
----Lists what a file declares. The server that knows the most answers.
+---Lists the declarations of a file, by the server that knows the most.
 ---@param params { file: string[], named: string, changes?: claude-code.ChangedFile[] }
 ---@return table? answer, claude-code.Failure?
 function M.outline(params)

@@ -1,5 +1,5 @@
---- Places in texts: Neovim counts bytes, and each language server by its own encoding. Rows and columns are 0-based
---- here. The executable receives lines from 1, and only the number of places in private files.
+--- Converts places in texts: Neovim counts bytes, and each language server counts by its own encoding. Rows and columns
+--- are 0-based here. The executable gets 1-based lines, and only the number of places in private files.
 local background = require("claude-code.editor.documents.background")
 local columns = require("claude-code.editor.columns")
 local lines = require("claude-code.editor.documents.lines")
@@ -7,7 +7,7 @@ local paths = require("claude-code.editor.documents.path")
 local privacy = require("claude-code.editor.privacy")
 local task = require("claude-code.lib.task")
 
----A path has 4,096 bytes at most (PATH_MAX of Linux), each of which may be escaped.
+---PATH_MAX of Linux, with each byte escaped.
 local MAX_URI = 3 * 4096
 local MAX_TEXT = 400
 
@@ -22,7 +22,7 @@ local function character_of(at, encoding)
   return columns.of_byte(lines.at(at.buf, at.row), at.col, encoding)
 end
 
----@param at claude-code.Occurrence what the request is about
+---@param at claude-code.Occurrence subject of the request
 ---@param more? table parameters
 ---@return claude-code.Question
 function M.question(at, method, more)
@@ -46,8 +46,8 @@ local function is_index(value)
   return type(value) == "number" and value >= 0 and value % 1 == 0
 end
 
----@param location lsp.Location|lsp.LocationLink|{ uri: string } the name alone, if the server gives its range
----@return claude-code.ServerPlace? nil for what is not in the protocol (LSP 3.17)
+---@param location lsp.Location|lsp.LocationLink|{ uri: string }
+---@return claude-code.ServerPlace? nil if the location is invalid (LSP 3.17)
 function M.place(location, client)
   local uri = location.uri or location.targetUri
   local range = location.range or location.targetSelectionRange or location.targetRange
@@ -93,7 +93,7 @@ function M.key(place)
 end
 
 ---@param answers claude-code.ServerAnswer[] to a request for definitions, references or implementations
----@return claude-code.ServerPlace[] each once
+---@return claude-code.ServerPlace[] without duplicates
 function M.places(answers)
   local places, seen = {}, {}
   for _, answer in ipairs(answers) do
@@ -110,7 +110,7 @@ function M.places(answers)
   return places
 end
 
----Is it a file of the project, and not of a package that the project uses?
+---Does a file belong to the project, and not to a package that the project uses?
 ---@param name string?
 ---@param folders? string[] of the workspace
 function M.is_own(name, folders)
@@ -128,7 +128,7 @@ end
 function M.answer(list)
   local known, result = {}, { files = {}, places = {}, private = 0 }
   local folders = require("claude-code.lib.workspace").folders()
-  ---@return { index?: integer, buf?: integer } index nil for a private file; the buffer if it is modified
+  ---@return { index?: integer, buf?: integer } index is nil for a private file; buf is nil unless it is modified
   local function file_of(place)
     local name = place.path
     local buf = name and paths.loaded_buffer(name)

@@ -1,5 +1,5 @@
---- Requests to the language servers that Neovim runs: asynchronous, limited in time, and cancelled when no one wants
---- the answer any more.
+--- Sends requests to the language servers that Neovim runs, asynchronously and with a time limit, and cancels them when
+--- their task is cancelled.
 local lsp = require("claude-code.lib.lsp")
 local sort = require("claude-code.lib.sort")
 local task = require("claude-code.lib.task")
@@ -8,9 +8,9 @@ local timer = require("claude-code.lib.timer")
 ---ContentModified and ServerCancelled (LSP 3.17, ErrorCodes): the same request may succeed now.
 local AGAIN = { [-32801] = true, [-32802] = true }
 local MAX_REPEATS, REPEAT_MS = 3, 200
----How often it is checked whether the server has ended: Neovim drops the requests of one that has.
+---Interval of checks whether the server has ended: then Neovim drops requests without an answer.
 local CHECK_MS = 200
----A server that takes longer hangs.
+---After this time a server counts as hanging.
 local TIMEOUT_MS = 10000
 
 local M = {}
@@ -23,13 +23,13 @@ function M.state_of(client)
   return { name = client.name, state = state }
 end
 
----@return vim.lsp.Client[] those of the buffer that can answer such a request, by their ids
+---@return vim.lsp.Client[] clients of the buffer that support the method, sorted by id
 function M.capable(buf, method)
   return sort(lsp.clients({ bufnr = buf, method = method }), "id")
 end
 
----@param method? string that they can answer
----@return vim.lsp.Client[] all that run, by their ids
+---@param method? string that they must support
+---@return vim.lsp.Client[] running clients, sorted by id
 function M.running(method)
   return vim.tbl_filter(function(client)
     return client.initialized and not client:is_stopped()
@@ -38,14 +38,14 @@ end
 
 ---@class claude-code.ServerAnswer
 ---@field client vim.lsp.Client
----@field result? any nil if the server has nothing to say
----@field failure? string the server's own error, or why there is no answer
+---@field result? any nil if the server knows nothing
+---@field failure? string error of the server, or the reason why no answer came
 ---@field problem? "ended"|"hangs"
 
 ---@class claude-code.Question
 ---@field method string
 ---@field params table|fun(client: vim.lsp.Client): table
----@field buf? integer its pending changes are sent first
+---@field buf? integer Neovim sends its pending changes first
 
 ---@param done fun(answer: claude-code.ServerAnswer)
 ---@return fun() cancel
@@ -73,7 +73,6 @@ local function ask(client, question, done)
         repeats = repeats + 1
         return timer.once(REPEAT_MS, send)
       end
-      -- JSON's null is nothing, too.
       result = result ~= vim.NIL and result or nil
       finish({ result = result, failure = err and tostring(err.message or err.code) })
     end
@@ -112,7 +111,7 @@ end
 
 ---Asks several questions at once, in a task.
 ---@param list { client: vim.lsp.Client, question: claude-code.Question }[]
----@return claude-code.ServerAnswer[] in the same order
+---@return claude-code.ServerAnswer[] in the order of the questions
 function M.each(list)
   if #list == 0 then
     return {}
@@ -135,9 +134,9 @@ function M.each(list)
   end)
 end
 
----Asks these servers one question, in a task.
+---Asks several servers one question, in a task.
 ---@param clients vim.lsp.Client[]
----@return claude-code.ServerAnswer[] in the same order
+---@return claude-code.ServerAnswer[] in the order of the servers
 function M.all(clients, question)
   return M.each(vim.tbl_map(function(client)
     return { client = client, question = question }
@@ -145,7 +144,7 @@ function M.all(clients, question)
 end
 
 ---@param list claude-code.ServerAnswer[]
----@return claude-code.Failure? if no server gave an answer
+---@return claude-code.Failure? failure if every server failed
 function M.failure_of(list)
   local first = list[1]
   local has_failed = vim.iter(list):all(function(answer)
@@ -157,7 +156,7 @@ function M.failure_of(list)
   end
 end
 
----@return claude-code.LanguageServerState[] of the servers that were asked, by name, each once
+---@return claude-code.LanguageServerState[] states of the servers, sorted by name, without duplicates
 function M.states(answers)
   local by_name = {}
   for _, answer in ipairs(answers) do
@@ -173,8 +172,8 @@ function M.states(answers)
   return sort(vim.tbl_values(by_name), "name")
 end
 
----@param name string of what the servers do not know
----@return claude-code.Failure? if one of the servers is not idle
+---@param name string that the servers do not know
+---@return claude-code.Failure? failure if a server is not idle
 function M.not_ready(answers, name)
   for _, state in ipairs(M.states(answers)) do
     if state.state ~= "idle" then

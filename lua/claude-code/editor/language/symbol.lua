@@ -1,5 +1,5 @@
---- Finds the symbol that Claude means by its name, with a file and a line if Claude knows one, never by a column. Any
---- occurrence will do: the language servers identify it by its definitions.
+--- Finds the symbol that Claude names, with a file and a line if Claude gives them, but without a column. Any
+--- occurrence of the name will do, since language servers identify the symbol by its definitions.
 local api = vim.api
 local files = require("claude-code.editor.language.files")
 local lines = require("claude-code.editor.documents.lines")
@@ -9,27 +9,27 @@ local request = require("claude-code.editor.language.request")
 local task = require("claude-code.lib.task")
 
 local DEFINITION, WORKSPACE = "textDocument/definition", "workspace/symbol"
----A server may know thousands of a short name.
+---A server may know thousands of symbols with a short name.
 local MAX_SYMBOLS = 5000
 
----Claude's line numbers may be older than an edit: the name may be up to this many lines away.
+---How many lines away the name may be, since Claude may have read the line number before an edit.
 local TOLERANCE = 5
 local MAX_OCCURRENCES = 24
 
 local M = {}
 
 ---@class claude-code.SymbolParams
----@field symbol string a name, or one with those around it: "Parser.parse"
----@field file? string[] the possible paths of a file in which it occurs
----@field named? string the first of them, as it was given
+---@field symbol string name, or a qualified one: "Parser.parse"
+---@field file? string[] possible paths of a file in which it occurs
+---@field named? string path as Claude gave it
 ---@field line? integer 1-based
 ---@field changes? claude-code.ChangedFile[]
 
----@class claude-code.Symbol : claude-code.Occurrence where servers are asked
----@field name string without those around it
+---@class claude-code.Symbol : claude-code.Occurrence
+---@field name string unqualified
 ---@field definitions claude-code.ServerPlace[]
 ---@field answers claude-code.ServerAnswer[]
----@field candidates? claude-code.ServerPlace[] where each is defined, if several symbols have the name
+---@field candidates? claude-code.ServerPlace[] definitions, if several symbols have the name
 
 ---@return claude-code.Occurrence[] of the name as a whole word
 local function in_row(buf, name, row)
@@ -42,7 +42,7 @@ local function in_row(buf, name, row)
   return list
 end
 
----@return claude-code.Occurrence[] on that row, or on the nearest one that has some
+---@return claude-code.Occurrence[] on that row, or on the nearest row with the name
 local function near(buf, name, row)
   for distance = 0, TOLERANCE do
     for _, other in ipairs({ row + distance, row - distance }) do
@@ -55,7 +55,7 @@ local function near(buf, name, row)
   return {}
 end
 
----@return claude-code.Occurrence[] the first ones in the buffer
+---@return claude-code.Occurrence[] the first MAX_OCCURRENCES in the buffer
 local function all(buf, name)
   local list = {}
   for i, line in ipairs(api.nvim_buf_get_lines(buf, 0, -1, false)) do
@@ -66,10 +66,9 @@ local function all(buf, name)
   return vim.list_slice(list, 1, MAX_OCCURRENCES)
 end
 
----Occurrences with a definition in common are one symbol. An occurrence belongs to its own place, too:
----clangd leads from a definition to its prototype, and from there back.
----@return { occurrence: claude-code.Occurrence, places: claude-code.ServerPlace[] }[] groups each one symbol
----@return claude-code.ServerAnswer[]
+---Groups occurrences by symbol: those with a common definition belong together. The place of an occurrence counts as
+---its definition, too, since clangd leads from a definition to its prototype, and from there back.
+---@return { occurrence: claude-code.Occurrence, places: claude-code.ServerPlace[] }[], claude-code.ServerAnswer[]
 local function groups_of(list)
   local questions, about = {}, {}
   for _, at in ipairs(list) do
@@ -96,17 +95,12 @@ local function groups_of(list)
       if by_key[key] ~= into then
         table.insert(into.places, place)
       end
-      -- clangd leads from comments to a definition, too, and to nothing else.
+      -- Prefer the definition: clangd also leads there from a comment, but answers nothing else about the comment.
       into.occurrence = key == own and about[i] or into.occurrence
       by_key[key], by_key[own] = into, into
     end
   end
   return groups, answers
-end
-
-local function symbol_of(at, definitions, name, answers)
-  local about = { name = name, definitions = definitions, answers = answers }
-  return vim.tbl_extend("error", about, at)
 end
 
 local function in_file(params, name)
@@ -128,7 +122,8 @@ local function in_file(params, name)
     return nil, failure
   end
   local first = groups[1] or { occurrence = list[1], places = {} }
-  local symbol = symbol_of(first.occurrence, first.places, name, answers)
+  local symbol = { name = name, definitions = first.places, answers = answers }
+  symbol = vim.tbl_extend("error", symbol, first.occurrence)
   if #groups > 1 and not row then
     symbol.candidates = vim.tbl_map(function(group)
       return group.places[1]
@@ -137,9 +132,9 @@ local function in_file(params, name)
   return symbol
 end
 
----Splits a symbol's name as Claude and servers give it: `Parser.parse`, `parser::parse`, `Parser#parse`. Servers add
----parameters, the package, a receiver (gopls: "(*Square).Area") or a whole head (rust-analyzer: "impl Shape for
----Square").
+---Splits qualified names: `Parser.parse`, `parser::parse`, `Parser#parse`. Servers may add parameters, a package, a
+---receiver (gopls: "(*Square).Area") or a declaration (rust-analyzer: "impl Shape for Square").
+---@return string name, string? parent
 local function parts_of(name)
   name = name:match("^impl.*%sfor%s+(.+)") or name
   name = name:gsub("^%(%*?([^%)%[]+)[^%)]*%)", "%1")
@@ -152,8 +147,8 @@ end
 
 ---@alias claude-code.WorkspaceSymbol { container?: string, place: claude-code.ServerPlace, client: vim.lsp.Client }
 
----@param name string not empty: some servers would answer with all symbols
----@return claude-code.WorkspaceSymbol[] of the project with that name, without those in private files
+---@param name string not empty, since some servers would answer with all symbols
+---@return claude-code.WorkspaceSymbol[] with that name, outside of private files
 ---@return claude-code.ServerAnswer[]
 local function find(name)
   local found, seen = {}, {} ---@type claude-code.WorkspaceSymbol[], table<string, true>
@@ -180,7 +175,7 @@ local function find(name)
   return found, answers
 end
 
----@return claude-code.WorkspaceSymbol[] those that pass the test; all if none does
+---@return claude-code.WorkspaceSymbol[] those that pass the test, or else all
 local function preferred(list, test)
   local some = vim.tbl_filter(test, list)
   return #some > 0 and some or list
@@ -192,7 +187,7 @@ local function at_place(found, name)
   if not buf then
     return nil, failure
   end
-  -- Some servers give the range of the whole declaration.
+  -- Some servers give the range of the whole declaration, which does not begin with the name.
   local at = position.occurrence(buf, found.place)
   local list = near(buf, name, found.place.row)
   local is_exact = vim.iter(list):any(function(one)
@@ -200,7 +195,8 @@ local function at_place(found, name)
   end)
   at = is_exact and at or list[1] or at
   local own = position.own_place(at, found.place.encoding)
-  return symbol_of(at, { own }, name, { { client = found.client } })
+  local symbol = { name = name, definitions = { own }, answers = { { client = found.client } } }
+  return vim.tbl_extend("error", symbol, at)
 end
 
 local function in_project(params, name, parent)
@@ -229,7 +225,7 @@ local function in_project(params, name, parent)
   return { name = name, definitions = {}, answers = answers, candidates = places }
 end
 
----Finds it in a task, once buffers and servers have taken over what was written outside.
+---Finds the symbol in a task, after buffers and servers have noticed what other programs wrote.
 ---@param params claude-code.SymbolParams
 ---@return claude-code.Symbol?, claude-code.Failure?
 function M.find(params)

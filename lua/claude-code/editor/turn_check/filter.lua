@@ -1,4 +1,4 @@
---- Selects the problems of edited files that count by the user's options.
+--- Selects the problems of edited files that count according to the user's options.
 local globs = require("claude-code.editor.privacy.glob")
 local path = require("claude-code.editor.documents.path")
 
@@ -6,8 +6,8 @@ local M = {}
 
 local LEVELS = { error = 1, warning = 2, information = 3, hint = 4 }
 
----Matches globs with the path below each workspace folder and the whole path; one without a slash also with the file's
----name.
+---Matches globs against the whole path and the path below each workspace folder; a glob without a slash also against
+---the file's name.
 local function is_ignored(file, ignored)
   if #ignored == 0 then
     return false
@@ -27,7 +27,7 @@ local function is_ignored(file, ignored)
   end)
 end
 
----Occurrences of each problem at any place, as edits above a problem move it.
+---Number of occurrences of each problem, regardless of its place, which edits above it change.
 ---@alias claude-code.ProblemCounts table<string, integer>
 
 local function key(item)
@@ -45,7 +45,7 @@ function M.count(items)
 end
 
 ---@param counts claude-code.ProblemCounts
----@return claude-code.Diagnostic[] without counted ones
+---@return claude-code.Diagnostic[] without those that were counted
 function M.new_since(items, counts)
   local left = vim.deepcopy(counts)
   return vim.tbl_filter(function(item)
@@ -59,7 +59,7 @@ function M.new_since(items, counts)
 end
 
 ---@param file string real path
----@param before? claude-code.ProblemCounts when the session found the file; nil: unknown
+---@param before? claude-code.ProblemCounts before the session's first edit; nil: unknown
 ---@return claude-code.Diagnostic[]
 function M.counted(file, items, before)
   local options = require("claude-code.config").get().diagnostics

@@ -1,5 +1,5 @@
---- Reports to the hooks of a Claude CLI the problems of files that the session has edited since Claude was last allowed
---- to stop.
+--- Reports problems to the hooks of a Claude CLI: those in files that the session has edited since Claude was last
+--- allowed to stop.
 local filter = require("claude-code.editor.turn_check.filter")
 local path = require("claude-code.editor.documents.path")
 local pending = require("claude-code.editor.diagnostics.pending")
@@ -8,19 +8,19 @@ local sessions = require("claude-code.editor.turn_check.sessions")
 local sources = require("claude-code.sessions.sources")
 local unchecked = require("claude-code.editor.turn_check.unchecked")
 
----Problems that a summary quotes.
+---Number of problems that a summary quotes.
 local QUOTED = 5
 
 local M = {
-  ---How long an edit waits for language servers if it reports new problems.
+  ---How long the hook of an edit waits for language servers.
   AFTER_EDIT_MS = 1500,
   ---How long the end of a turn waits for language servers.
   DEADLINE_MS = 2000,
-  ---How long it waits in all, once, while a server starts or indexes ($/progress).
+  ---How long the end of a turn waits, once, for a server that starts or indexes ($/progress).
   BUSY_DEADLINE_MS = 30000,
 }
 
----A session starts, resumes, or was cleared.
+---A session has started, was resumed or cleared.
 ---@param params claude-code.SessionParams|{ source?: string }
 function M.start(params)
   sources.on_hook(params, "idle")
@@ -36,7 +36,7 @@ function M.finish(params)
   sessions.finish(params)
 end
 
----Claude sees new diagnostics if the CLI is connected to Neovim as its IDE.
+---Is the CLI connected to Neovim as its IDE? Then Claude sees new diagnostics anyway.
 ---@param pid? integer of the CLI
 local function is_connected(pid)
   return pid ~= nil
@@ -49,9 +49,9 @@ end
 ---@field path string absolute
 ---@field created? boolean the edit made the file
 
----A file was edited: its buffer shows that, and language servers see it.
+---A file was edited.
 ---@param params claude-code.EditParams
----@return { report: boolean, timeout_ms: integer }? `report`: the hook waits for new problems, which Claude gets now
+---@return { report: boolean, timeout_ms: integer }? `report`: the hook waits for new problems and shows them to Claude
 function M.edited(params)
   sources.on_hook(params, "working")
   local session = sessions.of(params)
@@ -67,9 +67,9 @@ function M.edited(params)
   return { report = report, timeout_ms = M.AFTER_EDIT_MS }
 end
 
----Counts files that language servers changed for a session as edited by it.
+---Language servers have changed files for a session, which count as edited by it.
 ---@param params { session?: string, pid?: integer, edits: { path: string, created: boolean }[] }
----@return { session?: string } its id, if its hooks report here
+---@return { session?: string } id, if the hooks of the session report here
 function M.changed(params)
   local session = sessions.of_server(params.session, params.pid)
   for _, edit in ipairs(session and params.edits or {}) do
@@ -78,7 +78,7 @@ function M.changed(params)
   return session and { session = session.id } or vim.empty_dict()
 end
 
----Finds the problems that the last edit of a file has caused.
+---Finds the problems that the last edit of a file caused.
 ---@param params claude-code.EditParams
 ---@return table? result of session_new_problems in src/editor/methods.ts
 function M.new_problems(params)
@@ -96,7 +96,7 @@ function M.new_problems(params)
   return { settled = not pending.is_pending(buf), known = file.edited ~= nil, items = items }
 end
 
----@return boolean will a language server report on it once it has started or indexed?
+---Will a language server report on the file once it has started or indexed?
 local function is_busy(edited)
   return edited.is_attaching
     or vim.iter(edited.missing):any(function(missing)
@@ -104,7 +104,7 @@ local function is_busy(edited)
     end)
 end
 
----Claude wants to stop: sums up the problems in files that the session has edited; nil without edits.
+---Claude wants to stop: sums up problems in files that the session has edited; nil if it has edited no file.
 ---@param params claude-code.SessionParams|{ prompt?: string }
 ---@return table? result of session_summary in src/editor/methods.ts
 function M.summary(params)
@@ -149,9 +149,9 @@ function M.blocked(params)
   end
 end
 
----Claude may stop: later edits count for its next turn.
----@param params claude-code.SessionParams|{ waited?: boolean } `waited`: the hook did, for language servers
----@return { unknown?: string } message if it waited in vain
+---Claude may stop; later edits belong to its next turn.
+---@param params claude-code.SessionParams|{ waited?: boolean } `waited`: the hook has waited for language servers
+---@return { unknown?: string } message if it has waited in vain
 function M.allowed(params)
   sources.on_hook(params, "done")
   local session = sessions.of(params)
@@ -160,7 +160,7 @@ function M.allowed(params)
 end
 
 ---@param params { session?: string, pid?: integer }
----@return claude-code.Problems of the files that the session has edited; `unknown` names missing reports
+---@return claude-code.Problems in files that the session has edited; `unknown` lists missing reports
 function M.problems(params)
   local session = sessions.of_server(params.session, params.pid)
   local list, settled = {}, true

@@ -1,5 +1,5 @@
---- The Claude sessions whose hooks report to this Neovim, and the files that each has edited. Neovim keeps them, as
---- they must outlive the executable.
+--- Keeps the Claude sessions that have hooks reporting to this Neovim, and the files that each session has edited. They
+--- outlive the executable.
 local uv = vim.uv
 local auto_reload = require("claude-code.editor.documents.auto_reload")
 local background = require("claude-code.editor.documents.background")
@@ -11,39 +11,38 @@ local pending = require("claude-code.editor.diagnostics.pending")
 local privacy = require("claude-code.editor.privacy")
 local writes = require("claude-code.editor.diagnostics.writes")
 
----Limits the sessions that ended without a hook (SIGKILL).
+---Limits sessions that have ended without a hook (SIGKILL).
 local MAX_SESSIONS = 50
 
 local M = {}
 
 ---@class claude-code.CheckedSession
 ---@field id string
----@field installation string whose hooks count
+---@field installation string hooks of other installations are ignored
 ---@field pid? integer of the CLI
----@field active number ms, time of its last hook
+---@field active number time of its last hook in ms
 ---@field files table<string, claude-code.SessionFile> by real path
----@field blocks table<string, integer> how often it was blocked, by prompt
+---@field blocks table<string, integer> how often it was not allowed to stop, by prompt
 
 ---@class claude-code.SessionFile
----@field before? claude-code.ProblemCounts when the session found it; nil: unknown
----@field edited? claude-code.ProblemCounts when the last edit found it; nil: unknown
----@field unchecked? true a turn ended before language servers had reported on it
+---@field before? claude-code.ProblemCounts before the first edit; nil: unknown
+---@field edited? claude-code.ProblemCounts before the last edit; nil: unknown
+---@field unchecked? true a turn ended before language servers reported on the file
 ---@field late? true its problems were found after the turn
 
 ---@class claude-code.SessionParams : claude-code.HookParams
 ---@field installation string
 
 local sessions = {} ---@type table<string, claude-code.CheckedSession>
----Problems of each file before its last write outside of Neovim, by real path.
+---Problems of files before another program last wrote to them, by real path.
 local before = {} ---@type table<string, claude-code.ProblemCounts>
----Not nil while there is a session.
-local cancel_writes ---@type fun()?
+local cancel_writes ---@type fun()? nil: there is no session
 
----@param buf integer whose servers have not yet seen the text of a reload
+---Counts problems before servers see the text of a reload.
 local function on_write(buf, event)
   local name = event == "FileChangedShellPost" and path.of_buffer(buf)
   local real = name and path.real(name)
-  -- If a report was pending, the diagnostics are older than the edit before this one, as are our counts.
+  -- If a report was still pending, the diagnostics are those from before an earlier edit, and so are our counts.
   if real and not (before[real] and pending.was_pending(buf)) then
     before[real] = filter.count(diagnostics.items(buf))
   end
@@ -59,7 +58,7 @@ local function forget(session)
   end
 end
 
----@return claude-code.CheckedSession[] by the time of their last hook, latest first
+---@return claude-code.CheckedSession[] the one with the latest hook first
 function M.list()
   local list = vim.tbl_values(sessions)
   table.sort(list, function(a, b)
@@ -68,9 +67,9 @@ function M.list()
   return list
 end
 
----Finds or adds the session of a hook; nil if hooks of another installation report on it.
+---Finds or adds the session of a hook.
 ---@param params claude-code.SessionParams
----@return claude-code.CheckedSession?
+---@return claude-code.CheckedSession? session nil if it belongs to another installation
 function M.of(params)
   local id = params.session
   local session = sessions[id]
@@ -101,16 +100,15 @@ function M.finish(params)
   end
 end
 
----@param real string real path
----@return boolean has a session edited this file?
+---Has a session edited the file with this real path?
 function M.has_edited(real)
   return vim.iter(pairs(sessions)):any(function(_, session)
     return session.files[real] ~= nil
   end)
 end
 
----Finds the session of a stdio server by its id, or by its CLI, whose session id changes with /clear. A server that
----knows neither gets the session of the last hook.
+---Finds the session of a stdio server by its id, or by the process of its CLI, since /clear changes the id. A server
+---that knows neither gets the session with the latest hook.
 ---@param id? string
 ---@param pid? integer
 ---@return claude-code.CheckedSession?
@@ -123,7 +121,7 @@ end
 local function show_to_servers(real, created)
   local open = path.loaded_buffer(real)
   if created or not open then
-    -- A new file had no problems; those of another file are unknown.
+    -- A new file had no problems; the earlier problems of another file are unknown.
     before[real] = created and {} or nil
   end
   if not open then
@@ -136,9 +134,9 @@ local function show_to_servers(real, created)
   return open
 end
 
----Shows an edit of the session to the buffer of the file and to language servers.
+---Notes an edit of the session, and shows it to the file's buffer and to language servers.
 ---@param real string real path
----@param created boolean the edit made the file
+---@param created boolean the edit created the file
 function M.edited(session, real, created)
   local buf = show_to_servers(real, created)
   if buf then
@@ -150,13 +148,13 @@ function M.edited(session, real, created)
   session.files[real] = file
 end
 
----@return boolean does the file exist, and may Claude see it?
+---Does the file exist, and may Claude see it?
 local function is_present(real)
   return not privacy.is_private(real) and uv.fs_stat(real) ~= nil
 end
 
 ---@param real string real path
----@return integer? buf of an edited file; nil if it is private, deleted or closed
+---@return integer? buf nil if the file is private, deleted or closed
 function M.open_buffer(real)
   return is_present(real) and path.loaded_buffer(real) or nil
 end
@@ -166,7 +164,7 @@ end
 ---@field items claude-code.Diagnostic[]
 ---@field file claude-code.SessionFile
 ---@field is_attaching boolean a language server may still be started for it
----@field is_pending boolean a report of a language server may still come
+---@field is_pending boolean a language server may still report
 ---@field missing claude-code.MissingReport[]
 
 local function describe(real, file, buf, was_open)
@@ -183,9 +181,9 @@ local function describe(real, file, buf, was_open)
   }
 end
 
----Loads files again that were closed, as they still have their problems, on which servers report later.
----@return claude-code.EditedFile[] sorted by path, without private and deleted files
----@return boolean settled nothing is pending, except on unchecked files
+---Loads files again that the user has closed, since they still have their problems.
+---@return claude-code.EditedFile[] files sorted by path, without private and deleted ones
+---@return boolean settled no report is pending, except on unchecked files
 function M.edited_files(session)
   local list, settled = {}, true
   for real, file in pairs(session.files) do

@@ -1,4 +1,4 @@
---- Shows the user problems in files on which language servers report only after Claude's turn.
+--- Shows the user problems that language servers report only after Claude's turn.
 local counted = require("claude-code.lib.text").count
 local filter = require("claude-code.editor.turn_check.filter")
 local path = require("claude-code.editor.documents.path")
@@ -7,7 +7,7 @@ local servers = require("claude-code.editor.diagnostics.servers")
 local sessions = require("claude-code.editor.turn_check.sessions")
 local timer = require("claude-code.lib.timer")
 
----Reports within this time are one batch.
+---Reports within this time lead to one message.
 local BATCH_MS = 300
 
 local STATES = {
@@ -20,11 +20,10 @@ local STATES = {
 
 local M = {}
 
----@type fun()?
-local cancel_watch
+local cancel_watch ---@type fun()?
 
 ---@param list claude-code.EditedFile[]
----@return claude-code.EditedFile[] that lack a report, except unchecked ones
+---@return claude-code.EditedFile[] files without a report, except unchecked ones
 function M.missing(list)
   return vim.tbl_filter(function(edited)
     return #edited.missing > 0 and not edited.file.unchecked
@@ -32,7 +31,7 @@ function M.missing(list)
 end
 
 ---@param list claude-code.EditedFile[]
----@return string? reasons "gopls is still indexing"; nil if no report is missing
+---@return string? reasons such as "gopls is still indexing"; nil if no report is missing
 function M.reasons(list)
   local reasons = {}
   for _, edited in ipairs(list) do
@@ -47,7 +46,7 @@ function M.reasons(list)
 end
 
 ---@param list claude-code.EditedFile[]
----@return string? text "diagnostics of 2 files unknown (gopls is still indexing)"
+---@return string? text such as "diagnostics of 2 files unknown (gopls is still indexing)"
 function M.describe(list)
   list = vim.tbl_filter(function(edited)
     return #edited.missing > 0
@@ -69,7 +68,7 @@ local function problems_of(real, file)
   end, filter.counted(real, items, file.before))
 end
 
----@return string "2 errors, 1 warning"
+---@return string text such as "2 errors, 1 warning"
 local function count_text(counts)
   local parts = {}
   for severity, name in ipairs({ "error", "warning", "note", "hint" }) do
@@ -95,8 +94,8 @@ local function report(problems, name)
   )
 end
 
----@param found claude-code.FileProblem[] changed
----@return boolean is a report still missing?
+---@param found claude-code.FileProblem[] gets more problems
+---@return boolean waits a report is still missing
 local function review_session(session, found)
   local waits = false
   for real, file in pairs(session.files) do
@@ -167,8 +166,8 @@ function M.leave(session, waited)
   return M.describe(unknown)
 end
 
----Collects problems that were found after Claude's turn in files that it has not edited since. If several sessions run
----in this Neovim, takes those of one, preferably the current one.
+---Collects problems that were found after Claude's turn, in files that it has not edited since. If several sessions
+---run, chooses one with such problems, preferably the current one.
 ---@return claude-code.FileProblem[], integer? n of that session, if several run
 function M.problems()
   local rows = require("claude-code.sessions")

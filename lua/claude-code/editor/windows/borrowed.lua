@@ -1,6 +1,6 @@
---- Borrows a window of the user's for one of our buffers, and gives it back as it was; or uses a new one. Closing our
---- buffer must not close the user's window, nor Neovim if it is the last one: a spare window with its file takes its
---- place.
+--- Borrows one of the user's windows for our buffer and gives it back as it was, or uses a new window. If the user
+--- closes our buffer, a spare window with the user's file takes the place of the window, so that neither the window
+--- nor, if it was the last one, Neovim closes.
 local api, fn = vim.api, vim.fn
 local autocommands = require("claude-code.lib.autocommands")
 local layout = require("claude-code.editor.windows.layout")
@@ -9,25 +9,25 @@ local windows = require("claude-code.editor.windows")
 
 ---@class claude-code.Borrowed
 ---@field win integer
----@field is_new boolean it is not the user's
+---@field is_new boolean we opened the window; fields about the user's buffer are missing
 ---@field private shown integer our buffer
 ---@field private options table<string, any>
----@field private buf integer that it showed
----@field private name string of `buf`, full
+---@field private buf integer the user's buffer
+---@field private name string of `buf`
 ---@field private bufhidden string of `buf`
 ---@field private is_listed boolean
 ---@field private view vim.fn.winsaveview.ret
 ---@field private alternate integer buffer that CTRL-^ led to, or -1
 ---@field private events? claude-code.Autocommands
----@field private sizes? claude-code.SavedLayout before the spare opened
----@field private spare? integer takes the place of the window that the user is closing
+---@field private sizes? claude-code.SavedLayout before the spare window opened
+---@field private spare? integer window that is about to take the place of the closing one
 ---@field private was_inside? boolean the cursor was in the window when it closed
 local Borrowed = {}
 Borrowed.__index = Borrowed
 
 local M = {}
 
----Groups need distinct names: one may end after the next one of its window has begun.
+---Numbers the groups of autocommands: a group may end after the next group of its window has begun.
 local count = 0
 
 ---@param buf integer our buffer, which `win` shows
@@ -37,7 +37,7 @@ function M.new(win, buf)
   return setmetatable(fields, Borrowed)
 end
 
----Shows `buf` in a window of the user's, and keeps the buffer there even with 'nohidden' or 'bufhidden'.
+---Shows our buffer in a user's window, and keeps the user's buffer loaded even with 'nohidden' or 'bufhidden'.
 ---@return claude-code.Borrowed
 function M.take(win, buf)
   local before = api.nvim_win_get_buf(win)
@@ -62,7 +62,7 @@ function M.take(win, buf)
   return borrowed
 end
 
----Keeps the place of a window of the user's.
+---Opens a spare window when the user closes the borrowed one.
 function Borrowed:keep_place()
   if self.is_new then
     return
@@ -70,13 +70,11 @@ function Borrowed:keep_place()
   count = count + 1
   self.events = autocommands.new("spare." .. count)
   self.events:on("QuitPre", function()
-    -- Then that other window with our buffer closes.
     if api.nvim_get_current_win() ~= self.win and api.nvim_get_current_buf() == self.shown then
-      return
+      return -- Another window with our buffer closes.
     end
     self:open_spare()
-    -- :quit may have failed.
-    vim.schedule(function()
+    vim.schedule(function() -- :quit may have failed.
       if self.spare and windows.shows(self.win, self.shown) then
         pcall(windows.noautocmd, function()
           self:close_spare()
@@ -85,7 +83,7 @@ function Borrowed:keep_place()
     end)
   end, { buffer = self.shown })
   self.events:on("WinClosed", function()
-    -- :only in another window, or :tabclose, closes it for good.
+    -- :only in another window and :tabclose may close it for good.
     if api.nvim_get_current_win() == self.win and not windows.is_last(self.win) then
       self:open_spare()
     end
@@ -100,7 +98,7 @@ function Borrowed:open_spare()
   self.was_inside = api.nvim_get_current_win() == self.win
   self.sizes = layout.save()
   self.buf = self:load() and self.buf or api.nvim_create_buf(true, false)
-  -- If there is no room below, there may be some beside.
+  -- There may be room at the side, but not below.
   for _, split in ipairs({ "below", "right" }) do
     pcall(windows.noautocmd, function()
       self.spare = self.spare
@@ -118,8 +116,8 @@ function Borrowed:close_spare()
   self.spare = nil
 end
 
----The spare stays if the window has closed.
----@return integer? instead window that has taken its place
+---Closes the spare window, unless it is needed.
+---@return integer? instead window that has taken the place of the borrowed one
 function Borrowed:settle_place()
   local events, instead = self.events, self.spare
   self.events = nil
@@ -132,8 +130,7 @@ function Borrowed:settle_place()
   elseif instead and api.nvim_win_is_valid(instead) then
     layout.replace(self.sizes, self.win, instead)
     layout.restore_sizes(self.sizes)
-    -- Otherwise the user has opened something there.
-    if api.nvim_win_get_buf(instead) == self.buf then
+    if api.nvim_win_get_buf(instead) == self.buf then -- The user has opened nothing else there.
       self:give_back(instead)
     end
     if self.was_inside then
@@ -143,9 +140,9 @@ function Borrowed:settle_place()
   end
 end
 
----Reads the user's buffer again if it was unloaded or wiped out without a window.
+---Reads the user's buffer again if it was unloaded or wiped out in the meantime.
 ---@private
----@return boolean loaded
+---@return boolean is_loaded
 function Borrowed:load()
   if not api.nvim_buf_is_valid(self.buf) then
     if self.name == "" then
@@ -164,8 +161,8 @@ function Borrowed:load()
   return ok
 end
 
----Gives the window back, or lets `win` take its place; closes it if it is new.
----@param win? integer
+---Gives the window back, or closes it if it is new.
+---@param win? integer takes its place
 function Borrowed:give_back(win)
   win = win or self.win
   if self.is_new then
@@ -176,18 +173,18 @@ function Borrowed:give_back(win)
   windows.show(win, self.buf)
   windows.set_options(win, self.options)
   api.nvim_win_call(win, function()
-    -- A window that takes its place has another alternate buffer.
+    -- The window that takes its place has another alternate buffer.
     if fn.bufnr("#") ~= self.alternate and fn.bufexists(self.alternate) == 1 then
       fn.setreg("#", self.alternate)
     end
     fn.winrestview(self.view)
-    -- Neovim scrolls by the row of the cursor if the window grows: winline() computes it.
+    -- winline() updates the row of the cursor, by which Neovim scrolls when the window grows.
     fn.winline()
   end)
 end
 
 ---Restores options after the user has opened something else in the window.
----@param names string[] of the options that we changed
+---@param names string[] options that we changed
 ---@param win? integer
 function Borrowed:release(names, win)
   local values = {}
@@ -203,8 +200,8 @@ function Borrowed:restore_bufhidden()
   end
 end
 
----@param names string[] of the options that we changed
----@return integer? instead window that has taken its place
+---@param names string[] options that we changed
+---@return integer? instead window that has taken the place of the borrowed one
 function Borrowed:finish(names)
   local instead = self:settle_place()
   if windows.shows(self.win, self.shown) then

@@ -1,4 +1,4 @@
---- Decides when something that appears may take the cursor, and moves it to another window and back.
+--- Decides when something new on screen may take the cursor; moves the cursor to another window and back.
 local api, fn = vim.api, vim.fn
 local blocked = require("claude-code.editor.input.blocked")
 local keyboard = require("claude-code.editor.input.keyboard")
@@ -10,25 +10,25 @@ local M = {}
 
 ---@class claude-code.Origin place of the user
 ---@field win integer
----@field terminal boolean it was in terminal mode
+---@field terminal boolean the user was in terminal mode
 
----Delay and number of requests for terminal mode.
+---Delay between, and number of, requests for terminal mode.
 local RETRY_MS, TRIES = 20, 10
 
----Window that is about to return to terminal mode, or 0: `mode()` does not show that.
+---Window that is about to return to terminal mode, which `mode()` does not show, or 0.
 local returning = 0
 
 local function in_terminal()
   return api.nvim_get_mode().mode == "t"
 end
 
----@return integer ms without a key after which the user is not typing
+---@return integer ms without a key after which the user counts as not typing
 function M.pause_ms()
-  -- A user who writes a prompt pauses for thought.
+  -- A user who writes a prompt pauses to think.
   return keyboard.QUIET_MS * (in_terminal() and 2 or 1)
 end
 
----@return integer ms left of that pause
+---@return integer ms of that pause that are still missing
 function M.ms_until_idle()
   return math.ceil(math.max(0, M.pause_ms() - keyboard.idle_ms()))
 end
@@ -37,7 +37,7 @@ local function in_claudes_terminal()
   return vim.b.claude_code_terminal == true
 end
 
----May something that appears change windows and take the cursor? Typing in a terminal counts like insert mode.
+---May something new change windows and take the cursor? Typing in a terminal counts like insert mode.
 ---@param asked? boolean the user has asked for it
 ---@return claude-code.MayChange
 function M.may_change(asked)
@@ -47,37 +47,37 @@ function M.may_change(asked)
   elseif M.ms_until_idle() > 0 then
     return in_terminal() and "no_focus" or "nothing"
   end
-  -- The next key has another meaning in a prompt, a commit message, a list, the help, or another terminal.
+  -- In a prompt, a commit message, a list, the help, or another terminal, the next key is meant for that.
   local is_file = vim.bo.buftype == "" and vim.bo.bufhidden == "" and not vim.bo.modified
   local may_take_cursor = is_file and not path.is_message(0) or in_claudes_terminal()
   return (asked or may_take_cursor) and "all" or "no_focus"
 end
 
----@return boolean is the cursor in a float other than Claude's terminal, which gives way?
+---Is the cursor in a float, other than that of Claude's terminal?
 function M.is_in_float()
   return windows.is_floating(0) and not in_claudes_terminal()
 end
 
 local function is_busy_by_state()
-  -- A float with a file stays, as in zen-mode; a diff gets its own tab page.
+  -- A float with a file (zen-mode) does not matter: a diff gets its own tab page.
   local is_behind_float = M.is_in_float() and vim.bo.buftype ~= ""
   return is_behind_float or fn.reg_recording() ~= "" or fn.reg_executing() ~= ""
 end
 
----@param in_key? boolean a key or command of the user's is being executed
----@return boolean does the next key belong to an action of the user's, although in normal mode?
+---Does the next key belong to something that the user is doing, although Neovim is in normal mode?
+---@param in_key? boolean Neovim is executing a key or command of the user
 function M.is_busy(in_key)
-  -- The mode is "n" also in getchar(). state("S") is set if Neovim waits for a key that is not a command, and while a
-  -- command is executed (measured with 0.10.4 and 0.12.4).
+  -- The mode is also "n" in getchar(). state("S") is set while Neovim waits for a key that is not a command, and while
+  -- it executes a command (measured with 0.10.4 and 0.12.4).
   local waits_for_key = not in_key and api.nvim_get_mode().mode == "n" and fn.state("S") ~= ""
   return waits_for_key or is_busy_by_state()
 end
 
----Calls once, when the user has finished what keeps them busy.
+---Calls back once, when the user is no longer busy.
 function M.after_busy(callback)
   local events = { "SafeState", "WinEnter", "WinClosed", "RecordingLeave" }
   blocked.on_next(events, callback, function(event)
-    -- SafeState comes again after anything scheduled.
+    -- SafeState comes again after each scheduled function.
     return event ~= "SafeState" or not is_busy_by_state()
   end)
 end
@@ -99,9 +99,9 @@ function M.take(win, origin)
   end)
 end
 
----Runs `work`, which uses buffers without a window, in a window without a terminal. Neovim shows such a buffer in a
----hidden window as wide as the screen. A terminal in the current window would get that width until it is resized
----(measured with 0.10.4 and 0.12.4), and the CLI would draw lines that are cut off.
+---Runs `work`, which uses buffers without a window, in a window without a terminal. Neovim shows such buffers in a
+---hidden window of the screen's width, and would give this width to a terminal in the current window until its next
+---resize (measured with 0.10.4 and 0.12.4): the CLI would draw lines that are too long.
 function M.outside_terminal(work)
   local function has_terminal(win)
     return vim.bo[api.nvim_win_get_buf(win)].buftype == "terminal"
@@ -117,9 +117,9 @@ function M.outside_terminal(work)
   end
 end
 
----Begins insert or terminal mode in the current window. TODO(0.10): a terminal mode that is about to end also ends one
----requested in the meantime, so try again until it has begun.
----@param is_due fun(): boolean called before the next try
+---Begins insert or terminal mode in the current window. TODO(0.10): the pending end of an earlier terminal mode cancels
+---the request, so try again until the mode has begun.
+---@param is_due fun(): boolean decides before each further try
 ---@param tries? integer
 function M.begin_insert_mode(is_due, tries)
   tries = tries or TRIES
@@ -135,8 +135,8 @@ function M.begin_insert_mode(is_due, tries)
   end)
 end
 
----Restores the window, the "previous window" and the mode. Called with autocommands off.
----@param previous integer the window that CTRL-W p led to, or 0
+---Restores the window, the "previous window" and the mode. Call it with autocommands off.
+---@param previous integer window that CTRL-W p led to, or 0
 function M.give_back(origin, previous)
   if not api.nvim_win_is_valid(origin.win) then
     return

@@ -1,10 +1,10 @@
---- Finds windows of the user's that may show a file, and shows it there without changing jump list and alternate file.
+--- Finds windows that may show a file, and shows buffers without changing the jump list and the alternate file.
 local api, fn = vim.api, vim.fn
 local finally = require("claude-code.lib.finally")
 
 local M = {}
 
----Plugins such as scope.nvim, which keeps listed buffers by tab page, need these events of the user's tab pages.
+---Fires the events of the user's tab pages, which plugins such as scope.nvim need: it keeps listed buffers by tab page.
 local function report_tab_pages(from)
   local here = api.nvim_get_current_tabpage()
   for _, event in ipairs(here ~= from and { "TabLeave", "TabEnter" } or {}) do
@@ -17,8 +17,8 @@ local function report_tab_pages(from)
   end
 end
 
----Runs `work` without autocommands, except those of the user's tab pages that it leaves and enters, and without
----Neovim's messages about files. Errors are passed on.
+---Runs `work` without autocommands, except for TabLeave and TabEnter of the user's tab pages, and without Neovim's
+---messages about files. Passes errors on.
 function M.noautocmd(work)
   local ignored, shortmess, tab = vim.o.eventignore, vim.o.shortmess, api.nvim_get_current_tabpage()
   vim.o.eventignore = "all"
@@ -30,7 +30,7 @@ function M.noautocmd(work)
 end
 
 ---@param win? integer
----@return boolean does the window exist and show the buffer?
+---Does the window exist and show the buffer?
 function M.shows(win, buf)
   return win ~= nil and api.nvim_win_is_valid(win) and api.nvim_win_get_buf(win) == buf
 end
@@ -39,7 +39,7 @@ function M.is_floating(win)
   return api.nvim_win_get_config(win).relative ~= ""
 end
 
----@return boolean is it the only non-floating window of its tab page?
+---Is it the only non-floating window of its tab page?
 function M.is_last(win)
   local tab = api.nvim_win_get_tabpage(win)
   return vim.iter(api.nvim_tabpage_list_wins(tab)):all(function(other)
@@ -47,7 +47,7 @@ function M.is_last(win)
   end)
 end
 
----@return boolean is it for files, and not a terminal, tree, list, float, preview, diff, 'winfixbuf' or ours to follow?
+---Is the window for files, and not a terminal, a tree, a list, a preview, a diff, or our window that follows Claude?
 local function is_normal(win)
   local options = vim.wo[win]
   return not M.is_floating(win)
@@ -56,7 +56,8 @@ local function is_normal(win)
     and not (options.previewwindow or options.diff or options.winfixbuf)
 end
 
----@param first table<integer, integer> ranks of the windows that come first, above any number of cells
+---Sorts windows by size.
+---@param first table<integer, integer> ranks of windows that come before all others
 local function sort(wins, first)
   local function rank(win)
     return first[win] or api.nvim_win_get_width(win) * api.nvim_win_get_height(win)
@@ -67,8 +68,7 @@ local function sort(wins, first)
   end)
 end
 
----Finds a window for a file: one that shows `buf`, or else the current, the previous or the largest one.
----@param buf integer?
+---Finds a window for a file: one that shows the buffer, or else the current, the previous or the largest one.
 ---@param except integer? window to leave alone
 ---@return integer? win
 function M.for_file(buf, except)
@@ -81,7 +81,7 @@ function M.for_file(buf, except)
   end) or wins[1]
 end
 
----@return vim.api.keyset.win_config of a new window beside special ones
+---@return vim.api.keyset.win_config of a new window beside the largest one
 local function spot_beside()
   local wins = vim.tbl_filter(function(win)
     return not M.is_floating(win)
@@ -95,15 +95,14 @@ local function spot_beside()
   return { win = anchor, split = "above", height = math.floor(height * 2 / 3) }
 end
 
----@return integer width of a window beside special ones
----@return integer height
+---@return integer width, integer height of a window that `beside` would open
 function M.room_beside()
   local spot = spot_beside()
   return spot.width or api.nvim_win_get_width(spot.win),
     spot.height or api.nvim_win_get_height(spot.win)
 end
 
----@return table<string, any> values of all window options but 'scroll'
+---@return table<string, any> values of all window options except 'scroll'
 local function collect_options(value_of)
   local values = {}
   for name, info in pairs(api.nvim_get_all_options_info()) do
@@ -114,7 +113,7 @@ local function collect_options(value_of)
   return values
 end
 
----@return table<string, any> options of a new window; those that are also global follow that value
+---@return table<string, any> options of a new window, which follows global values
 function M.new_options()
   local values = collect_options(function(name, info)
     if info.global_local then
@@ -126,14 +125,13 @@ function M.new_options()
   return values
 end
 
----@return table<string, any>
 function M.options_of(win)
   return collect_options(function(name)
     return api.nvim_get_option_value(name, { win = win, scope = "local" })
   end)
 end
 
----Sets options that differ, for this window only.
+---Sets options for this window only.
 ---@param values table<string, any>
 function M.set_options(win, values)
   for name, value in pairs(values) do
@@ -144,7 +142,7 @@ function M.set_options(win, values)
   end
 end
 
----Opens a window for `buf` beside special ones, but with the global options.
+---Opens a window with global options beside the largest one.
 ---@return integer win
 function M.beside(buf)
   local win = api.nvim_open_win(buf, false, spot_beside())
@@ -152,10 +150,9 @@ function M.beside(buf)
   return win
 end
 
----Shows a buffer in a window, or in a new one if `win` is nil or must keep its buffer.
----@param buf integer loaded
+---Shows a loaded buffer in a window, or in a new one if `win` is nil or must keep its buffer.
 ---@param win? integer
----@return integer win that shows it
+---@return integer win
 function M.bring(buf, win)
   if not win then
     return M.beside(buf)
@@ -167,26 +164,24 @@ function M.bring(buf, win)
   local hide = vim.bo[before].bufhidden
   local is_hidden = hide == "hide" or hide == "" and vim.o.hidden
   if vim.bo[before].modified and not is_hidden and #fn.win_findbuf(before) < 2 then
-    -- Neovim refuses to abandon it.
+    -- Neovim would refuse to abandon that buffer.
     return api.nvim_open_win(buf, false, { split = "above", win = win })
   end
   api.nvim_win_set_buf(win, buf)
   return win
 end
 
----Neovim compares all windows in diff mode of a tab page, so ours must be in another one.
----@return boolean does another plugin, or the user, compare something in this tab page?
+---Is a window of this tab page in diff mode? Neovim compares all of them, so our diff needs another tab page.
 function M.has_diff()
   return vim.iter(api.nvim_tabpage_list_wins(0)):any(function(win)
     return vim.wo[win].diff
   end)
 end
 
----Shows a buffer in a window without changing alternate file and jump list.
----@param buf integer loaded
+---Shows a loaded buffer in a window without changing the alternate file and the jump list.
 function M.show(win, buf)
-  -- Neovim checks whether the file of a buffer has changed when it enters it, and asks (W11, W12) or reads it by its
-  -- old 'fileformat'. documents/reload.lua must do that, as Claude may just have written it.
+  -- With a 'buftype' Neovim does not check the file when it enters the buffer: it would ask (W11, W12), or read the
+  -- file with the old 'fileformat'. documents/reload.lua does that, as Claude may have just written the file.
   local buftype = vim.bo[buf].buftype
   vim.bo[buf].buftype = buftype == "" and "nofile" or buftype
   finally(function()
@@ -207,9 +202,9 @@ function M.alternate(win)
   end)
 end
 
----Finds the buffer for a window whose own is deleted: the alternate buffer, or the one used last.
----@param may_load boolean include unloaded ones, though loading may ask (E325)
----@return integer? buf nil if no other one is listed
+---Finds another buffer for a window: the alternate one, or the one used last.
+---@param may_load boolean include unloaded buffers, though loading may ask (E325)
+---@return integer? buf nil if no other buffer is listed
 function M.buffer_before(win, may_load)
   local here, newest, alternate = api.nvim_win_get_buf(win), nil, M.alternate(win)
   for _, info in ipairs(fn.getbufinfo({ buflisted = 1 })) do
@@ -223,7 +218,7 @@ function M.buffer_before(win, may_load)
   return newest and newest.bufnr
 end
 
----Shows another buffer in each window of one that is about to be deleted, so that they stay open.
+---Shows other buffers in the windows of a buffer that is about to be deleted, so that they stay open.
 ---@param prepare? fun(other: integer) called before a buffer is shown
 function M.replace_buffer(buf, prepare)
   for _, win in ipairs(fn.win_findbuf(buf)) do

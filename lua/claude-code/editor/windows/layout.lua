@@ -1,11 +1,11 @@
---- Saves and restores sizes and views of the windows of a tab page.
+--- Saves and restores the sizes and views of the windows in a tab page.
 local api, fn = vim.api, vim.fn
 
 ---@class claude-code.SavedLayout
 ---@field tab integer
----@field previous integer the window that CTRL-W p leads to, or 0
+---@field previous integer window that CTRL-W p leads to, or 0
 ---@field tree string winlayout() as JSON
----@field lines integer of all windows
+---@field lines integer available to windows
 ---@field windows { win: integer, buf: integer, width: integer, height: integer, view: vim.fn.winsaveview.ret }[]
 
 local M = {}
@@ -39,7 +39,7 @@ function M.save()
   }
 end
 
----Replaces a window that was closed by the one in its place.
+---Replaces a closed window by the one that has taken its place.
 function M.replace(layout, gone, instead)
   layout.tree = layout.tree:gsub(("%%f[%%d]%d%%f[%%D]"):format(gone), tostring(instead))
   layout.previous = layout.previous == gone and instead or layout.previous
@@ -48,7 +48,7 @@ function M.replace(layout, gone, instead)
   end
 end
 
----Restores sizes, unless the user opened or closed windows since.
+---Restores sizes, unless windows were opened or closed since.
 ---@return boolean restored
 function M.restore_sizes(layout)
   local tab = layout.tab
@@ -57,7 +57,7 @@ function M.restore_sizes(layout)
     return false
   end
   api.nvim_win_call(api.nvim_tabpage_get_win(tab), function()
-    -- winrestcmd() would use numbers of windows, which floating ones change. Like winrestcmd(), set sizes twice, as one
+    -- winrestcmd() would use window numbers, which floats change. Like winrestcmd(), set sizes twice, since one size
     -- may change another.
     for _ = 1, 2 do
       for _, saved in ipairs(layout.windows) do
@@ -69,7 +69,7 @@ function M.restore_sizes(layout)
   return true
 end
 
----@return fun() restore sizes of now in this tab page, if the screen has kept its width
+---@return fun() restore the present sizes in this tab page, unless the width of the screen has changed
 function M.keep_sizes()
   local layout, columns = M.save(), vim.o.columns
   return function()
@@ -79,7 +79,7 @@ function M.keep_sizes()
   end
 end
 
----Restores sizes, and the views of windows whose cursors have not moved, unless windows were opened or closed.
+---Restores sizes, and views if the cursor has not moved, unless windows were opened or closed.
 function M.restore(layout)
   for _, saved in ipairs(M.restore_sizes(layout) and layout.windows or {}) do
     local win, row, col = saved.win, unpack(api.nvim_win_get_cursor(saved.win))

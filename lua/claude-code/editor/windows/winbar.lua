@@ -1,25 +1,24 @@
---- Renders the bars ('winbar') of our windows, cut to their width, and keeps those that they replace.
+--- Renders the bars ('winbar') of our windows to fit their width, and remembers the bars that they replace.
 local api, fn = vim.api, vim.fn
 local visible = require("claude-code.lib.text").visible
 require("claude-code.lib.highlights")
 
 local M = {}
 
----An item of 'statusline', or text and its highlight group, by default that of the part before.
+---Item of 'statusline', or text with an optional highlight group; by default the group of the part before.
 ---@alias claude-code.BarPart string|{ [1]: string, [2]?: string }
 ---@class claude-code.BarHint
 ---@field keys (string?)[] of one action, or of two related ones
 ---@field words string
----@field is_needed? boolean its keys stay even without room
----@field is_fact? boolean its words stay, too
+---@field is_needed? boolean its keys remain even if there is no room
+---@field is_fact? boolean its words remain, too
 ---@field decides? boolean it is dropped after the others
 
----Holds the bar to restore. A window that was split off has a copy of our bar, but not of this.
+---Window variable with the bar to restore. A split window gets a copy of our bar, but not of this variable.
 local REPLACED = "claude_code_winbar"
 
----Leaves out false and nil.
 ---@param ... claude-code.BarPart|false|nil
----@return claude-code.BarPart[]
+---@return claude-code.BarPart[] without false and nil
 function M.parts(...)
   local parts = {}
   for index = 1, select("#", ...) do
@@ -35,7 +34,7 @@ function M.render(parts)
     if type(part) == "string" then
       return part
     end
-    -- A name may have characters that change the direction of text.
+    -- A name may contain characters that change the direction of text.
     local text = visible(part[1]):gsub("%%", "%%%%")
     local group = part[2] and ("%%#%s#"):format(part[2]) or ""
     return group .. text
@@ -66,14 +65,12 @@ function M.shortened(text, cells, keep)
   return short
 end
 
----@return string keys "" if its action has none
+---@return string keys "" if the action has no keys
 local function names_of(hint)
   return table.concat(vim.tbl_values(hint.keys), " ")
 end
 
----Drops words before keys, and hints that decide last.
----@param hints claude-code.BarHint[]
----@return { [1]: claude-code.BarHint, [2]: "words"|"keys" }[]
+---@return { [1]: claude-code.BarHint, [2]: "words"|"keys" }[] words before keys, hints that decide last
 local function drops_of(hints)
   local drops = {}
   for _, decides in ipairs({ false, true }) do
@@ -92,7 +89,6 @@ end
 ---Shows keys and their words as far as there is room.
 ---@param hints claude-code.BarHint[] the most important last
 ---@param room integer in cells
----@return claude-code.BarPart[]
 function M.hints(hints, room)
   hints = vim.tbl_filter(function(hint)
     return names_of(hint) ~= ""
@@ -122,14 +118,14 @@ function M.set(win, text)
   end
 end
 
----@return string? value that is not ours; "" if the global one applies
+---@return string? value nil if it is our bar; "" if the global one applies
 local function other_value(win, mark)
   local value = api.nvim_get_option_value("winbar", { win = win, scope = "local" })
   return not vim.startswith(value, mark) and value or nil
 end
 
----Replaces the window's own bar, also one that was set since then.
----@param mark string beginning of the text, which identifies ours: splits copy it, and buffers bring it back
+---Replaces the window's own bar, even if a plugin has just set it.
+---@param mark string beginning of our bar, to recognize it: splits copy it, and buffers bring it back
 ---@param text? string
 function M.show(win, mark, text)
   local other = other_value(win, mark)
@@ -139,7 +135,7 @@ function M.show(win, mark, text)
   M.set(win, mark .. (text or ""))
 end
 
----Restores the window's own bar, unless another one was set.
+---Restores the window's own bar, unless a plugin has set another.
 function M.hide(win, mark)
   if not other_value(win, mark) then
     M.set(win, vim.w[win][REPLACED] or "")
@@ -147,11 +143,11 @@ function M.hide(win, mark)
   vim.w[win][REPLACED] = nil
 end
 
----Calls back when a bar may have to change. Other plugins set theirs on a timer, or on some of these events.
+---Calls back when a bar may have to change. Other plugins set their bars on a timer, or on some of these events.
 function M.follow(events, callback)
-  -- CursorMoved also comes when another window becomes current.
+  -- CursorMoved also fires when another window becomes current.
   events:on({ "CursorMoved", "CursorMovedI", "CursorHold", "WinResized" }, callback)
-  -- Autocommands do not nest, so plugins do not react when we set it.
+  -- Autocommands do not nest, so plugins do not react to our bar.
   events:on("OptionSet", callback, { pattern = "winbar" })
 end
 
