@@ -343,21 +343,55 @@ describe("without the CLI's report: by comparison of the work tree", () => {
 
   const COMMIT = "git -c user.name=a -c user.email=b commit -qam x";
 
-  // Title, committed files ("-": no repository yet), the user's command, Claude's, and the changes.
+  const FORMATTER = {
+    hooks: {
+      PostToolUse: [{ matcher: "Edit|Write", hooks: [{ type: "command", command: "format" }] }],
+    },
+  };
+
+  /** Steps of the user's, and of Claude's and its hooks; two spaces part them. */
+  async function tell(world: RecordedHere, story: string): Promise<void> {
+    for (const step of story.split(/ {2,}/)) {
+      const [, verb = "", rest = ""] = /^(\S+) ?(.*)$/.exec(step) ?? [];
+      const files = Object.entries(filesIn(rest).texts) as [string, string][];
+      if (verb === "edit") for (const file of files) await world.edit(...file);
+      else if (verb === "user") for (const file of files) world.write(...file);
+      else if (verb === "saved") {
+        for (const file of files)
+          await world.answer("written", { path: realpathSync(world.write(...file)) });
+      } else if (verb === "sh") world.sh(rest);
+      else if (verb === "run") await world.failing(rest);
+      else if (verb === "turn") await world.turn(rest);
+      else if (verb === "prompt") await world.prompt();
+      else if (verb === "stop") await world.stop();
+      else if (verb === "formatter")
+        world.write(".claude/settings.json", JSON.stringify(FORMATTER));
+      else if (verb === "background") {
+        const call = await world.begin();
+        await world.hook("post-tool-use", { ...call, tool_response: { backgroundTaskId: "b1" } });
+      } else throw new Error(`no such step: ${step}`);
+    }
+  }
+
+  // Title, committed files ("-": no repository yet), the story, and the changes.
   test.each(
     rows(`
-    nothing of a commit | a.txt=one | echo mine > a.txt | ${COMMIT} |
-    a folder that is moved, and one from outside | src/a.txt=one | mkdir $HOME/gen; echo k > $HOME/gen/k.txt | mv src lib; mv $HOME/gen . | gen/k.txt: absent > "k\\n"; lib/a.txt: absent > "one\\n" (from src/a.txt); src/a.txt: "one\\n" > absent (644 > 0)
-    a folder in the place of a file | a=mine | true | rm a; mkdir a; echo x > a/x | a/x: absent > "x\\n"; a: "mine\\n" > absent (644 > 0)
-    a file in the place of a folder | k.txt=k | mkdir notes; echo mine > notes/n.txt | rm -r notes; echo hi > notes | notes/n.txt: "mine\\n" > absent (644 > 0); notes: absent > "hi\\n"
-    a move, a directory and a commit in one command | a.txt=one, b.txt=two | true | mkdir -p d && git mv a.txt d/a.txt && echo x >> b.txt && ${COMMIT} | a.txt: "one\\n" > absent (644 > 0); b.txt: "two\\n" > "two\\nx\\n"; d/a.txt: absent > "one\\n" (from a.txt)
-    nothing committed on a branch that is another name of one | a.txt=one | git branch real && git symbolic-ref $(git symbolic-ref HEAD) refs/heads/real | echo two > a.txt | a.txt: "one\\n" > "two\\n"
-    repositories without a commit, one in the other | - | git init -q . && mkdir inner && cd inner && git init -q . && echo x > x.txt | echo x > a.txt; echo y > inner/x.txt | a.txt: absent > "x\\n"; inner/x.txt: "x\\n" > "y\\n"`),
-  )("records %s", async (_what, files = "", before = "", command = "", found = "") => {
+    nothing of a commit | a.txt=one | sh echo mine > a.txt  turn ${COMMIT} |
+    a folder that is moved, and one from outside | src/a.txt=one | sh mkdir $HOME/gen; echo k > $HOME/gen/k.txt  turn mv src lib; mv $HOME/gen . | gen/k.txt: absent > "k\\n"; lib/a.txt: absent > "one\\n" (from src/a.txt); src/a.txt: "one\\n" > absent (644 > 0)
+    a folder in the place of a file | a=mine | turn rm a; mkdir a; echo x > a/x | a/x: absent > "x\\n"; a: "mine\\n" > absent (644 > 0)
+    a file in the place of a folder | k.txt=k | sh mkdir notes; echo mine > notes/n.txt  turn rm -r notes; echo hi > notes | notes/n.txt: "mine\\n" > absent (644 > 0); notes: absent > "hi\\n"
+    a move, a directory and a commit in one command | a.txt=one, b.txt=two | turn mkdir -p d && git mv a.txt d/a.txt && echo x >> b.txt && ${COMMIT} | a.txt: "one\\n" > absent (644 > 0); b.txt: "two\\n" > "two\\nx\\n"; d/a.txt: absent > "one\\n" (from a.txt)
+    nothing committed on a branch that is another name of one | a.txt=one | sh git branch real && git symbolic-ref $(git symbolic-ref HEAD) refs/heads/real  turn echo two > a.txt | a.txt: "one\\n" > "two\\n"
+    repositories without a commit, one in the other | - | sh git init -q . && mkdir inner && cd inner && git init -q . && echo x > x.txt  turn echo x > a.txt; echo y > inner/x.txt | a.txt: absent > "x\\n"; inner/x.txt: "x\\n" > "y\\n"
+    nothing that the user stages in part | a=one | sh echo two > a; git add a; echo three > a  turn true  sh echo four > a; git add a; echo five > a  prompt |
+    a text of Claude's that a command gives back | a=one | prompt  edit a=two  stop  user a=mine  prompt  run echo two > a  stop | a: "mine\\n" > "two\\n"; a: "one\\n" > "two\\n"
+    a command's change in the background before an edit | a=one | prompt  edit a=two  background  user a=TWO  edit a=TWO three  stop | a: "TWO\\n" > "TWO\\nthree\\n"; a: "one\\n" > "two\\n"; a: "two\\n" > "TWO\\n"
+    what a hook formats as Claude's | a=one five | formatter  prompt  edit a=one x five  edit n=y  user a=one X five, n=Y Y  stop | a: "one\\nfive\\n" > "one\\nx\\nfive\\n"; a: "one\\nx\\nfive\\n" > "one\\nX\\nfive\\n"; n: "y\\n" > "Y\\nY\\n"; n: absent > "y\\n"
+    nothing of the user's in Neovim, in another file, or in a later turn | a=one, b=b, c=c | formatter  prompt  edit a=two  edit c=C  saved a=two mine  user b=mine  stop  run sleep 0.1  user c=C mine  prompt | a: "one\\n" > "two\\n"; c: "c\\n" > "C\\n"`),
+  )("records %s", async (_what, files = "", story = "", found = "") => {
     const texts = filesIn(files === "-" ? "" : files).texts as Record<string, string>;
     using world = new RecordedHere(texts, files !== "-");
-    world.sh(before);
-    await world.turn(command);
+    await tell(world, story);
     expect(world.files.toSorted().join("; ")).toBe(found);
   });
 
@@ -380,44 +414,6 @@ describe("without the CLI's report: by comparison of the work tree", () => {
       new Set(['"one\\n" > "two\\n"']),
     );
     expect(world.files).toHaveLength(600);
-  });
-
-  describe("a change of a file after Claude's edit", () => {
-    const [old, edited] = ["one\nfive\n", "one\nx=2\nfive\n"];
-    const format = { matcher: "Edit|Write", hooks: [{ type: "command", command: "format" }] };
-    const hooks = { PostToolUse: [format] };
-    const settings = { ".claude/settings.json": JSON.stringify({ hooks }) };
-
-    test("is Claude's by a hook that formats it", async () => {
-      using world = new RecordedHere({ "a.txt": old, ...settings });
-      await world.prompt();
-      await world.edit("a.txt", edited);
-      await world.edit("n.txt", "y=3\n");
-      world.write("a.txt", "one\nx = 2;\nfive\n");
-      world.write("n.txt", "y = 3;\n");
-      await world.stop();
-      expect(world.files).toEqual([
-        'a.txt: "one\\nfive\\n" > "one\\nx=2\\nfive\\n"',
-        'n.txt: absent > "y=3\\n"',
-        'a.txt: "one\\nx=2\\nfive\\n" > "one\\nx = 2;\\nfive\\n"',
-        'n.txt: "y=3\\n" > "y = 3;\\n"',
-      ]);
-    });
-
-    test("is the user's in Neovim, in another file, or in a later turn", async () => {
-      using world = new RecordedHere({ "a.txt": old, "b.txt": "b\n", "c.txt": "c\n", ...settings });
-      await world.prompt();
-      await world.edit("a.txt", edited);
-      await world.edit("c.txt", "C\n");
-      world.write("a.txt", `${edited}mine\n`);
-      await world.answer("written", { path: world.path("a.txt") });
-      world.write("b.txt", "mine\n");
-      await world.stop();
-      await Bun.sleep(APART_MS);
-      world.write("c.txt", "C\nmine\n");
-      await world.prompt();
-      expect(world.files).toHaveLength(2);
-    });
   });
 
   test("compares where the CLI calls changes unavailable, skipped or shared", async () => {
@@ -492,37 +488,6 @@ describe("without the CLI's report: by comparison of the work tree", () => {
     const path = realpathSync(world.write("a.txt", "three\nClaude's\nmine\n"));
     await world.answer("written", { path, over: btoa("three\nClaude's\n") });
     expect(world.files.slice(1)).toEqual(['a.txt: "three\\n" > "three\\nClaude\'s\\n"']);
-  });
-
-  test("records a text of Claude's that a command gives back", async () => {
-    using world = new RecordedHere({ "a.txt": "one\n" });
-    await world.prompt();
-    await world.edit("a.txt", "two\n");
-    await world.stop();
-    world.write("a.txt", "mine\n");
-    await world.prompt({ prompt_id: "p2" });
-    await world.failing("echo two > a.txt");
-    await world.stop();
-    expect(world.files).toEqual(['a.txt: "one\\n" > "two\\n"', 'a.txt: "mine\\n" > "two\\n"']);
-  });
-
-  test("takes for the command's what it made in the background before an edit", async () => {
-    using world = new RecordedHere({ "a.txt": "one\n" });
-    await world.prompt();
-    await world.edit("a.txt", "two\n");
-    const call = await world.begin();
-    await world.hook("post-tool-use", { ...call, tool_response: { backgroundTaskId: "b1" } });
-    // A comparison between an edit and its hook would see the edit, too.
-    await world.compared();
-    world.write("a.txt", "  two\n");
-    await world.edit("a.txt", "  two\nthree\n");
-    await world.stop();
-    expect(world.files).toEqual([
-      'a.txt: "one\\n" > "two\\n"',
-      'a.txt: "two\\n" > "  two\\n"',
-      'a.txt: "  two\\n" > "  two\\nthree\\n"',
-    ]);
-    expect(world.changes.map(({ tool }) => tool)).toEqual(["Edit", "Bash", "Edit"]);
   });
 
   test("records what outlives the turn while it runs", async () => {
@@ -774,15 +739,6 @@ test("lists what a command leaves in git's index alone", async () => {
   expect(found).toMatchObject(files.map((file) => ({ ...file, cannot_undo })));
   await world.answer("keep", { files });
   expect(await listed()).toEqual([]);
-});
-
-test("leaves to the user what they stage in part", async () => {
-  using world = new RecordedHere({ "a.txt": "one\n" });
-  world.sh("echo two > a.txt; git add a.txt; echo three > a.txt");
-  await world.turn("true");
-  world.sh("echo four > a.txt; git add a.txt; echo five > a.txt");
-  await world.prompt({ prompt_id: "more" });
-  expect((await world.list()).files).toEqual([]);
 });
 
 test("piles up no copies of git's index, also where git fails", async () => {

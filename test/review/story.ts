@@ -264,7 +264,7 @@ export function filesIn(words: string) {
   for (const one of words.split(", ").filter(Boolean)) {
     const [, gone] = /^-(.*)$/.exec(one) ?? [];
     const [, link = "", target] = /^([^=]*?)@(.*)$/.exec(one) ?? [];
-    const [, name = "", lines = "", old] = /^(.*?)=(.*?)(?: < (.*))?$/.exec(one) ?? [];
+    const [, name = "", lines = "", old] = /^(.*?)=(.*?)(?: < (.*))?$/s.exec(one) ?? [];
     if (gone) texts[gone] = undefined;
     else if (target) links[link] = target;
     else texts[name] = textOf(lines);

@@ -126,42 +126,29 @@ describe.each(NEOVIMS)("$name", (version) => {
       expect(gone[1]).toMatchObject({ name: "somebody" });
     });
 
-    test("follows :cd by real paths, the home folder left out", async () => {
-      const real = join(neovim.cwd, "real");
-      mkdirSync(real);
-      symlinkSync(real, join(neovim.cwd, "link"));
-      await neovim.command(`cd ${join(neovim.cwd, "link")}`);
-      await folders(neovim, [real]);
-      await neovim.command(`cd ${neovim.home}`);
-      await folders(neovim, []);
-      await neovim.command(`cd ${neovim.cwd}`);
-      await folders(neovim, [neovim.cwd]);
+    test("follows :cd by real paths, :tcd and tabs, and the repository with 'autochdir'", async () => {
+      const { cwd, home } = neovim;
+      for (const name of ["real", "other", "git/.git", "git/src", "git/lib"])
+        mkdirSync(join(cwd, name), { recursive: true });
+      symlinkSync(join(cwd, "real"), join(cwd, "link"));
+      const seen = async () => (await neovim.lock()).content.workspaceFolders.join(" ");
+      await neovim.plays(
+        `
+        :cd ${cwd}/link                         folders = ${cwd}/real
+        :cd ${home}                             folders =
+        :cd ${cwd}                              folders = ${cwd}
+        :tabnew | tcd ${cwd}/other              folders = ${cwd}/other ${cwd}
+        :tabnext                                folders = ${cwd} ${cwd}/other
+        :tabonly!                               folders = ${cwd}
+        :set autochdir | edit ${cwd}/git/src/a  folders = ${cwd}/git
+        :edit ${cwd}/git/lib/b                  folders = ${cwd}/git  {getcwd()} ${cwd}/git/lib
+                                                {v:lua.require'port'.launch.folder()} ${cwd}/git
+        :edit ${cwd}/c                          folders = ${cwd}
+        :set noautochdir | %bwipeout
+        `,
+        { words: { folders: seen } },
+      );
       expect(mode(lock.path)).toBe("600");
-    });
-
-    test("takes the repository with 'autochdir', not the folder of each file", async () => {
-      const root = join(neovim.cwd, "repository");
-      for (const name of [".git", "src", "lib"]) mkdirSync(join(root, name), { recursive: true });
-      await neovim.command(`set autochdir | edit ${root}/src/a.txt`);
-      await folders(neovim, [root]);
-      await neovim.command(`edit ${root}/lib/b.txt`);
-      const seen = "return { vim.fn.getcwd(), (require('port').launch.folder()) }";
-      expect(await neovim.lua(seen)).toEqual([join(root, "lib"), root]);
-      await folders(neovim, [root]);
-      await neovim.command(`edit ${neovim.cwd}/c.txt`);
-      await folders(neovim, [neovim.cwd]);
-      await neovim.command("set noautochdir | %bwipeout");
-    });
-
-    test("follows :tcd and tabs, the current one first", async () => {
-      const other = join(neovim.cwd, "other");
-      mkdirSync(other);
-      await neovim.command(`tabnew | tcd ${other}`);
-      await folders(neovim, [other, neovim.cwd]);
-      await neovim.command("tabnext");
-      await folders(neovim, [neovim.cwd, other]);
-      await neovim.command("tabonly!");
-      await folders(neovim, [neovim.cwd]);
     });
 
     test("follows the folders of language servers that are attached", async () => {

@@ -1,71 +1,31 @@
 import { chmodSync, lstatSync, readdirSync, readlinkSync, rmSync, symlinkSync } from "node:fs";
 import { nightly, temporaryFolder } from "#test";
 import { titled } from "../review/story";
-import { Trees, tells } from "./tree";
+import { given, Trees, tells } from "./tree";
 
 /* A worktree's changes are brought home: checked as a whole, written file by file, reviewed here. */
 const LINES = "1\n2\n3\n4\n5\n";
 const HOME = "Claude worktree home docs";
 
 test("brings home what is committed, uncommitted and new, unstaged, and undoes it", async () => {
-  const files = {
-    "both.txt": LINES,
-    "crlf.txt": "1\r\n2\r\n3",
-    "committed.txt": "old\n",
-    "dirty.txt": "old\n",
-    "gone.sh": { run: "echo\n" },
-    "gone.txt": "old\n",
-    "mode.sh": "echo\n",
-    "old-name.txt": "moved\n",
-    "picture.png": new Uint8Array([0, 1, 2]),
-    "reverted.txt": "old\n",
-  };
-  await using trees = await Trees.open(files);
-  trees.write("here", { "both.txt": "I\n2\n3\n4\n5\n" });
-  trees.commit("here");
-  trees.write("there", { "committed.txt": "new\n", "reverted.txt": "new\n" });
-  trees.commit("there");
-  trees.write("there", {
-    "both.txt": "1\n2\n3\n4\nV\n",
-    "crlf.txt": "1\r\n2\r\nIII",
-    "dirty.txt": "new\n",
-    "gone.sh": null,
-    "gone.txt": null,
-    ignored: "x\n",
-    "mode.sh": { run: "echo\n" },
-    "new/deep.sh": { run: "echo new\n" },
-    "new-name.txt": "moved\n",
-    "old-name.txt": null,
-    "picture.png": new Uint8Array([0, 1, 3]),
-    "reverted.txt": "old\n",
-    ".env": "SECRET=1\n",
-  });
-  const names = [...Object.keys(files), "new/deep.sh", "new-name.txt", "ignored", ".env"];
+  const files =
+    "both=1 2 3 4 5, crlf=1\r 2\r 3, committed=old, dirty=old, gone.sh*=echo, gone=old, mode.sh=echo, " +
+    "old-name=moved, picture=\0 1, reverted=old";
+  await using trees = await Trees.open(given(files));
+  const names = [...Object.keys(given(files)), "new/deep.sh", "new-name", "ignored", ".env"];
+  await trees.play(`
+    here both=I 2 3 4 5; here commit; there committed=new, reverted=new; there commit
+    there both=1 2 3 4 V, crlf=1\r 2\r III, dirty=new, -gone.sh, -gone, ignored=x, mode.sh*=echo
+    there new/deep.sh*=new, new-name=moved, -old-name, picture=\0 2, reverted=old, .env=SECRET
+    vim edit HERE/dirty`);
   const before = trees.read(...names);
-  await trees.neovim.command(`edit ${trees.path("here", "dirty.txt")}`);
-  const said = await trees.run(HOME);
-  expect(said).toBe(
-    "docs is home: changed 12 files here; Claude's changes wait for :Claude review",
-  );
-  expect(trees.read(...names)).toEqual([
-    "I\n2\n3\n4\nV\n",
-    "1\r\n2\r\nIII",
-    "new\n",
-    "new\n",
-    null,
-    null,
-    { run: "echo\n" },
-    null,
-    "\0\u0001\u0003",
-    "old\n",
-    { run: "echo new\n" },
-    "moved\n",
-    null,
-    "SECRET=1\n",
-  ]);
+  await trees.play(`
+    home: docs is home: changed 12 files here
+    is both=I 2 3 4 V, crlf=1\r 2\r III, committed=new, dirty=new, -gone.sh, -gone, mode.sh*=echo
+    is -old-name, picture=\0 2, reverted=old, new/deep.sh*=new, new-name=moved, -ignored, .env=SECRET`);
   expect(await trees.neovim.lua("return vim.fn.getline(1, '$')")).toEqual(["new"] as never);
   expect(trees.git("here", "diff", "--cached", "--name-only")).toBe("");
-  expect(await trees.run(HOME)).toBe("docs is home: nothing is left to change here");
+  await trees.play("home: docs is home: nothing is left to change here");
   await trees.undoAll(11, [".env cannot be undone here: it is private: nothing of it was kept"]);
   rmSync(trees.path("here", ".env"));
   expect(trees.read(...names)).toEqual(before);
@@ -84,54 +44,31 @@ test("sees no conflict in line ends that are the same to git", async () => {
 
 test("brings nothing home with a conflict; with ! all else, and markers where git can", async () => {
   await using trees = await Trees.open({
-    "a.txt": "old\n",
-    "both.txt": "1\r\n2\r\n3\r\n",
-    "deleted.txt": "old\n",
+    ...given("a=old, both=1\r 2\r 3\r, deleted=old, stored.big=old, picture=\0 1, link=file"),
     ".gitattributes": "*.big filter=lfs\n",
-    "stored.big": "old\n",
-    "picture.png": new Uint8Array([0, 1]),
-    link: "a file\n",
   });
-  trees.write("here", {
-    "both.txt": "1\r\nhere\r\n3\r\n",
-    "deleted.txt": null,
-    "new.txt": "here\n",
-    "picture.png": new Uint8Array([0, 2]),
-  });
-  trees.write("there", {
-    ".mcp.json": "{}\n",
-    "a.txt": "new\n",
-    "both.txt": "1\r\nthere\r\n3\r\n",
-    "deleted.txt": "new\n",
-    "new.txt": { run: "there\n" },
-    "picture.png": new Uint8Array([0, 3]),
-    "stored.big": "new\n",
-    "sub/line\nend.txt": "x\n",
-    link: null,
-  });
+  await trees.play(`
+    here both=1\r here\r 3\r, -deleted, new=here, picture=\0 2
+    there .mcp.json={}, a=new, both=1\r there\r 3\r, deleted=new, new*=there, picture=\0 3
+    there stored.big=new, -link`);
+  trees.write("there", { "sub/line\nend": "x\n" });
   symlinkSync("/etc/passwd", trees.path("there", "link"));
-  const names = ["a.txt", "both.txt", "deleted.txt", "new.txt", "picture.png", ".mcp.json", "link"];
+  const names = ["a", "both", "deleted", "new", "picture", ".mcp.json", "link"];
   const before = trees.read(...names);
-  const said = await trees.run(HOME);
-  expect(said).toStartWith("nothing is changed: 8 files of docs cannot be merged");
+  await trees.play("home: nothing is changed: 8 files of docs cannot be merged");
   expect(trees.read(...names)).toEqual(before);
-  const stay: [string, number, string][] = [
+  const stay = (row: number): [string, number, string][] => [
     [".mcp.json", 1, "its name runs or configures something"],
-    ["deleted.txt", 1, "docs changed it, and it was deleted here"],
+    ["both", row, "both changed the same lines"],
+    ["deleted", 1, "docs changed it, and it was deleted here"],
     ["link", 1, "it is, or was, a symlink"],
-    ["picture.png", 1, "both changed it, and git merges only texts"],
+    ["new", 1, "both added it"],
+    ["picture", 1, "both changed it, and git merges only texts"],
     ["stored.big", 1, "a filter of git's makes its text, as LFS does"],
-    ["sub/line\nend.txt", 1, "its name has control characters"],
+    ["sub/line\nend", 1, "its name has control characters"],
   ];
-  const sorted = (rows: [string, number, string][]) => rows.sort(([a], [b]) => (a < b ? -1 : 1));
-  expect(await trees.list()).toEqual(
-    sorted([
-      ...stay,
-      ["both.txt", 1, "both changed the same lines"],
-      ["new.txt", 1, "both added it"],
-    ]),
-  );
-  expect(await trees.run("Claude worktree home! docs")).toContain("changed 3 files here");
+  expect(await trees.list()).toEqual(stay(1));
+  await trees.play("home!: changed 3 files here");
   expect(trees.read(...names)).toEqual([
     "new\n",
     "1\r\n<<<<<<< here\r\nhere\r\n=======\r\nthere\r\n>>>>>>> docs\r\n3\r\n",
@@ -139,15 +76,9 @@ test("brings nothing home with a conflict; with ! all else, and markers where gi
     { run: "<<<<<<< here\nhere\n=======\nthere\n>>>>>>> docs\n" },
     before[4],
     null,
-    "a file\n",
+    "file\n",
   ] as never);
-  expect(await trees.list()).toEqual(
-    sorted([
-      ...stay,
-      ["both.txt", 2, "both changed the same lines"],
-      ["new.txt", 1, "both added it"],
-    ]),
-  );
+  expect(await trees.list()).toEqual(stay(2));
   await trees.undoAll(3);
   expect(trees.read(...names)).toEqual(before);
 });
@@ -217,28 +148,17 @@ test("names a file with unsaved changes here, and changes nothing", () =>
   ));
 
 test("updates buffers without unsaved changes: another encoding, a deleted file, a new one", async () => {
-  const files = {
-    "gone.txt": "old\n",
-    "latin.txt": new Uint8Array([0xe9, 10]),
-    "a.gz": Bun.gzipSync("old\n"),
-  };
+  const latin = (byte: number) => new Uint8Array([byte, 10]);
+  const files = { gone: "old\n", latin: latin(0xe9), "a.gz": Bun.gzipSync("old\n") };
   await using trees = await Trees.open(files);
-  const names = [...Object.keys(files), "new.txt"];
+  const names = [...Object.keys(files), "new"];
   for (const name of names) await trees.neovim.command(`edit ${trees.path("here", name)}`);
-  trees.write("there", {
-    "gone.txt": null,
-    "latin.txt": new Uint8Array([0xe8, 10]),
-    "new.txt": "x\n",
-  });
-  trees.write("there", { "a.gz": Bun.gzipSync("new\n") });
-  expect(await trees.run(HOME)).toContain("changed 4 files");
-  const texts = () =>
-    trees.neovim.lua<string[]>(
-      `return vim.tbl_map(function(name)
-        return vim.fn.getbufline(vim.fn.bufnr(name), 1)[1]
-      end, { "gone.txt", "latin.txt", "a.gz", "new.txt" })`,
-    );
-  expect(await texts()).toEqual(["old", "è", "new", "x"]);
+  const there = { gone: null, latin: latin(0xe8), "a.gz": Bun.gzipSync("new\n"), new: "x\n" };
+  trees.write("there", there);
+  await trees.play("home: changed 4 files");
+  const lines = "return vim.tbl_map(function(name) return vim.fn.getbufline(name, 1)[1] end, ...)";
+  const paths = names.map((name) => trees.path("here", name));
+  expect(await trees.neovim.lua<string[]>(lines, paths)).toEqual(["old", "è", "new", "x"]);
 });
 
 test("follows no symlink, on either side, and leaves inner repositories there", async () => {

@@ -125,7 +125,7 @@ export class Trees implements AsyncDisposable {
     const folders = (words: string) =>
       words.replaceAll("THERE", this.folder("there")).replaceAll("HERE", this.folder("here"));
     for (const step of stepsOf(story)) {
-      const [, verb = "", rest = ""] = /^([^\s:]+):?\s*(.*)$/.exec(step.trim()) ?? [];
+      const [, verb = "", rest = ""] = /^([^\s:]+):?\s*(.*)$/s.exec(step.trim()) ?? [];
       const [, how, args = ""] = /^(commit|git)(?: (.*))?$/.exec(rest) ?? [];
       const said = async (command: string) => expect(await this.run(command)).toContain(rest);
       if (verb === "home" || verb === "home!") await said(`Claude worktree ${verb} docs`);
@@ -155,7 +155,7 @@ export class Trees implements AsyncDisposable {
   }
 }
 
-function given(words: string): Record<string, Given> {
+export function given(words: string): Record<string, Given> {
   const texts = Object.entries(filesIn(words).texts);
   const files = texts.map(([name, text = null]): [string, Given] =>
     name.endsWith("*") ? [name.slice(0, -1), { run: text ?? "" }] : [name, text],
