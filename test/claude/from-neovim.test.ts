@@ -76,7 +76,7 @@ describe.each(NEOVIMS)("in $name", (version) => {
       return JSON.parse(JSON.stringify(hookSettings()).replaceAll(stablePath(), stable()));
     }
 
-    test("hold the same hooks as a project's settings do, and the server", async () => {
+    test("has the hooks of a project's settings, and the server", async () => {
       const { settings, servers } = await parsed();
       const line = (event: string, env = {}) => {
         const more = Object.entries(env).map(([name, value]) => `${name}=${value}`);
@@ -103,7 +103,7 @@ describe.each(NEOVIMS)("in $name", (version) => {
       [".claude/settings.local.json", false],
       [".claude/settings.json", false],
       ["deep/.claude/settings.json", true],
-    ])("hooks that stand in %s already come along: %p", async (name, along) => {
+    ])("passes hooks along beside those in %s: %p", async (name, along) => {
       const text = JSON.stringify({ hooks: installed() });
       project.write(name, text);
       const { settings, servers } = await parsed();
@@ -115,14 +115,17 @@ describe.each(NEOVIMS)("in $name", (version) => {
       ["no repository", undefined, true],
       ["a repository around both", ".git", false],
       ["a repository of its own", "below/.git", true],
-    ])("with hooks in the folder above and %s: come along %p", async (_name, git, along) => {
-      project.write(".claude/settings.local.json", JSON.stringify({ hooks: installed() }));
-      mkdirSync(project.path("below"), { recursive: true });
-      if (git) mkdirSync(project.path(git));
-      const { settings } = await parsed(project.path("below"));
-      expect(settings.hooks !== undefined).toBe(along);
-      if (git) rmSync(project.path(git), { recursive: true });
-    });
+    ])(
+      "passes hooks along beside those of the folder above, with %s: %p",
+      async (_name, git, along) => {
+        project.write(".claude/settings.local.json", JSON.stringify({ hooks: installed() }));
+        mkdirSync(project.path("below"), { recursive: true });
+        if (git) mkdirSync(project.path(git));
+        const { settings } = await parsed(project.path("below"));
+        expect(settings.hooks !== undefined).toBe(along);
+        if (git) rmSync(project.path(git), { recursive: true });
+      },
+    );
 
     test.each<[what: string, settings: () => object]>([
       ["a deny rule", () => ({ permissions: { deny: ["Bash(claude-code-nvim hook stop)"] } })],
@@ -131,7 +134,7 @@ describe.each(NEOVIMS)("in $name", (version) => {
       ["all, one for another tool", () => ({ hooks: { ...installed(), PostToolUse: OTHER } })],
       ["all, with a time-out of its own", () => ({ hooks: hurried(installed()) })],
       ["all, whose program is gone", withoutProgram],
-    ])("%s that names our hook is not one", async (_what, settings) => {
+    ])("passes hooks along beside %s that names our hook", async (_what, settings) => {
       project.write(".claude/settings.json", JSON.stringify(settings()));
       expect((await parsed()).settings.hooks).toBeDefined();
     });
@@ -146,7 +149,7 @@ describe.each(NEOVIMS)("in $name", (version) => {
     const hurried = (hooks: HookSettings) =>
       JSON.parse(JSON.stringify(hooks).replaceAll(/"timeout":\d+/g, '"timeout":0.001'));
 
-    test("disableAllHooks is said, with its file, where it holds", async () => {
+    test("reports disableAllHooks, with its file, where it holds", async () => {
       claims("A project that turns the hooks off is reported");
       const off = () =>
         project.neovim.lua<string | null>(
@@ -168,13 +171,13 @@ describe.each(NEOVIMS)("in $name", (version) => {
     test.each([
       ["a line of a megabyte", (path: string) => writeFileSync(path, LONG)],
       ["3 GB", (path: string) => truncateSync(path, 3e9)],
-    ])("a hostile settings file with %s keeps Neovim from nothing", async (_name, make) => {
+    ])("waits for no hostile settings file with %s", async (_name, make) => {
       claims("FIFOs and endless files keep nothing waiting");
       make(project.write(".claude/settings.json", ""));
       expect((await parsed()).settings.hooks).toBeDefined();
     });
 
-    test("none with mcp.in_terminal = false", async () => {
+    test("passes nothing along with mcp.in_terminal = false", async () => {
       await project.neovim.lua(`require("claude-code").setup({ mcp = { in_terminal = false } })`);
       expect(await launch()).toEqual([]);
       await project.neovim.lua(`require("claude-code").setup({})`);
@@ -188,7 +191,7 @@ describe.each(NEOVIMS)("in $name", (version) => {
         local uis = {} for i = 1, ${count} do uis[i] = {} end return uis end`);
     beforeEach(() => attend(1));
 
-    test("shows what it will do and asks; no means no", async () => {
+    test("shows the changes, asks, and changes nothing by No", async () => {
       project.write(".claude/settings.local.json", '{"mine": true}');
       await project.neovim.lua("_G.answer = 3");
       expect(await told("Claude setup")).toContain("nothing was changed");
@@ -198,31 +201,25 @@ describe.each(NEOVIMS)("in $name", (version) => {
       expect(readFileSync(settings(), "utf8")).toBe('{"mine": true}');
     });
 
-    test("yes sets up, with this Neovim's address; again there is nothing to do; and back", async () => {
+    test.each([1, 2])("sets up by answer %d, once, and takes it back", async (answer) => {
+      await project.neovim.lua("_G.answer = ...", answer);
       expect(await told("Claude setup")).toContain("set up for new Claude sessions");
       expect(readFileSync(settings(), "utf8")).toContain("hook stop");
       const address = await project.neovim.lua("return vim.v.servername");
       expect(readFileSync(project.path(".nvim-claude/nvim-server"), "utf8")).toBe(`${address}\n`);
-      expect(existsSync(project.path("CLAUDE.md"))).toBe(false);
+      expect(existsSync(project.path("CLAUDE.md"))).toBe(answer === 2);
 
       expect(await told("Claude setup")).toContain("in place already");
       expect(await project.neovim.lua("return #_G.asked")).toBe(0);
 
-      expect(await told("Claude unsetup")).toContain("all changes to this project were removed");
-      expect(readFileSync(settings(), "utf8")).toBe('{"mine": true}');
-      expect(existsSync(project.path(".nvim-claude"))).toBe(false);
-    });
-
-    test("with CLAUDE.md on request", async () => {
-      await project.neovim.lua("_G.answer = 2");
-      expect(await told("Claude setup")).toContain("set up for new Claude sessions");
-      expect(readFileSync(project.path("CLAUDE.md"), "utf8")).toContain("## LSP Diagnostics");
       await project.neovim.lua("_G.answer = 1");
       expect(await told("Claude unsetup")).toContain("all changes to this project were removed");
-      expect(existsSync(project.path("CLAUDE.md"))).toBe(false);
+      expect(readFileSync(settings(), "utf8")).toBe('{"mine": true}');
+      for (const name of [".nvim-claude", "CLAUDE.md"])
+        expect(existsSync(project.path(name))).toBe(false);
     });
 
-    test("without a user it only makes sure of the executable", async () => {
+    test("finds only the executable without a user", async () => {
       await attend(0);
       expect(await project.neovim.command("Claude setup")).toContain(EXECUTABLE);
       expect(readFileSync(settings(), "utf8")).toBe('{"mine": true}');
@@ -253,15 +250,15 @@ describe.each(NEOVIMS)("in $name", (version) => {
       await project.neovim.until("the linter", "return #vim.diagnostic.get(0) == 2");
     });
 
-    test("lines without diagnostics: nothing is sent, and that is said", async () => {
+    test("sends no lines without diagnostics, and says so", async () => {
       expect(await told("3Claude diagnostics")).toBe("nothing to send: no diagnostics in line 3");
     });
 
-    test("no CLI at all: nothing is sent, and that is said", async () => {
+    test("sends nothing without a CLI, and says so", async () => {
       expect(await told("2,3Claude diagnostics")).toContain("no Claude runs in this Neovim");
     });
 
-    test("a CLI outside: it gets a mention of the lines", async () => {
+    test("mentions the lines to a CLI outside", async () => {
       // Not under the CLI's name: the CLI gets no mention in the first moments of its connection.
       using client = await TestClient.open(await project.neovim.lock());
       await project.neovim.until(
@@ -275,7 +272,7 @@ describe.each(NEOVIMS)("in $name", (version) => {
       });
     });
 
-    test("the CLI in Neovim's terminal: pasted as one, and submitted", async () => {
+    test("pastes them as one into Neovim's terminal, and submits", async () => {
       const program = `stty -icanon -echo -icrnl; ${LATER} echo ready; exec cat -v`;
       await project.neovim.lua(`require("claude-code").setup({
         terminal = { command = { "sh", "-c", "${program}", "claude" } } })`);
@@ -292,7 +289,7 @@ describe.each(NEOVIMS)("in $name", (version) => {
     test.each([
       ["a terminal", "terminal", "this buffer is not a file"],
       ["a private file", "edit .env", "is private"],
-    ])("%s is not sent", async (_name, command, reason) => {
+    ])("sends nothing of %s", async (_name, command, reason) => {
       project.write(".env", "ERROR=1\n");
       await project.neovim.command(command);
       expect(await told("1Claude diagnostics")).toContain(reason);
@@ -300,7 +297,7 @@ describe.each(NEOVIMS)("in $name", (version) => {
   });
 });
 
-nightly.test("mcp.auto_install sets a project up without asking, and notes it", async () => {
+nightly.test("sets a project up by mcp.auto_install without asking, and notes it", async () => {
   const folder = temporaryFolder();
   const version = NEWEST;
   const setup = "{ mcp = { auto_install = true } }";

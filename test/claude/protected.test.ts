@@ -18,12 +18,12 @@ test.each<[string, boolean]>([
   [".claude/worktrees/one", true],
   [".claude/worktrees/one/src/a.ts", false],
   [".claude/worktrees/one/.envrc", true],
-])("%s: %p", (name, is) => {
+])("judges %s as protected: %p", (name, is) => {
   expect(isProtected(`/p/.git/project/${name}`, "/p/.git/project/")).toBe(is);
 });
 
 /* The CLI's list is in its executable, as text. */
-nightly.test("the CLI asks about no other names", () => {
+nightly.test("has the names that the CLI asks about", () => {
   const text = readFileSync(claudeCli()).toString("latin1");
   const listWith = (name: string) => {
     const names = String.raw`\[(?:"[^"\]]+",)*"${name.replaceAll(".", "\\.")}"(?:,"[^"\]]+")*\]`;

@@ -13,7 +13,7 @@ function run(args: string[], options: { stdin?: string; env?: Record<string, str
 }
 
 describe("the command line", () => {
-  test.each(["--version", "-v"])("%s prints name and version", (flag) => {
+  test.each(["--version", "-v"])("prints name and version by %s", (flag) => {
     expect(run([flag])).toEqual({
       exitCode: 0,
       stdout: `claude-code.nvim ${VERSION}\n`,
@@ -27,7 +27,7 @@ describe("the command line", () => {
     expect(stderr.toString()).toBe("code 0\n");
   });
 
-  test.each(["--help", "-h"])("%s names every command", (flag) => {
+  test.each(["--help", "-h"])("names every command by %s", (flag) => {
     const { exitCode, stdout } = run([flag]);
     expect(exitCode).toBe(0);
     expect(stdout).toContain("Usage: claude-code-nvim");
@@ -42,7 +42,7 @@ describe("the command line", () => {
     [["__proto__"]],
     [["constructor"]],
     [["serve", "extra"]],
-  ])("%p is refused with exit code 2", (args) => {
+  ])("refuses %p with exit code 2", (args) => {
     const { exitCode, stdout, stderr } = run(args, { env: { NVIM: "/nowhere" } });
     expect(exitCode).toBe(2);
     expect(stdout).toBe("");

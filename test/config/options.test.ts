@@ -36,7 +36,7 @@ describe.each(NEOVIMS)("setup() in $name", (version) => {
     return neovim.lua<string[]>(`return SAID`);
   };
 
-  test.each(PROBLEMS)("%s is reported by name", async (options, message) => {
+  test.each(PROBLEMS)("reports %s by its name", async (options, message) => {
     const said = await setup(options);
     expect(said).toHaveLength(1);
     const [first, ...rest] = said[0]?.split("\n") ?? [];
@@ -44,7 +44,7 @@ describe.each(NEOVIMS)("setup() in $name", (version) => {
     expect(rest).toEqual([`  ${message}`, expect.stringContaining(":help claude-code-options")]);
   });
 
-  test("all problems come in one message, and the valid rest is used", async () => {
+  test("reports all problems in one message, and uses the valid rest", async () => {
     const said = await setup(`{ lgo = 1, notify = { on = { "done" }, by = 3 } }`);
     expect(said).toHaveLength(1);
     expect(said[0]).toStartWith("2 options cannot be used:");
@@ -55,7 +55,7 @@ describe.each(NEOVIMS)("setup() in $name", (version) => {
     });
   });
 
-  test("every one of at most 60 options has a default of its own type, a description, and no twin", async () => {
+  test("has at most 60 options, each with a default of its type and a description, and none twice", async () => {
     const [faults, count] = await neovim.lua<[string[], number]>(`
       local faults, seen = {}, {}
       for _, option in ipairs(require("port").config.options()) do
@@ -72,7 +72,7 @@ describe.each(NEOVIMS)("setup() in $name", (version) => {
     expect(count).toBeLessThanOrEqual(60);
   });
 
-  test("a user's keys replace the default ones, and the others stay", async () => {
+  test("replaces the default keys by a user's, and keeps the others", async () => {
     expect(await setup(`{ diff = { keys = { accept = { "ga" }, merge = false } } }`)).toEqual([]);
     expect(await neovim.lua(`return require("port").config.get().diff.keys`)).toMatchObject({
       accept: ["ga"],
@@ -98,7 +98,7 @@ describe.each(NEOVIMS)("setup() in $name", (version) => {
     expect(calls).toEqual([7, { level: "warn" }, 1, { level: "info" }]);
   });
 
-  test("loads neither the server nor the editor's half, so that it costs a start next to nothing", async () => {
+  test("loads neither the server nor the editor's half", async () => {
     await using fresh = await TestNeovim.start({ version, setup: false });
     const loaded = await fresh.lua<string[]>(`
       require("claude-code").setup({})

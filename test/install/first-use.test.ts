@@ -167,7 +167,7 @@ describe("a build step", () => {
     expect(data.installedVersion()).toBe("0.1.0");
   });
 
-  test("that fails says why, and its exit code says so, too", async () => {
+  test("says why it fails, and its exit code says so, too", async () => {
     published.server.reset("404");
     const { code, output } = await run("Claude install", "qa!");
     expect([code, output]).toEqual([

@@ -157,7 +157,7 @@ echo swapped >${archive}
 });
 
 describe("two Neovims at once", () => {
-  test("succeed both, with one result", async () => {
+  test("installs one executable for both", async () => {
     await using first = await start(OLDEST);
     await using second = await start(NEWEST);
     const request = "{ force = true }";
@@ -168,7 +168,7 @@ describe("two Neovims at once", () => {
     expect(data.leftovers()).toEqual([]);
   });
 
-  test("leave the second to go on when the first is killed", async () => {
+  test("lets the second go on when the first is killed", async () => {
     const { server, release } = published;
     server.reset("held");
     await using first = await start(OLDEST);
@@ -213,10 +213,10 @@ test("is absent or right at the stable path, killed at any moment", async () => 
   expect(server.requests.length).toBeGreaterThan(1);
 });
 
-describe("a data folder that", () => {
+describe("the data folder", () => {
   const version = NEWEST;
 
-  test("cannot be made is named, with what else would do", async () => {
+  test("names a data folder that cannot be made, and what else would do", async () => {
     await using neovim = await start(version);
     const file = join(data.xdg, "file");
     await writeFile(file, "");
@@ -232,7 +232,7 @@ describe("a data folder that", () => {
     is full while the archive comes | size=HALF | could not be written: is the disk full
     is full while it is unpacked | size=MORE | cannot unpack .*(wrote only|no space)`);
   test.each(filesystems)(
-    "%s is named, and nothing is half installed",
+    "names a file system that %s, and leaves nothing half installed",
     async (_what, options = "", message = "") => {
       const place = temporaryFolder();
       await using _ = { [Symbol.asyncDispose]: () => rm(place, { recursive: true }) };

@@ -221,14 +221,14 @@ describe.each(NEOVIMS)("real language servers with $name", (version) => {
     );
   });
 
-  test.each(RENAMES)("a rename by %s", async (_name, args, after) => {
+  test.each(RENAMES)("renames by %s", async (_name, args, after) => {
     const before = world.texts(Object.keys(FILES));
     expect(await world.call("rename_symbol", args)).toStartWith("renamed ");
     for (const [name, part] of Object.entries(after)) expect(world.read(name)).toContain(part);
     for (const [name, text] of Object.entries(before)) world.project.write(name, text);
   });
 
-  test("clangd: a quick fix by its title", async () => {
+  test("does a quick fix of clangd's by its title", async () => {
     const { project } = world;
     project.write("src/fix.cpp", "int broken() { return 1 }\n");
     const at = { path: "src/fix.cpp", line: 1 };
@@ -239,7 +239,7 @@ describe.each(NEOVIMS)("real language servers with $name", (version) => {
     expect(world.read("src/fix.cpp")).toBe("int broken() { return 1; }\n");
   });
 
-  test("gopls knows what a shell writes, typescript what git does", async () => {
+  test("learns what a shell writes, and what git does", async () => {
     const { project } = world;
     const git = (...args: string[]) =>
       Bun.spawnSync(["git", "-c", "user.name=a", "-c", "user.email=a@b", ...args], {

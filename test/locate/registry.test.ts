@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { temporaryFolder } from "#test";
 import { entries, Registration } from "../../src/locate/registry";
 
-test("an entry follows the workspace, and is written only if it changes or is gone", () => {
+test("follows the workspace, and writes only what has changed or is gone", () => {
   const folder = temporaryFolder();
   const { pid } = process;
   const entry = { pid, address: "/s", workspaceFolders: ["/a"], port: 1, since: 1 };

@@ -53,7 +53,7 @@ onBothNeovims((session) => {
     });
   });
 
-  describe("editor/selection speaks of the buffer that editor/position speaks of:", () => {
+  describe("the buffer of editor/selection and editor/position", () => {
     const scratch = "enew | setlocal buftype=nofile | file notes";
     test.each([
       ["a scratch buffer", scratch, "notes"],
@@ -78,7 +78,7 @@ onBothNeovims((session) => {
       });
     });
 
-    test("or of the file left behind, where nothing is selected and no file is shown", async () => {
+    test("describes the file left behind, where nothing is selected and no file is shown", async () => {
       await session.edit(session.write("left.txt", "one two\n"));
       await session.neovim.type("ggve<Esc>");
       await session.neovim.command("new | terminal cat");
@@ -87,14 +87,14 @@ onBothNeovims((session) => {
       expect(await ask("editor/selection")).toEqual({ active: false });
     });
 
-    test("but not of a private file", async () => {
+    test("describes no private file", async () => {
       await session.edit(session.write(".env", "TOKEN=x\n"));
       await session.neovim.type("ggve");
       expect(await ask("editor/selection")).toEqual({ active: false });
     });
   });
 
-  describe("a window that shows no text of the user's is refused:", () => {
+  describe("a window that shows no text of the user's", () => {
     const SECRET = "very-secret-value";
     const qf = `call setqflist([#{filename: '.env', lnum: 1, text: '${SECRET}'}]) | copen`;
     afterEach(() => session.neovim.lua("vim.cmd('silent! fclose!')"));
@@ -125,7 +125,7 @@ onBothNeovims((session) => {
       await session.neovim.type("<Esc>");
     });
 
-    test("but a float that shows a file is described", async () => {
+    test("describes a float that shows a file", async () => {
       await session.edit(session.write("zen.lua", "return 1\n"));
       await session.neovim.lua(`vim.api.nvim_open_win(0, true, { ${float} })`);
       expect(await ask("editor/position")).toMatchObject({ buffer: "zen.lua", line: 1 });
@@ -178,7 +178,7 @@ onBothNeovims((session) => {
       });
     });
 
-    test("at the top of a file, outside of any function, with default lines", async () => {
+    test("gives default lines at the top of a file, outside of any function", async () => {
       await session.edit(session.write("context.lua", LUA));
       expect(await ask("editor/context")).toMatchObject({
         current_line: 1,
@@ -206,7 +206,7 @@ onBothNeovims((session) => {
     ["context", { lines_after: 1.5 }],
     ["context", { lines_before: 1e6 }],
     ["buffers", { include_special: "yes" }],
-  ])("editor/%s refuses %p", async (name, params) => {
+  ])("refuses editor/%s with %p", async (name, params) => {
     const error = await ask(`editor/${name}`, params).catch((e) => e);
     expect(error.code).toBe(-32602);
     expect(error.message).toContain(Object.keys(params)[0]);

@@ -22,7 +22,7 @@ onEachNeovim((session) => {
     ["in UTF-8", `"日本😀é"`, "日本😀é"],
     ["that is empty", `""`, ""],
   ];
-  test.each(messages)("a diagnostic's message %s", async (_, lua, text) => {
+  test.each(messages)("sends a diagnostic's message %s", async (_, lua, text) => {
     const path = session.write("a.txt", "one\ntwo\n");
     await session.edit(path);
     await session.neovim.lua(`vim.diagnostic.set(vim.api.nvim_create_namespace("test"), 0, {
@@ -40,7 +40,7 @@ onEachNeovim((session) => {
     ]);
   });
 
-  test("a file name in Latin-1 is whole but for that character, and may be asked for by the name it was sent with", async () => {
+  test("sends a file name in Latin-1 with U+FFFD, and understands that name", async () => {
     const filePath = session.path("caf\uFFFD.txt");
     const uri = pathToFileURL(filePath).href;
     await session.neovim.lua(`
@@ -109,7 +109,7 @@ onEachNeovim((session) => {
   test.each([
     ["short", "x\n"],
     ["long", `${LONG}\n`],
-  ])("the byte order mark of a %s text stays", async (_, rest) => {
+  ])("keeps the byte order mark of a %s text", async (_, rest) => {
     const path = session.write("bom.txt", `\uFEFF${rest}`);
     await session.edit(path);
     expect(await ask("resources/read", { uri: pathToFileURL(path).href })).toMatchObject({
@@ -120,7 +120,7 @@ onEachNeovim((session) => {
 
 const LONG_KEY = "k".repeat(1_000);
 
-test.each(NEOVIMS)("the keys of a map of $name may be any text", async (version) => {
+test.each(NEOVIMS)("reads a map of $name whose keys are any text", async (version) => {
   await using neovim = await TestNeovim.start({ version, setup: false });
   const rpc = await NeovimRpc.connect(await neovim.lua<string>("return vim.v.servername"));
   const map = `return { __proto__ = { a = 1 }, ["caf\\233"] = 2, ["x\\230\\151"] = 3, [""] = 4, Aa = 5, BB = 6, ${LONG_KEY} = 7 }`;

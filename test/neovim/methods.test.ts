@@ -15,7 +15,7 @@ const OF_A_TASK = ["settled"];
 const files = [...new Glob("lua/**/*.lua").scanSync({ cwd: ROOT })];
 const sources = files.map((file) => readFileSync(join(ROOT, file), "utf8"));
 
-test("the plugin has each method that the executable calls", () => {
+test("lists the methods that the plugin has", () => {
   const lua = readFileSync(join(ROOT, "lua/claude-code/editor/init.lua"), "utf8");
   const [, table = ""] = /^local methods = \{\n(.*?)^\}/ms.exec(lua) ?? [];
   const listed = [...table.matchAll(/^ {2}(\w+) = /gm)].map(([, name]) => name as string);
@@ -25,7 +25,7 @@ test("the plugin has each method that the executable calls", () => {
   expect(offered.toSorted()).toEqual([...OF_THE_CALL, ...Object.keys(METHODS)].toSorted());
 });
 
-test("the plugin checks each parameter that is a path", () => {
+test("checks each parameter that is a path", () => {
   const checks = readFileSync(join(ROOT, "lua/claude-code/editor/path_params.lua"), "utf8");
   const [, list = ""] = /^local PATHS = \{(.*)\}/m.exec(checks) ?? [];
   const checked = [...list.matchAll(/"(\w+)"/g)].map(([, name]) => name as string);
@@ -37,14 +37,14 @@ test("the plugin checks each parameter that is a path", () => {
   expect([...new Set(paths)].toSorted()).toEqual(checked.toSorted());
 });
 
-test("the executable knows each event that Neovim sends", () => {
+test("lists the events that Neovim sends", () => {
   const sent = sources.flatMap((text) =>
     [...text.matchAll(/(?:\bnotify\(|"claude_code", )"(\w+)"/g)].map(([, name]) => name as string),
   );
   expect([...new Set(sent)].toSorted()).toEqual([...OF_A_TASK, ...Object.keys(EVENTS)].toSorted());
 });
 
-test("the executable answers each request of Neovim's, and no other", () => {
+test("answers each request of Neovim's, and no other", () => {
   const editor = { state: { folders: [] }, on: () => {} };
   const { areas } = neovimRequests(editor as never, {} as never, {} as never, 0);
   const answered = Object.entries(areas).flatMap(([area, { requests }]) =>

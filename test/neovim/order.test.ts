@@ -46,7 +46,7 @@ class Gate implements Disposable {
   }
 }
 
-test.each(NEOVIMS)("an answer does not overtake what $name pushed after it", async (version) => {
+test.each(NEOVIMS)("delivers an answer before what $name pushed after it", async (version) => {
   await using neovim = await TestNeovim.start({ version, setup: false });
   // The selection is pushed as well, and names the file, too.
   await neovim.lua(`require("port").config.setup({ selection = { send = "none" } })`);

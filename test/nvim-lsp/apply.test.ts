@@ -357,7 +357,7 @@ describe("text edits", () => {
       "123\n",
     ],
   ];
-  test.each(cases)("keep %s", async (_name, text, edits, result) => {
+  test.each(cases)("keeps %s", async (_name, text, edits, result) => {
     expect(await applied(text, edits)).toBe(result);
   });
 
@@ -379,11 +379,11 @@ describe("text edits", () => {
     ["NUL", "a\0b", [textEdit([0, 0], [0, 0], "x")], "not a text in UTF-8"],
     ["a carriage return in a line", "a\rb\n", [textEdit([0, 0], [0, 0], "x")], "not a text"],
   ];
-  test.each(refused)("refuse %s", async (_name, text, edits, problem) => {
+  test.each(refused)("refuses %s", async (_name, text, edits, problem) => {
     expect(await outcomeOf(applied(text, edits))).toThrow(problem);
   });
 
-  test("do what a plain implementation does, in any encoding", async () => {
+  test("does what a plain implementation does, in any encoding", async () => {
     const piece = fc.constantFrom("a", "Bc ", "ä", "é\u0301", "😀", "漢", "\t", "\n", "\n\n", "");
     const text = fc.array(piece, { maxLength: 30 }).map((pieces) => pieces.join(""));
     const given = fc.record({
@@ -414,7 +414,7 @@ describe("text edits", () => {
     ["${1|pub,pub(crate)|} fn", "pub fn"],
     ["$crate\\$1 \\} \\\\ $1x", "$1 } \\ x"],
   ] as const;
-  test.each(SNIPPETS)("write the text of the snippet %j", (snippet, text) => {
+  test.each(SNIPPETS)("writes the text of the snippet %j", (snippet, text) => {
     expect(textOfSnippet(snippet)).toBe(text);
   });
 });

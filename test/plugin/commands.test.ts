@@ -172,7 +172,7 @@ describe.each(NEOVIMS)("the commands in $name", (version) => {
     expect(await completions(typed)).toEqual(completed);
   });
 
-  test(":Claude completes to every subcommand", async () => {
+  test("completes :Claude to every subcommand", async () => {
     const found = await completions("Claude ");
     expect(found).toContain("diff");
     expect(found).not.toContain("accept");

@@ -40,33 +40,30 @@ const named = (entry: string) =>
   entry === "" ? "the empty entry of $PATH" : `the relative entry \`${entry}\` of $PATH`;
 
 describe.each(NEOVIMS)("an entry of $PATH that is not absolute, in $name", (version) => {
-  test.concurrent.each(entries)(
-    "%s: nothing is run, and the message says why",
-    async (_, entry) => {
-      claims("A project's programs are not run");
-      await using a = await Attached.start({
-        version,
-        cwd: project,
-        env: { PATH: `/nonexistent:${entry}`, TMUX: "x" },
+  test.concurrent.each(entries)("runs nothing by %s, and says why", async (_, entry) => {
+    claims("A project's programs are not run");
+    await using a = await Attached.start({
+      version,
+      cwd: project,
+      env: { PATH: `/nonexistent:${entry}`, TMUX: "x" },
+    });
+    await a.attach();
+    const reported = async (name: string) =>
+      eventually(name, async () => {
+        const messages = (await a.messages()).replaceAll("\n", "");
+        expect(messages).toContain(`\`${name}\` is not run: only ${named(entry)} leads to it`);
+        expect(messages).toContain("where a project could put a program of its own");
       });
-      await a.attach();
-      const reported = async (name: string) =>
-        eventually(name, async () => {
-          const messages = (await a.messages()).replaceAll("\n", "");
-          expect(messages).toContain(`\`${name}\` is not run: only ${named(entry)} leads to it`);
-          expect(messages).toContain("where a project could put a program of its own");
-        });
-      await a.nvim.command("Claude");
-      await reported("claude");
-      const message = await a.nvim.lua<string>(
-        `return select(2, require("port").tmux.open({ command = { "/bin/cat" }, env = {}, folder = "/" }))`,
-      );
-      expect(message).toContain("`tmux` is not run");
-      expect(existsSync(a.path("ran"))).toBe(false);
-    },
-  );
+    await a.nvim.command("Claude");
+    await reported("claude");
+    const message = await a.nvim.lua<string>(
+      `return select(2, require("port").tmux.open({ command = { "/bin/cat" }, env = {}, folder = "/" }))`,
+    );
+    expect(message).toContain("`tmux` is not run");
+    expect(existsSync(a.path("ran"))).toBe(false);
+  });
 
-  test("in the terminal, npm's `claude` does not get the project's interpreter", async () => {
+  test("gives npm's `claude` in the terminal no interpreter of the project's", async () => {
     claims("A project's programs are not run");
     const bin = temporaryFolder();
     writeFileSync(join(bin, "claude"), "#!/usr/bin/env node\n", { mode: 0o755 });
@@ -87,7 +84,7 @@ describe.each(NEOVIMS)("an entry of $PATH that is not absolute, in $name", (vers
     expect(existsSync(join(project, "ran"))).toBe(false);
   });
 
-  test("an absolute one further behind is used", async () => {
+  test("uses an absolute one further behind", async () => {
     const bin = temporaryFolder();
     const claude = join(bin, "claude");
     writeFileSync(claude, "#!/bin/sh\n", { mode: 0o755 });
@@ -108,7 +105,7 @@ describe("the executable", () => {
     return new Response(child.stdout).text();
   };
 
-  test.each(entries)("%s: its `claude` is not run, and it says why", async (_, entry) => {
+  test.each(entries)("runs no `claude` by %s, and says why", async (_, entry) => {
     const why = `\`claude\` is not run: only ${named(entry)} leads to it`;
     expect(await run(`${entry}:/nonexistent`, "doctor")).toContain(why);
     expect(await run(`${entry}:/nonexistent`, "install-hooks", "--dry-run")).toContain(why);
@@ -119,7 +116,7 @@ describe("the executable", () => {
     expect(existsSync(join(project, "ran"))).toBe(false);
   });
 
-  test("npm's `claude` does not get the project's interpreter", async () => {
+  test("gives npm's `claude` no interpreter of the project's", async () => {
     writeFileSync(join(bin, "claude"), "#!/usr/bin/env node\n", { mode: 0o755 });
     symlinkSync("/bin/sh", join(bin, "node"));
     await run(`.:${bin}:/usr/bin:/bin`, "doctor");

@@ -29,7 +29,7 @@ const asked = async (method: "files" | "commands", word = "") =>
   (await endpoint.requests[method]({ folder, word })) as { text: string; detail?: string }[];
 
 describe("files", () => {
-  test("private ones are left out, and nothing else is", async () => {
+  test("leaves out private files, and no other", async () => {
     for (const name of ["a.ts", ".env", "b/.env", "b/c d.ts", 'b/"c".ts']) write(name);
     git(["init", "-q"]);
     expect((await asked("files")).map(({ text }) => text)).toEqual(["a.ts", "b/c d.ts"]);
@@ -37,7 +37,7 @@ describe("files", () => {
   });
 
   nightly.test(
-    "one item says that there are too many, and git is not asked at each key",
+    "says by one item that there are too many, and does not ask git at each key",
     async () => {
       git(["init", "-q"]);
       const blob = git(["hash-object", "-w", "--stdin"]).toString().trim();
@@ -61,13 +61,13 @@ describe("files", () => {
   );
 });
 
-test("folders of commands that links lead to are read once", async () => {
+test("reads folders of commands once that links lead to", async () => {
   write(".claude/commands/a/release.md", "---\ndescription: 'Ship it'\n---\n");
   for (let i = 0; i < 200; i++) symlinkSync(".", join(folder, `.claude/commands/a/link${i}`));
   expect(await asked("commands", "/rel")).toEqual([{ text: "/release", detail: "Ship it" }]);
 });
 
-test("folders of thousands, and what links lead to, are not read", async () => {
+test("reads no folder of thousands, and nothing that links lead to", async () => {
   write(".claude/commands/a/one.md");
   write("other/two.md");
   symlinkSync("../../other", join(folder, ".claude/commands/a/link"));
@@ -80,7 +80,7 @@ test("folders of thousands, and what links lead to, are not read", async () => {
   for (const text of ["/one", "/two"]) expect(await asked("commands", text)).toEqual([{ text }]);
 });
 
-test("names with line ends, control and invisible characters are left out", async () => {
+test("leaves out names with line ends, control and invisible characters", async () => {
   for (const name of ["zz", "zz\nrm", "zz\u001b[31m", "zz\u202e"]) {
     write(`.claude/commands/${name}.md`);
     write(`src/${name}`);

@@ -39,7 +39,7 @@ onEachNeovim((session) => {
     ["undo", "before it reads the request"],
     ["undo", "2 ms later"],
     ["keep", "2 ms later"],
-  ])("can %s again after the executable is killed %s", async (method, when) => {
+  ])("makes a new %s after the executable is killed %s", async (method, when) => {
     const { neovim } = session;
     const text = "1\n2\n3\n";
     world.edited("k", text, "1\nII\n3\n");

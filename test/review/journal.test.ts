@@ -85,7 +85,7 @@ test("refuses a journal of more than 128 MB, and leaves it", async () => {
 });
 
 describe("the blobs", () => {
-  test("count as gone when they are damaged", () => {
+  test("misses one that is damaged", () => {
     const blobs = new Blobs(temporaryFolder());
     const content = blobs.put(bytes("one\n"));
     if (!("blob" in content)) throw new Error("it was not kept");
@@ -95,7 +95,7 @@ describe("the blobs", () => {
     expect(blobs.bytes(content)).toBeUndefined();
   });
 
-  test("keep only the hash of a large one", () => {
+  test("keeps only the hash of a large one", () => {
     const blobs = new Blobs(temporaryFolder());
     const content = blobs.put(new Uint8Array(MAX_BINARY_BYTES + 1));
     expect(content).toMatchObject({ withheld: "large", hash: expect.any(String) });

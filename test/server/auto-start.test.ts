@@ -130,8 +130,8 @@ describe.each(NEOVIMS)("auto_start in $name", (version) => {
   const children = "#vim.api.nvim_get_proc_children(vim.fn.getpid())";
   const state = "require('claude-code').status().state";
   test.each<[string, string[], string, unknown]>([
-    ["setup() starts nothing before Neovim is up", [], children, 0],
-    ["a command starts the server at once", ["-c", "ClaudeCodeStart"], state, "starting"],
+    ["starts nothing by setup() before Neovim is up", [], children, 0],
+    ["starts the server at once by a command", ["-c", "ClaudeCodeStart"], state, "starting"],
   ])("%s", async (_, command, expression, early) => {
     const args = [...command, "-c", `lua EARLY = ${expression}`];
     await using neovim = await TestNeovim.start({ version, args });

@@ -270,15 +270,15 @@ describe.each(NEOVIMS)("$name", (version) => {
     }
   });
 
-  describe("leaves no lock file", () => {
-    test("after kill -9 of the executable and :qa at once", async () => {
+  describe("the lock file", () => {
+    test("leaves none after kill -9 of the executable and :qa at once", async () => {
       await using neovim = await TestNeovim.start({ version });
       process.kill(await neovim.ready(), "SIGKILL");
       await neovim.quit();
       await eventually("no lock file", () => locks(neovim).length === 0);
     });
 
-    test("when the executable hangs at :qa, which does not wait for it", async () => {
+    test("leaves none when the executable hangs at :qa, which does not wait for it", async () => {
       await using neovim = await TestNeovim.start({ version });
       const executable = await neovim.ready();
       process.kill(executable, "SIGSTOP");

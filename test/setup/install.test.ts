@@ -168,29 +168,27 @@ describe("install-hooks", () => {
     expect(readlinkSync(stable())).toBe(EXECUTABLE);
   });
 
-  test("changes nothing twice, and restores every byte", async () => {
+  test.each<[string, Record<string, string>]>([
+    [
+      "of other settings",
+      { [SETTINGS]: THEIRS, "CLAUDE.md": "# Project\n\nText without a line end" },
+    ],
+    ["where there was nothing", {}],
+    ["of a folder .nvim-claude", { ".nvim-claude/.gitignore": "state.json\n" }],
+  ])("changes nothing twice, and restores every byte %s", async (_name, files) => {
     claims("Removing the hooks restores the settings byte for byte");
-    write(SETTINGS, THEIRS);
-    write("CLAUDE.md", "# Project\n\nText without a line end");
+    for (const [name, text] of Object.entries(files)) write(name, text);
     const before = snapshot();
     await install("--claude-md");
     const installed = snapshot();
     expect(installed["CLAUDE.md"]).toContain("## LSP Diagnostics");
-    const again = await install("--claude-md");
-    expect(again.stdout).toContain("everything is in place already");
+    const IGNORE = ".nvim-claude/.gitignore";
+    expect(installed[IGNORE]).toBe(files[IGNORE] ?? "*\n");
+    expect((await install("--claude-md")).stdout).toContain("everything is in place already");
     expect(snapshot()).toEqual(installed);
     expect((await uninstall()).code).toBe(0);
     expect(snapshot()).toEqual(before);
     expect((await uninstall()).stdout).toContain("nothing to undo");
-  });
-
-  test("leaves nothing where there was nothing", async () => {
-    const before = snapshot();
-    await install("--claude-md");
-    expect(read(".nvim-claude/.gitignore")).toBe("*\n");
-    const deleted = `delete ${join(project, SETTINGS)}: nothing else is in it`;
-    expect((await uninstall()).stdout).toContain(deleted);
-    expect(snapshot()).toEqual(before);
   });
 
   test("leaves what others changed since", async () => {
@@ -285,16 +283,6 @@ describe("install-hooks", () => {
     mkdirSync(join(project, "deep/er"), { recursive: true });
     await setUp("install-hooks", ["--yes"], join(project, "deep/er"));
     expect(existsSync(join(project, SETTINGS))).toBe(true);
-  });
-
-  test("leaves what a .nvim-claude had", async () => {
-    write(".nvim-claude/.gitignore", "state.json\n");
-    const before = snapshot();
-    await install();
-    expect(read(".nvim-claude/.gitignore")).toBe("state.json\n");
-    await uninstall();
-    expect(snapshot()).toEqual(before);
-    expect((await uninstall()).stdout).toContain("nothing to undo");
   });
 
   test.each([

@@ -83,7 +83,7 @@ describe("initialize", () => {
     ["2025-06-18", "2025-06-18"],
     ["2025-11-25", "2025-11-25"],
     ["1999-01-01", "2025-11-25"],
-  ])("a request of %s is answered with %s", async (asked, answered) => {
+  ])("answers a request of %s with %s", async (asked, answered) => {
     using client = await TestClient.connect(lock);
     const result = await client.request<Record<string, unknown>>("initialize", {
       protocolVersion: asked,

@@ -18,7 +18,7 @@ for (const property of Object.values(PROPERTIES)) {
 describe("cases found before", () => {
   const { whose, session, keep, undo } = PROPERTIES;
   test.each(first(4, FOUND).map(([found], number) => [number, ...found] as const))(
-    "%d",
+    "holds in case %d",
     async (_number, start, acts) => {
       // The first two leave the review as it was.
       await play(start, acts, [whose.holds, session.holds, keep.holds]);

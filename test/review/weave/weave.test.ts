@@ -66,7 +66,7 @@ describe("attribution", () => {
 });
 
 describe("decisions", () => {
-  test("give the lines back of a file that another session deleted and made again", () => {
+  test("gives the lines back of a file that another session deleted and made again", () => {
     const weave = Weave.of(lines("a b")).to([], A).to(lines("X"), B).to(lines("a b"), "user");
     expect(hunksOf(weave, ALL)).toEqual([]);
     expect(undone(weave, "u", "all", session("A")).lines).toEqual(lines("a b"));
