@@ -1,10 +1,10 @@
---- Checks whether the screen may change now. Neovim refuses changes in the command-line window, and while a command
---- line, an operator or an answer is typed; and insert mode must not lose its window.
+--- Checks whether the screen may change now. Neovim refuses changes in the command-line window and while the user types
+--- a command, an operator or an answer; and insert mode must keep its window.
 local api = vim.api
 local autocommands = require("claude-code.lib.autocommands")
 local keyboard = require("claude-code.editor.input.keyboard")
 
----Some blocks, such as a textlock (E565), end without an event.
+---Some blocks, such as the textlock (E565), end without an event.
 local RETRY_MS = 200
 
 local M = {}
@@ -12,7 +12,7 @@ local M = {}
 ---Message for the user while `in_command_window`.
 M.COMMAND_WINDOW = require("claude-code.messages.notify").REFUSALS.E11
 
----@return boolean in the window of `q:`, in which Neovim refuses most changes of other buffers (E11)
+---In the window of `q:`, Neovim refuses most changes to other buffers (E11).
 function M.in_command_window()
   return vim.fn.getcmdwintype() ~= ""
 end
@@ -36,9 +36,9 @@ function M.may_change()
   return "nothing"
 end
 
----Calls once, soon after the next of these events.
+---Calls back once, soon after the next of these events.
 ---@param is_meant? fun(event: string): boolean
----@return fun() run calls now, if it has not called
+---@return fun() run calls back now, unless it has done so
 function M.on_next(events, callback, is_meant)
   local group, is_over = autocommands.new(("next.%d"):format(vim.uv.hrtime())), false
   local function run()
@@ -56,7 +56,7 @@ function M.on_next(events, callback, is_meant)
   return run
 end
 
----Calls once, soon after `may_change` may have another answer.
+---Calls back once, soon after the result of `may_change` may have changed.
 ---@param ms? integer limit
 function M.retry(callback, ms)
   local cancel
@@ -67,7 +67,7 @@ function M.retry(callback, ms)
   cancel = keyboard.after(ms or RETRY_MS, run)
 end
 
----@return boolean does Neovim refuse only for now (E565, E11)?
+---Does Neovim refuse changes only for now (E565, E11)?
 function M.is_textlock_error(message)
   message = tostring(message)
   return message:find("E565:", 1, true) ~= nil or message:find("E11:", 1, true) ~= nil

@@ -1,26 +1,26 @@
 --- Follows the keys and commands that the user types, and checks whether a key may decide about something that has just
---- appeared. The mouse, and programs that feed keys, do not count.
+--- appeared. The mouse and keys fed by programs do not count.
 local api, fn, uv = vim.api, vim.fn, vim.uv
 local notify = require("claude-code.messages.notify")
 
 local NAMESPACE = api.nvim_create_namespace("claude-code.keyboard")
 
----Pauses that a user needs to see something new: two seconds.
+---Number of pauses (two seconds) that a user needs to notice something new.
 local SEEN_PAUSES = 5
 
 local CMD = vim.keycode("<Cmd>")
 
----Names of mouse "keys" contain these.
+---Parts of the names of mouse keys.
 local POINTER = { "Mouse", "ScrollWheel", "Drag", "Release" }
 
----The user is not typing after this long without a key.
+---Without a key for this long, the user counts as not typing.
 local M = { QUIET_MS = 400 }
 
-local last ---@type number? when, by `now`
-local seen ---@type number? like `last`, but not reset
+local last ---@type number? time of the last key, by `now`
+local seen ---@type number? like `last`, but never reset
 
----When the first key after the last pause was typed, and the last one before that pause. <Esc> does not count there, as
----users type it out of habit.
+---Times of the first key after the last pause, and of the last key before that pause. The latter ignores <Esc>, which
+---users type out of habit.
 local run = { began = 0 } ---@type { began: number, before: number?, last: number? }
 
 ---Tests replace this clock.
@@ -36,7 +36,7 @@ function M.after(ms, callback)
 end
 
 local function is_pointer(typed)
-  -- Special keys start with this byte.
+  -- This byte begins special keys.
   if typed:byte() ~= 0x80 then
     return false
   end
@@ -51,7 +51,7 @@ local function unfollow()
   last, run = nil, { began = 0 }
 end
 
----Notes when keys are typed, until the executable detaches.
+---Follows keys until the executable detaches.
 function M.follow()
   require("claude-code.server.channel").on_detach(unfollow)
   vim.on_key(function(_, typed)
@@ -72,8 +72,8 @@ function M.idle_ms()
   return last and M.now() - last or math.huge
 end
 
----@return number began when the first key after the last pause was typed; now, if there was none
----@return number before when the last key before that pause was typed, except <Esc>
+---@return number began time of the first key after the last pause; the present time if there is no such key
+---@return number before time of the last key before that pause, except <Esc>
 function M.last_burst()
   if M.idle_ms() >= M.QUIET_MS then
     return M.now(), run.last or -math.huge
@@ -81,17 +81,17 @@ function M.last_burst()
   return run.began, run.before or -math.huge
 end
 
----@return number ms since the user has typed anything
+---@return number ms since the last key, whatever it was meant for
 function M.away_ms()
   return seen and M.now() - seen or math.huge
 end
 
----Forgets the last key, as it was meant for us.
+---Forgets the last key, which was meant for us.
 function M.reset()
   last = nil
 end
 
----Calls once, after `ms` without a key from now on.
+---Calls back once, after `ms` without a key from now on.
 ---@return fun() cancel
 function M.after_idle(ms, callback)
   local since = M.now()
@@ -111,19 +111,20 @@ function M.after_idle(ms, callback)
 end
 
 ---@class claude-code.CommandWatch
----@field run fun(command: string, bang: boolean) with the full name, or "" if Neovim does not know it
----@field begin? fun() on its first key
----@field key? fun(key: string) on any other key, typed or executed by a mapping
+---@field run fun(command: string, bang: boolean) gets the full name, or "" for an unknown command
+---@field begin? fun() called for the first key of a command
+---@field key? fun(key: string) called for any other key, typed or from a mapping
 
----Finds the command of a mapping about to be executed, for which Neovim has no event.
+---Finds the command of a mapping that is about to run, for which Neovim has no event.
 local function of_mapping(typed)
   local mode = api.nvim_get_mode().mode:sub(1, 1)
   return fn.maparg(fn.keytrans(typed or ""), mode):match("^<[Cc][Mm][Dd]>(.-)<[Cc][Rr]>")
 end
 
----Reports each command just before Neovim executes it, if the user typed it or a mapping begins with it (`<Cmd>w<CR>`).
+---Reports commands just before Neovim executes them, if the user typed them or a mapping begins with them
+---(`<Cmd>w<CR>`).
 ---@param watch claude-code.CommandWatch
----@return fun() unfollow all but the events
+---@return fun() unfollow does not end the events
 function M.follow_commands(events, watch)
   local begin, namespace = watch.begin or function() end, api.nvim_create_namespace("")
   local function report(line)
@@ -155,15 +156,15 @@ end
 
 ---@class claude-code.DecisionGuard
 ---@field private title string such as "the change of main.lua"
----@field private since number by `M.now`
----@field private event claude-code.GuardEvent at that time
+---@field private since number time of the event, by `M.now`
+---@field private event claude-code.GuardEvent
 ---@field private is_expected? boolean the user has asked for it
----@field private reported? string the last message, and the beginning of its keys
+---@field private reported? string last message, and when its burst of keys began
 local Guard = {}
 Guard.__index = Guard
 
----Ignores keys that the user typed before they could see the diff or plan. A key decides if they had time to see it
----before they began to type, or have typed something else in it.
+---Guards a diff or a plan against keys that the user typed before they could see it. A key decides if the user had time
+---to see it before the first key, or has typed something else in it.
 ---@param asked? boolean the user has asked for it
 ---@return claude-code.DecisionGuard
 function M.guard(title, asked)
@@ -178,7 +179,7 @@ function Guard:restart(event, asked)
   self.since, self.event, self.is_expected = M.now(), event, asked
 end
 
----Restarts when the cursor comes inside because its window was closed.
+---Restarts when the cursor comes inside because another window was closed.
 ---@param is_inside fun(): boolean
 function Guard:follow(events, is_inside)
   local closed = -math.huge
@@ -194,8 +195,7 @@ function Guard:follow(events, is_inside)
   end)
 end
 
----Treats keys without a pause between them as one.
----@return boolean must keys not decide yet?
+---Must keys not decide yet? Treats keys without a pause between them as one.
 function Guard:is_active()
   if self.is_expected then
     return M.now() - self.since < M.QUIET_MS
@@ -205,7 +205,7 @@ function Guard:is_active()
   return began - self.since < pauses * M.QUIET_MS
 end
 
----Shows once, for keys without a pause between them, that they decided nothing.
+---Says that a key decided nothing, once for keys without a pause between them.
 ---@param again string instruction
 function Guard:report(again)
   local reported = again .. M.last_burst()
@@ -215,7 +215,7 @@ function Guard:report(again)
   end
 end
 
----@param decide fun() called unless the key may have been typed for something else
+---@param decide fun() called unless the key may have been meant for something else
 function Guard:decide(key, decide)
   if self:is_active() then
     self:report(("press %s again, it decided nothing"):format(key))

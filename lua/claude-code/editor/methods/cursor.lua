@@ -1,19 +1,19 @@
---- The cursor of the current window and the text around it (`editor/position`, `editor/context`). Lines are 1-based,
---- columns 0-based in codepoints.
+--- Answers with the cursor of the current window and the text around it (`editor/position`, `editor/context`). Lines
+--- are 1-based; columns are 0-based in codepoints.
 local api = vim.api
 local columns = require("claude-code.editor.columns")
 local lines = require("claude-code.editor.documents.lines")
 local path = require("claude-code.editor.documents.path")
 local privacy = require("claude-code.editor.privacy")
 
----These show output of programs, or lines and names of files, even of private ones.
+---Values of 'buftype' for output of programs, and for lists with lines and names of files, even of private files.
 local SPECIAL = { prompt = true, quickfix = true, terminal = true }
----File types of other plugins whose lists show such names.
+---File types of such lists in other plugins.
 local LISTS = { aerial = true, DiffviewFiles = true, DiffviewFileHistory = true, fugitive = true }
 
 local M = {}
 
----@return boolean is it a terminal, a list of places, a file explorer, or a float of a plugin?
+---Is it a terminal, a list of places, a file explorer, or a plugin's float?
 local function is_special(win, buf)
   return SPECIAL[vim.bo[buf].buftype] ~= nil
     or LISTS[vim.bo[buf].filetype] ~= nil
@@ -36,14 +36,10 @@ function M.refusal()
   end
 end
 
----@return integer buf, integer lnum 0-based
----@return integer byte 0-based
----@return string line
+---@return integer buf, integer lnum, integer byte both 0-based
 local function here()
-  local buf = api.nvim_get_current_buf()
   local lnum, byte = unpack(api.nvim_win_get_cursor(0))
-  local line = lines.at(buf, lnum - 1)
-  return buf, lnum - 1, byte, line
+  return api.nvim_get_current_buf(), lnum - 1, byte
 end
 
 ---@alias claude-code.Cursor table of that name in src/editor/model.ts
@@ -69,16 +65,15 @@ function M.now()
   if failure then
     return nil, failure
   end
-  local buf, lnum, byte = here()
-  return M.at(buf, lnum, byte)
+  return M.at(here())
 end
 
----Bytes of a file that is parsed: the user would notice the first parse of a bigger one.
+---Bytes of a file that is parsed: the user would notice the first parse of a bigger file.
 local MAX_BYTES = 512 * 1024
 
 local KINDS =
   { "function", "method", "class", "struct", "interface", "module", "namespace", "impl" }
----Types that contain one of the words above but define nothing.
+---Node types with these words define nothing, even if they contain a word of KINDS.
 local OTHERS =
   { "call", "type", "body", "declarator", "parameter", "argument", "modifier", "specifier" }
 
@@ -89,8 +84,8 @@ local function defines(kind)
   return vim.iter(KINDS):any(has) and not vim.iter(OTHERS):any(has)
 end
 
----Finds the name of a definition: in C it is inside declarators, and a function that is a value takes the name of the
----variable it is assigned to.
+---Finds the name of a definition. In C it is inside declarators; a function that is a value takes the name of the
+---variable that it is assigned to.
 ---@return TSNode?
 local function name_node(node)
   local name, declarator = node:field("name")[1], node:field("declarator")[1]
@@ -113,7 +108,7 @@ local function name_node(node)
   return name
 end
 
----@return string? name such as `Greeter.hello`; nil outside of a definition, or without a parser
+---@return string? name such as `Greeter.hello`; nil outside of definitions, or without a parser
 local function enclosing(buf, lnum, byte)
   local size = api.nvim_buf_get_offset(buf, api.nvim_buf_line_count(buf))
   -- Markdown has no definitions, and its parser may crash Neovim (documents/parsing.lua).
@@ -141,7 +136,8 @@ function M.context(params)
   if failure then
     return nil, failure
   end
-  local buf, lnum, byte, line = here()
+  local buf, lnum, byte = here()
+  local line = lines.at(buf, lnum)
   local function text(first, last)
     local rows = api.nvim_buf_get_lines(buf, math.max(first, 0), math.max(last, 0), false)
     return table.concat(rows, "\n")

@@ -1,4 +1,4 @@
---- Answers the stdio server and the hooks with diagnostics by file.
+--- Answers the stdio server and hooks with the diagnostics of files.
 local api, uv = vim.api, vim.uv
 local background = require("claude-code.editor.documents.background")
 local channel = require("claude-code.server.channel")
@@ -10,7 +10,7 @@ local privacy = require("claude-code.editor.privacy")
 local task = require("claude-code.lib.task")
 local writes = require("claude-code.editor.diagnostics.writes")
 
----A call that has loaded files for this long leaves the others to the next call.
+---After loading files for this long, a call leaves the others to the next call.
 local BATCH_MS = 2
 
 local M = {}
@@ -37,7 +37,7 @@ local function all()
 end
 
 ---@param candidates string[] in normal form
----@return integer? buf with the first of these paths that is loaded
+---@return integer? buf loaded buffer of the first path that has one
 local function first_open(candidates)
   local buf = vim.iter(candidates):map(path.loaded_buffer):next()
   if buf then
@@ -46,7 +46,7 @@ local function first_open(candidates)
   return buf
 end
 
----Loads the first of these paths that is a file of the workspace.
+---Loads the first path that is a file of the workspace.
 ---@param candidates string[] in normal form
 ---@return integer? buf, string? failure
 local function load(candidates)
@@ -60,7 +60,7 @@ local function load(candidates)
   end
 end
 
----A client may not read a buffer that was only loaded for a question about it: Claude Code's permission rules may deny
+---May a client read the buffer? Not if it was only loaded for a question: Claude Code's permission rules may deny
 ---Claude the file.
 local function is_readable(buf)
   local real = path.real(api.nvim_buf_get_name(buf))
@@ -71,7 +71,7 @@ local function is_readable(buf)
 end
 
 ---@class claude-code.ProblemsParams
----@field files? string[][] possible paths of each file, most likely first; nil: all files with diagnostics
+---@field files? string[][] possible paths of each file, the likeliest first; nil: all files with diagnostics
 ---@field load? boolean load files of the workspace, so that servers see them
 
 ---@class claude-code.Problems
@@ -79,7 +79,7 @@ end
 ---@field files table[] FileProblems of src/editor/model.ts
 ---@field settled boolean no report on these files is pending
 ---@field is_busy? boolean the next call loads more files
----@field unknown? string names files that no language server has seen
+---@field unknown? string sentence about files that no language server has seen
 
 ---@param params claude-code.ProblemsParams
 ---@return claude-code.Problems?, claude-code.Failure?
@@ -114,8 +114,7 @@ function M.list(params)
 end
 
 ---Answers with a line, its diagnostics and `count` lines on each side.
----@param params { file: string[], named: string, line: integer, count: integer } `line` is 1-based, `named` is the path
---- as the client wrote it
+---@param params { file: string[], named: string, line: integer, count: integer } `line` is 1-based
 ---@return table? context ProblemContext of src/editor/model.ts
 ---@return claude-code.Failure?
 function M.context(params)
@@ -139,29 +138,29 @@ function M.context(params)
   }
 end
 
----Linters and language servers begin to check a file within this time after it was loaded.
+---How soon after loading a file linters and language servers begin to check it.
 local BEGIN_MS = 25
----Pauses before busy servers are asked again, and before more files are loaded.
+---Pauses before busy servers are checked again, and before more files are loaded.
 local BUSY_STEP_MS, LOAD_STEP_MS = 250, 2
----Time for a busy Neovim to answer after the timeout.
+---Extra time for a busy Neovim to answer after the timeout.
 local SPARE_MS = 60000
 
 ---@class claude-code.WaitParams : claude-code.TaskParams
----@field busy_timeout_ms? integer limit, as value.is_busy restarts `timeout_ms`
+---@field busy_timeout_ms? integer limit of all, since value.is_busy restarts `timeout_ms`
 
 local function is_settled(answer)
   return answer.value == nil or answer.value.settled
 end
 
 ---@param limit number by uv.now()
----@return claude-code.Answer? nil if the client has gone
+---@return claude-code.Answer? answer nil if the client has disconnected
 local function wait_for_answer(params, ask, limit)
   local deadline = uv.now() + params.timeout_ms
   local look_at = uv.now() + math.min(BEGIN_MS, params.timeout_ms)
   local changes = pending.changes()
   local answer ---@type claude-code.Answer?
   repeat
-    -- Let Neovim run, even if `ask` loads files, which counts as a change.
+    -- Let Neovim run in any case: loading files in `ask` counts as a change.
     task.sleep(math.min(LOAD_STEP_MS, look_at - uv.now()))
     task.wait_for(function()
       return pending.changes() ~= changes
@@ -181,7 +180,7 @@ end
 ---Answers a request of the executable once language servers have reported, or after the timeout.
 ---@param params claude-code.WaitParams
 ---@param ask fun(): claude-code.Answer called again until value.settled
----@return { answer?: claude-code.Answer } nil: the notification "settled" will bring it
+---@return { answer?: claude-code.Answer } without an answer, it follows in the notification "settled"
 function M.when_settled(params, ask)
   local answer = ask()
   if is_settled(answer) then

@@ -1,5 +1,5 @@
---- Opening files for the executable, on screen with a range selected or only loaded, and closing their buffers
---- ("tab" in the protocol, which comes from VS Code).
+--- Opens files for the executable, on screen with a selection or only loaded, and closes their buffers. (The protocol
+--- comes from VS Code, and calls them tabs.)
 local api = vim.api
 local blocked = require("claude-code.editor.input.blocked")
 local columns = require("claude-code.editor.columns")
@@ -17,35 +17,35 @@ local M = {}
 ---@class claude-code.OpenParams
 ---@field path string
 ---@field start_text? string plain text, may span lines
----@field end_text? string plain text, searched from the start of start_text on
+---@field end_text? string plain text, searched from the beginning of start_text on
 ---@field select_to_eol? boolean
 ---@field front? boolean
----@field folders? string[] of a Claude elsewhere: it may see what was read from these alone
+---@field folders? string[] that a Claude on another machine shares: it may see only files inside
 
 ---@class claude-code.Range from the first to the last selected character; rows 1-based, byte columns
 ---@field first { [1]: integer, [2]: integer }
 ---@field last { [1]: integer, [2]: integer }
 
----The file that is shown as soon as the user stops typing; the last of several, since the others would only flash by.
+---File to show as soon as the user stops typing. A later file replaces it, since it would only flash by.
 local waiting ---@type { buf: integer, range: claude-code.Range? }?
----The last selection made here: the window, and both ends as getpos() has them.
+---Last selection made here: the window, and both ends as getpos() returns them.
 local selected ---@type { win: integer, from: integer[], to: integer[] }?
 
----@param at integer 1-based byte of a text that begins in this row
+---@param at integer 1-based byte of the text
+---@param row integer where the text begins
 ---@return { [1]: integer, [2]: integer } place 1-based row, 0-based byte
 local function place_in(text, at, row)
   local before = vim.split(text:sub(1, at - 1), "\n", { plain = true })
   return { row + #before - 1, #before[#before] }
 end
 
----@return { [1]: integer, [2]: integer }? first place from `from` on
----@return { [1]: integer, [2]: integer }? last
+---@return { [1]: integer, [2]: integer }? first, { [1]: integer, [2]: integer }? last
 local function locate(buf, text, from)
   local row = from[1]
   local whole = table.concat(api.nvim_buf_get_lines(buf, row - 1, -1, false), "\n")
   local first, last = whole:find(text, from[2] + 1, true)
   if not first and text:find("\r\n", 1, true) then
-    -- A buffer with 'fileformat' dos does not contain CR; one with mixed line ends does.
+    -- A buffer with 'fileformat' dos contains no CR; a buffer with mixed line ends does.
     first, last = whole:find((text:gsub("\r\n", "\n")), from[2] + 1, true)
   end
   if first then
@@ -53,9 +53,9 @@ local function locate(buf, text, from)
   end
 end
 
----Finds the texts that were asked for. The end may be on the line of the start (spec 4.3:
----`find_text(endText, start_line)`), and within the start text, which is selected as a whole.
----@return claude-code.Range? range nil if nothing is asked for or found
+---Finds the texts to select. The end text may be on the line of the start text (spec 4.3: `find_text(endText,
+---start_line)`), and even inside the start text, which is always selected as a whole.
+---@return claude-code.Range? range nil if there is no text to select
 local function find_range(buf, params)
   local from_text, to_text = params.start_text or "", params.end_text or ""
   if from_text == "" then
@@ -76,7 +76,7 @@ local function find_range(buf, params)
   if params.select_to_eol then
     last[2] = math.max(#line - 1, 0)
   elseif last[2] < #line then
-    -- Visual mode wants the cursor on the first byte of the last character.
+    -- In visual mode the cursor must be on the first byte of the last character.
     last[2] = last[2] + vim.str_utf_start(line, last[2] + 1)
   end
   return { first = first, last = last }
@@ -89,7 +89,7 @@ end
 ---Selects in the current window, in normal mode.
 local function select(win, range)
   api.nvim_win_set_cursor(win, range.first)
-  -- With "cmd" in 'selectmode', `v` would start Select mode, in which the next key replaces what is selected.
+  -- With "cmd" in 'selectmode', `v` would start Select mode, in which the next key replaces the selection.
   local selectmode = vim.o.selectmode
   vim.o.selectmode = ""
   vim.cmd("normal! v")
@@ -98,13 +98,13 @@ local function select(win, range)
   if vim.o.selection == "exclusive" then
     col = columns.after(lines.at(api.nvim_win_get_buf(win), row - 1), col)
   end
-  -- The end of an exclusive selection may be behind the line's last character.
+  -- The end of an exclusive selection may lie after the last character of the line.
   pcall(api.nvim_win_set_cursor, win, { row, col })
   vim.cmd("normal! zv")
   selected = ends()
 end
 
----Selects once normal mode is reached: before that the keys would go into the text or the terminal.
+---Selects once Neovim is in normal mode: before that, the keys would go into the text or the terminal.
 local function select_soon(win, range)
   local function try()
     if api.nvim_get_mode().mode == "n" and api.nvim_get_current_win() == win then
@@ -118,7 +118,7 @@ local function select_soon(win, range)
   blocked.retry(try)
 end
 
----Shows a buffer beside the window that has the cursor, and moves there.
+---Shows a buffer in a window for files, and moves the cursor there.
 ---@param range? claude-code.Range to select
 function M.bring_to_front(buf, range)
   waiting = nil
@@ -149,9 +149,9 @@ local function show_waiting()
   end
 end
 
----Waits while the user types: the keys would go into this file.
+---Shows a buffer once the user does not type: the keys would go into this file.
 local function show_soon(buf, range)
-  -- Leaves the visual mode of a selection made here, unless the user changed it.
+  -- Leave the visual mode of an earlier selection made here, unless the user has changed it.
   if selected and api.nvim_get_mode().mode == "v" and vim.deep_equal(selected, ends()) then
     vim.cmd("normal! \27")
   end
@@ -168,7 +168,7 @@ local function show_soon(buf, range)
   waiting = { buf = buf, range = range }
 end
 
----Shows a file beside the window that has the cursor, and moves there.
+---Shows a file in a window for files, and moves the cursor there.
 ---@param name string absolute
 ---@param line? integer 1-based
 ---@return true? shown, string? problem
@@ -187,7 +187,7 @@ function M.at(name, line)
   return true
 end
 
----Opens a file; in front with the range selected, or only loaded and listed.
+---Opens a file in front and selects a range, or only loads and lists it.
 ---@param params claude-code.OpenParams
 ---@return { language_id: string, line_count: integer }?
 ---@return claude-code.Failure?
@@ -200,7 +200,7 @@ function M.open(params)
   end
   local privacy = require("claude-code.editor.privacy")
   if params.folders and scope.run(params.folders, privacy.hides, buf) then
-    -- A symlink has taken the file's place in the meantime.
+    -- A link has taken the file's place in the meantime.
     if not open_already then
       api.nvim_buf_delete(buf, { force = true })
     end
@@ -213,7 +213,7 @@ function M.open(params)
   return { language_id = vim.bo[buf].filetype, line_count = api.nvim_buf_line_count(buf) }
 end
 
----@return integer[] buffers of that path, or of files with that name
+---@return integer[] buffers with that path, or with that last name
 local function open_buffers(params)
   if params.path then
     local buf = path.buffer(params.path)
@@ -225,8 +225,8 @@ local function open_buffers(params)
   end, api.nvim_list_bufs())
 end
 
----Closes the buffer of that path, or of that last name, as `:bdelete` does, which keeps its marks and its place in jump
----lists; never one with unsaved changes.
+---Closes a buffer as `:bdelete` does, which keeps its marks and its places in jump lists, unless it has unsaved
+---changes.
 ---@param params { path?: string, name?: string }
 ---@return { closed: boolean, reason?: string }?
 ---@return claude-code.Failure?
@@ -250,13 +250,13 @@ function M.close(params)
   elseif blocked.in_command_window() then
     return nil, ("%s stays open: %s"):format(name, blocked.COMMAND_WINDOW)
   end
-  -- Entering a buffer, Neovim may ask whether to load its file again.
+  -- Neovim may ask whether to reload a file when it enters the buffer.
   windows.replace_buffer(buf, reload.check)
   vim.cmd.bdelete({ count = buf })
   return { closed = true }
 end
 
----@return string name what a Markdown link under the cursor leads to, else the name under it
+---@return string name target of the Markdown link under the cursor, or else the file name there
 function M.name_under_cursor()
   local line, column = api.nvim_get_current_line(), api.nvim_win_get_cursor(0)[2] + 1
   for first, target, last in line:gmatch("()%[[^%]]*%]%(([^)%s]+)%)()") do
@@ -267,7 +267,7 @@ function M.name_under_cursor()
   return vim.fn.expand("<cfile>")
 end
 
----Splits a name, as Claude writes it, from a line behind it: `src/a.ts:12`, `@src/a.ts#L12-14`.
+---Splits the line number from a name as Claude writes it: `src/a.ts:12`, `@src/a.ts#L12-14`.
 ---@param name string under the cursor
 ---@return string bare, integer? line 1-based
 function M.split_name(name)
@@ -277,8 +277,8 @@ function M.split_name(name)
 end
 
 ---@param name string under the cursor
----@param folder? string from which names count
----@return string? path that it means
+---@param folder? string of relative names
+---@return string? path nil if there is no such file
 ---@return integer? line 1-based
 function M.named(name, folder)
   local bare, line = M.split_name(name)

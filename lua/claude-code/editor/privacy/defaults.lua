@@ -1,4 +1,4 @@
---- Files that usually hold secrets. Matched as those of the option `privacy.patterns`.
+--- Files that usually contain secrets, in the form of the option `privacy.patterns`.
 return {
   ".env*",
   "*.env",
@@ -31,9 +31,9 @@ return {
   ".config/gcloud/**",
   ".config/gh/hosts.yml",
   ".password-store/**",
-  -- The token of this plugin's server, and those of other editors.
+  -- Tokens of this plugin's server, and of other editors' servers.
   "ide/*.lock",
-  -- Histories of what was typed, and copies that editors make.
+  -- Histories of typed commands, and copies that editors make.
   ".*_history",
   "{fish_history,.histfile,.zhistory,ConsoleHost_history.txt}",
   ".viminfo",

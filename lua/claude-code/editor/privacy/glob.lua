@@ -1,6 +1,6 @@
---- Globs on paths: `*` and `?` within one part, `[a-z]`, `[!a-z]`, `{a,b}`, and `**` for any number of whole parts.
---- TODO(0.10): vim.glob is right from 0.12 on; in 0.10 `.env*` misses `.env`, `[!a]x` misses `bx`, and
---- `**/.ssh/**` takes `x.ssh/a`.
+--- Matches globs against paths: `*` and `?` within one part, `[a-z]`, `[!a-z]`, `{a,b}`, and `**` for any number of
+--- whole parts. TODO(0.10): vim.glob is correct from 0.12 on; in 0.10 `.env*` misses `.env`, `[!a]x` misses `bx`, and
+--- `**/.ssh/**` matches `x.ssh/a`.
 local M = {}
 
 ---@alias claude-code.Glob vim.regex
@@ -8,8 +8,8 @@ local M = {}
 ---One character in a pattern of Vim ("very nomagic").
 local CHARACTERS = { ["*"] = "\\[^/]\\*", ["?"] = "\\[^/]", ["\\"] = "\\\\" }
 
----@return string? class that the bracket there begins; nil if it does not close
----@return integer last of its bytes
+---@return string? class that begins at this bracket; nil if it is not closed
+---@return integer last position of the class
 local function class(text, at)
   local negated, body, behind = text:match("^%[([!^]?)(.[^%]]*)%]()", at)
   if not body then
@@ -48,11 +48,11 @@ end
 ---@return claude-code.Glob
 function M.compile(glob)
   local ok, pattern = pcall(vim.regex, "\\C\\V\\^" .. translate(glob) .. "\\$")
-  -- An invalid one, such as a reversed range, matches its own text.
+  -- An invalid glob, such as one with a reversed range, matches its own text.
   return ok and pattern or vim.regex("\\C\\V\\^" .. vim.fn.escape(glob, "\\") .. "\\$")
 end
 
----@param path string with `/` between its parts
+---@param path string with slashes
 function M.matches(glob, path)
   return glob:match_str(path) ~= nil
 end

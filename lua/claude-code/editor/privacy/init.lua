@@ -1,4 +1,4 @@
---- Files that Claude never sees: neither their text nor their names leave Neovim through any method.
+--- Decides which files are private: neither their text nor their names leave Neovim through any method.
 local globs = require("claude-code.editor.privacy.glob")
 local paths = require("claude-code.editor.documents.path")
 local scope = require("claude-code.editor.documents.scope")
@@ -6,23 +6,22 @@ local sources = require("claude-code.editor.documents.sources")
 
 ---@class claude-code.PrivacyRule
 ---@field glob claude-code.Glob
----@field whole boolean matched against the whole path rather than the last part of it
+---@field whole boolean matches the whole path, not only its last part
 ---@field private boolean false for an exception (`!pattern`)
 
----Verdicts are kept for paths of so many bytes in all, some 10,000 of them.
+---Bytes of all paths for which verdicts are kept, about 10,000 paths.
 local MAX_BYTES = 2 ^ 20
 
 ---@class claude-code.PrivacyJudge
----@field config? claude-code.PrivacyConfig the options that the rules were made of
+---@field config? claude-code.PrivacyConfig options from which the rules were made
 ---@field rules claude-code.PrivacyRule[]
 ---@field verdicts table<string, boolean> by path
----@field bytes integer of those paths
+---@field bytes integer of the paths in `verdicts`
 local judgement = { rules = {}, verdicts = {}, bytes = 0 }
 
 local M = {}
 
----`.ENV` and `.env` are one file on many systems, and so are the composed and the decomposed `ü`: drops case and
----accents.
+---Drops case and accents: on many systems `.ENV` and `.env` are one file, and so are the composed and decomposed `ü`.
 local function fold(text)
   if not text:find("[\128-\255]") then
     return text:lower()
@@ -31,14 +30,14 @@ local function fold(text)
   for letter in ("abcdefghijklmnopqrstuvwxyz"):gmatch(".") do
     text = vim.fn.substitute(text, "[[=" .. letter .. "=]]", letter, "g")
   end
-  -- U+0300 to U+036F, which combine with the letter before them; U+200B to U+200F, which are invisible.
+  -- U+0300 to U+036F combine with the letter before them; U+200B to U+200F are invisible.
   for _, characters in ipairs({ "\204[\128-\191]", "\205[\128-\175]", "\226\128[\139-\143]" }) do
     text = text:gsub(characters, "")
   end
   return text
 end
 
----@param pattern string as the user wrote it
+---@param pattern string of the user
 local function compile(pattern)
   local private = pattern:sub(1, 1) ~= "!"
   local text = private and pattern or pattern:sub(2)
@@ -62,8 +61,8 @@ local function current_rules()
   return rules
 end
 
----@return string whole folded
----@return string[] names folded, any of which a URL may mean; only the last one for a path
+---@return string whole folded path
+---@return string[] names folded parts that may be the file's name: all of a URL, the last one of a path
 local function subjects(path)
   local url = sources.is_url(path)
   local whole = url and vim.uri_decode(path):gsub("[:?#&=%s]", "/") or path
@@ -104,8 +103,8 @@ local function judge(path)
   return verdict
 end
 
----Is this file hidden from Claude, however its path is spelled? The names of buffers that show no file may contain that
----of a private one (`fugitive://….env`).
+---Is this file hidden from Claude, however its path is spelled? A buffer without a file may contain the name of a
+---private file in its own name (`fugitive://….env`).
 ---@param path string absolute, or a buffer's name
 function M.is_private(path)
   if path == "" or sources.is_url(path) then
@@ -115,16 +114,16 @@ function M.is_private(path)
   if judge(name) then
     return true
   end
-  -- A link with an innocent name. Not cached: it costs 5 µs, and links change.
+  -- Judge the target of a link. It is not cached: resolving takes 5 µs, and links change.
   local real = paths.real(name)
   return scope.hides(real) or (real ~= name and judge(real))
 end
 
----Is the text of a buffer, or its name, that of a private file?
+---Does a buffer show the text or the name of a private file?
 ---@param buf integer 0: the current one
 function M.hides(buf)
   buf = buf == 0 and vim.api.nvim_get_current_buf() or buf
-  -- The name of a proposal's buffer has only the last part of the path.
+  -- The buffer of a proposal has only the last part of the path in its name.
   local file = vim.b[buf].claude_code_file
   local read_from = sources.of(buf)
   return M.is_private(file or vim.api.nvim_buf_get_name(buf))
@@ -134,10 +133,10 @@ function M.hides(buf)
     end)
 end
 
----For a client that asks for the current file without naming it: the name is private too.
+---Answer to a client that has not named the file: the name is private, too.
 M.UNNAMED_REFUSAL = "the current file is private: Claude cannot see it (option privacy.patterns)"
 
----For a user or a client that names such a file.
+---Answer to a user or a client that has named the file.
 function M.refusal(path)
   local base = paths.base(path)
   if scope.hides(paths.real(paths.normal(path))) then

@@ -1,6 +1,6 @@
---- Completes words of a prompt as a language server inside of Neovim, which serves 'omnifunc', Neovim's completion and
---- plugins. `@` begins files, and with `#` their symbols; `/` at the beginning of the prompt begins commands and
---- skills, `{` the placeholders of expand.lua.
+--- Completes words of a prompt. It is a language server inside Neovim, so that 'omnifunc', Neovim's own completion and
+--- plugins can use it. `@` begins files and symbols, `/` at the beginning of the prompt begins commands and skills, and
+--- `{` begins the placeholders of expand.lua.
 local columns = require("claude-code.editor.columns")
 local lines = require("claude-code.editor.documents.lines")
 local mention = require("claude-code.lib.text").mention
@@ -9,7 +9,7 @@ local channel = require("claude-code.server.channel")
 local M = {}
 
 local KIND = vim.lsp.protocol.CompletionItemKind
---- Letters before we ask for symbols; symbols of one server; time that files wait for them.
+---Letters needed before we ask for symbols; symbols of one server; how long files wait for symbols.
 local MIN_QUERY, MAX_SYMBOLS, WAIT_MS = 2, 30, 20
 
 ---@class claude-code.PromptItem
@@ -20,7 +20,7 @@ local MIN_QUERY, MAX_SYMBOLS, WAIT_MS = 2, 30, 20
 ---@field text string as typed
 ---@field range lsp.Range
 
----The executable has filtered and sorted the items.
+---@param items claude-code.PromptItem[] filtered and sorted by the executable
 local function as_list(items, kind, word)
   local list = { isIncomplete = true, items = {} }
   for i, item in ipairs(items) do
@@ -29,7 +29,7 @@ local function as_list(items, kind, word)
       kind = kind,
       detail = item.detail,
       labelDetails = { description = item.detail },
-      -- For blink.cmp, which would put its paths below / before commands.
+      -- Otherwise blink.cmp would list paths in `/` before commands.
       score_offset = 100,
       filterText = word.text,
       sortText = ("%04d"):format(i),
@@ -64,7 +64,7 @@ local function symbol_item(symbol)
   return { text = text, detail = symbol.name }
 end
 
---- Asks the user's language servers for symbols; drops late ones.
+---Asks the user's language servers for symbols. Symbols that come late are not used.
 local function ask_symbols(query)
   local lsp, found = require("claude-code.lib.lsp"), { items = {}, waiting = 0 }
   local clients = #query >= MIN_QUERY and lsp.clients({ method = "workspace/symbol" }) or {}
@@ -73,7 +73,7 @@ local function ask_symbols(query)
     lsp.call(client, "request", "workspace/symbol", { query = query }, function(_, symbols)
       found.waiting = found.waiting - 1
       for _, symbol in ipairs(vim.list_slice(symbols or {}, 1, MAX_SYMBOLS)) do
-        -- A server's answer may have any form.
+        -- The answer of a server may be invalid.
         local ok, item = pcall(symbol_item, symbol)
         found.items[#found.items + 1] = ok and item or nil
       end
@@ -139,7 +139,7 @@ local function server(buf, dispatchers)
   return {
     request = function(method, params, callback)
       id = id + 1
-      -- An immediate answer would change text during 'omnifunc', which Neovim refuses (E565).
+      -- Neovim refuses changes of the text during 'omnifunc' (E565), so answer later.
       local answer = vim.schedule_wrap(callback)
       if method == "initialize" then
         callback(nil, { capabilities = CAPABILITIES })

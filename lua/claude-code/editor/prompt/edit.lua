@@ -1,5 +1,5 @@
---- Opens files for a CLI with $VISUAL: its prompt (Ctrl+G), the conversation as text (Ctrl+O, `v`), plans and memory
---- files; and git's commit message, which Claude writes on a key. `claude-code-nvim edit` waits for the end.
+--- Opens files that a CLI edits with $VISUAL: its prompt (Ctrl+G), the conversation as text (Ctrl+O, `v`), plans and
+--- memory files; also git's commit message, which Claude writes on a key. `claude-code-nvim edit` waits for the end.
 local api = vim.api
 local documents = require("claude-code.editor.documents")
 local notify = require("claude-code.messages.notify")
@@ -11,10 +11,11 @@ local windows = require("claude-code.editor.windows")
 
 local M = {}
 
---- The CLI has drawn everything after a pause of QUIET_MS; after MAX_LOOKS pauses, we redraw its terminal anyway.
+---The CLI has finished drawing if nothing changes for QUIET_MS. After MAX_LOOKS such times, we redraw its terminal
+---anyway.
 local QUIET_MS, MAX_LOOKS = 200, 50
 
----@type table<integer, { win: integer, is_asked: boolean }> git's messages, by their buffers
+---@type table<integer, { win: integer, is_asked: boolean }> git's messages, by buffer
 local messages = {}
 
 ---@class claude-code.EditorFile
@@ -25,8 +26,8 @@ local messages = {}
 ---@field channel integer of the waiting program
 ---@field id integer of its request
 
---- Lets the waiting program, and with it the CLI, continue.
----@return boolean received false if it has ended
+---Lets the waiting program continue, and with it the CLI.
+---@return boolean received false if the program has ended
 local function finish(params, value)
   local payload = { id = params.id, answer = { value = value ~= false } }
   local received = pcall(vim.rpcnotify, params.channel, "claude_code", "settled", payload)
@@ -36,9 +37,9 @@ local function finish(params, value)
   return received
 end
 
---- Calls back with the lines of the buffer once no window shows it.
+---Calls back with the lines of the buffer once no window shows it.
 ---@param callback fun(lines: string[])
----@return claude-code.Autocommands which end with that
+---@return claude-code.Autocommands events until then
 local function when_closed(buf, callback)
   local events = require("claude-code.lib.autocommands").new("prompt.edit." .. buf)
   local is_closed = false
@@ -56,7 +57,7 @@ local function when_closed(buf, callback)
   return events
 end
 
---- Keeps the prompt for a Claude that has ended.
+---Keeps a prompt as a draft, since its Claude has ended.
 local function keep_draft(params, lines)
   local draft = prompts.draft(params.n or 1)
   local problem = prompts.keep_draft(draft, vim.list_extend(prompts.read_draft(draft), lines))
@@ -80,7 +81,7 @@ local function show_message_bar(buf)
   end
 end
 
---- Inserts the text at the top, as a separate undo step.
+---Inserts text at the top, as a separate undo step.
 local function insert(buf, text)
   local is_empty = api.nvim_buf_get_lines(buf, 0, 1, false)[1] == ""
   local lines = vim.split(text .. "\n", "\n")
@@ -89,7 +90,7 @@ local function insert(buf, text)
   patch.break_undo(buf)
 end
 
---- Asks Claude for a message about the staged changes, in the current buffer.
+---Asks Claude for a message about the staged changes, for the current buffer.
 function M.ask_message()
   local buf = api.nvim_get_current_buf()
   local message = messages[buf]
@@ -108,7 +109,7 @@ function M.ask_message()
   show_message_bar(buf)
   channel.request("review/message", params, function(value, failure)
     if messages[buf] ~= message then
-      return -- The user has closed it.
+      return -- The user has closed the buffer.
     end
     message.is_asked = false
     show_message_bar(buf)
@@ -119,7 +120,7 @@ function M.ask_message()
   end)
 end
 
---- Opens git's message. Git commits if the user writes it; a draft still has to be written.
+---Opens git's message. Git commits if the user writes it; a buffer with a draft counts as modified.
 local function open_message(params, buf)
   prompts.open_window(buf)
   vim.cmd.edit({ bang = true })
@@ -141,7 +142,7 @@ local function open_message(params, buf)
   end, { buffer = buf })
 end
 
---- Asks the executable whether the file is git's message, as any program can open one.
+---Asks the executable whether the file is git's message, since any program can open a file here.
 local function check_message(params)
   local real = require("claude-code.editor.documents.path").real
   channel.request("review/message_file", {}, function(path)
@@ -159,8 +160,8 @@ local function check_message(params)
   end)
 end
 
---- The CLI (2.1.330) deletes the file when it takes the text, draws it a moment later, and leaves a note about waiting
---- on its screen.
+---Redraws the terminal after an edit: the CLI (2.1.330) deletes the file when it takes the text, draws the text a
+---moment later, and leaves a note about waiting on its screen.
 local function redraw_later(params)
   local looks, before, cancel = 0, nil, nil
   cancel = require("claude-code.lib.timer").every(QUIET_MS, function()
@@ -179,8 +180,7 @@ local function redraw_later(params)
 end
 
 ---@param params claude-code.EditorFile
----@return { answer?: table } for a program that need not wait
----@return claude-code.Failure?
+---@return { answer?: table }, claude-code.Failure? with an answer, the program does not wait
 function M.open(params)
   if params.kind == "commit" then
     check_message(params)

@@ -1,9 +1,8 @@
---- Replaces the placeholders `{selection}`, `{diagnostics}` and `{quickfix}` when a prompt is sent, without private
---- files.
+--- Replaces the placeholders `{selection}`, `{diagnostics}` and `{quickfix}` of a prompt, leaving out private files.
 local api = vim.api
 
 local M = {
-  ---@type table<string, string> details for the completion, by name
+  ---@type table<string, string> descriptions for the completion, by name
   NAMES = {
     diagnostics = "the problems of the file",
     quickfix = "the quickfix list",
@@ -11,14 +10,14 @@ local M = {
   },
 }
 
---- Limits of each placeholder, as more would fill Claude's context.
+---Limits of each placeholder: more would fill Claude's context.
 local MAX_LINES, MAX_BYTES = 500, 60000
 
 local function shown_path(buf)
   return vim.fn.fnamemodify(api.nvim_buf_get_name(buf), ":.")
 end
 
----@return string? text whose last line counts those that were cut; nil without lines
+---@return string? text with a note about lines that were cut; nil without lines
 local function fenced(lines, language)
   local bytes, kept = 0, {}
   for _, line in ipairs(lines) do
@@ -33,7 +32,7 @@ local function fenced(lines, language)
   return #lines > 0 and require("claude-code.lib.text").fenced(text, language or "") or nil
 end
 
----@type table<string, fun(buf: integer): string?> by name; `buf` is the user's file
+---@type table<string, fun(buf: integer): string?> by name
 local FIND = {
   diagnostics = function(buf)
     return fenced(vim.tbl_map(function(item)
@@ -63,7 +62,7 @@ local FIND = {
 }
 
 ---@param buf integer of the user's file
----@return string, string? missing first placeholder without a value
+---@return string expanded, string? missing name of the first placeholder without a value
 function M.run(text, buf)
   local is_file = api.nvim_buf_is_loaded(buf)
     and api.nvim_buf_get_name(buf) ~= ""

@@ -1,5 +1,5 @@
---- Edits a prompt for Claude in a Markdown buffer. `:wq` sends it; closing its window otherwise keeps it as a draft.
---- The buffer is modified only while its draft cannot be kept.
+--- Edits a prompt for Claude in a Markdown buffer. `:wq` sends it; closing the window in another way keeps a draft. The
+--- buffer is modified only if the draft cannot be kept.
 local api, uv = vim.api, vim.uv
 local keyboard = require("claude-code.editor.input.keyboard")
 local notify = require("claude-code.messages.notify")
@@ -8,14 +8,14 @@ local windows = require("claude-code.editor.windows")
 
 local M = { NAME = "claude-code://prompt/" }
 
---- Identifies the window's bar.
+---Identifies our bar.
 local MARK = "%(%(%(%)%)%)"
---- Delay after the last change until the draft is kept.
+---Delay after the last change until the draft is kept.
 local KEEP_MS = 500
---- Commands that send it, typed or at the beginning of a mapping. A plugin that saves automatically does not send it.
+---Commands that send the prompt, typed or at the beginning of a mapping, but not if a plugin saves automatically.
 local SENDING = { exit = true, wq = true, xit = true }
 
----@param keys string and their actions
+---@param keys string with their actions
 function M.show_bar(win, title, keys)
   local parts = { { title, "ClaudeCodeBarFile" }, { "  " .. keys, "ClaudeCodeNote" } }
   winbar.show(win, MARK, winbar.render(parts))
@@ -38,8 +38,7 @@ end
 
 local FOLDER = vim.fs.joinpath(vim.fn.stdpath("state") --[[@as string]], "claude-code", "drafts")
 
---- Names the draft of a session: a file by folder, number of the session and Neovim, in Neovim's state folder. Takes
---- over the draft of a Neovim that has ended.
+---Names the file of a session's draft, by folder, session and Neovim. Takes over the draft of a Neovim that has ended.
 ---@param n integer number of the session
 ---@return string path
 function M.draft(n)
@@ -63,9 +62,9 @@ function M.read_draft(draft)
   return text and vim.split(text, "\n") or {}
 end
 
---- Replaces a draft by a rename; deletes it without text.
+---Replaces a draft by a rename, or deletes it if there is no text.
 ---@param draft string path
----@return string? problem the old draft remains
+---@return string? problem if there is one, the old draft remains
 function M.keep_draft(draft, lines)
   local text = table.concat(lines, "\n")
   if not text:find("%S") then
@@ -97,11 +96,10 @@ end
 ---@field from integer window of the user
 ---@field win? integer
 ---@field has_begun? boolean insert mode was entered
----@field is_lost boolean its text could not be kept
----@field is_sending boolean closing the window sends it now
+---@field is_lost boolean the draft could not be kept
+---@field is_sending boolean closing the window now sends the prompt
 
----@type table<integer, claude-code.Prompt> by their buffers
-local prompts = {}
+local prompts = {} ---@type table<integer, claude-code.Prompt> by buffer
 
 local function lines_of(prompt)
   return api.nvim_buf_get_lines(prompt.buf, 0, -1, true)
@@ -121,7 +119,7 @@ local function keep(prompt, lines)
   return not problem
 end
 
---- Keeps a prompt that was not sent, or adds it to one of the session that the user has begun in the meantime.
+---Keeps a prompt that was not sent, or adds it to the prompt that the user has begun in the meantime.
 local function give_back(prompt, lines)
   local other = vim.iter(prompts):find(function(_, one)
     return one.n == prompt.n
@@ -133,7 +131,7 @@ local function give_back(prompt, lines)
   keep(prompt, lines)
 end
 
---- Sends it to Claude, or keeps it as a draft.
+---Sends the prompt to Claude, or keeps it as a draft.
 local function send(prompt, lines)
   local text = table.concat(lines, "\n"):gsub("%s+$", ""):gsub("^[ \t]*\n", "")
   if text == "" then
@@ -218,7 +216,7 @@ local function follow(prompt)
       keep(prompt)
       return
     end
-    -- Close it everywhere, as it will be sent.
+    -- The prompt will be sent, so close it everywhere.
     for _, win in ipairs(vim.fn.win_findbuf(buf)) do
       if win ~= api.nvim_get_current_win() then
         api.nvim_win_close(win, true)
@@ -267,8 +265,8 @@ local function new(n)
   return prompt
 end
 
----@param buf integer that Neovim has emptied (`:edit!`)
----@return boolean filled
+---Fills a buffer that Neovim has emptied (`:edit!`).
+---@return boolean is_prompt
 function M.refill(buf)
   if prompts[buf] then
     fill(prompts[buf])
@@ -276,7 +274,7 @@ function M.refill(buf)
   return prompts[buf] ~= nil
 end
 
---- Shows the prompt of a session, with its draft, below Claude's window.
+---Shows the prompt of a session, with its draft, below Claude's window.
 ---@param n? integer number of the session; nil: the current or next one
 ---@param is_about? boolean a new prompt quotes the last selection
 function M.open(n, is_about)

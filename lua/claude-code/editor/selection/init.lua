@@ -1,8 +1,6 @@
---- The user's selection: the one in the file window that they were in last, or the cursor there. It is sent to the
---- executable, which may also ask for it. Terminals, lists, scratch buffers, diffs, prompts, commit messages and
---- private files never replace it. A visual selection stays after its mode was left, until the cursor moves or its
---- lines change: users leave visual mode to write to Claude about the selection. The last one is still known after a
---- stop.
+--- Follows the user's selection, or the cursor, in the last file window, and sends it to the executable. Terminals,
+--- lists, scratch buffers, diffs, prompts, commit messages and private files never replace it. Users leave visual mode
+--- to write to Claude about their selection, so it remains until the cursor moves or its lines change.
 local api = vim.api
 local autocommands = require("claude-code.lib.autocommands")
 local channel = require("claude-code.server.channel")
@@ -15,29 +13,27 @@ local visual = require("claude-code.editor.selection.visual")
 
 local VISUAL = "[vV\22sS\19]*"
 
-local M = {
-  ---A selection is sent once it has not changed for this long (spec 03, SEL-02).
-  DEBOUNCE_MS = 300,
-}
+---A selection is sent once it has not changed for this long (spec 03, SEL-02).
+local M = { DEBOUNCE_MS = 300 }
 
 ---@class claude-code.SelectionWatch
 ---@field events claude-code.Autocommands
 ---@field cursor? claude-code.Autocommands
----@field touch fun() begins the debounce time again
+---@field touch fun() restarts the debounce time
 ---@field cancel_touch fun()
 
----@class claude-code.HeldSelection a visual selection whose mode was left
+---@class claude-code.HeldSelection visual selection that remains after visual mode
 ---@field region claude-code.VisualRegion
 ---@field snapshot claude-code.Snapshot
----@field cursor { [1]: integer, [2]: integer } as nvim_win_get_cursor gives it
----@field lines string the lines it touches: an edit elsewhere in the buffer does not end it
+---@field cursor { [1]: integer, [2]: integer } as returned by nvim_win_get_cursor
+---@field lines string text of all touched lines: an edit elsewhere does not end the selection
 
-local watch ---@type claude-code.SelectionWatch? while it runs
-local sent ---@type claude-code.Snapshot? what the executable knows
+local watch ---@type claude-code.SelectionWatch? nil: the selection is not followed
+local sent ---@type claude-code.Snapshot? selection that the executable knows
 local latest ---@type claude-code.Snapshot?
-local file_win ---@type integer? the file window that the user was in last
+local file_win ---@type integer? last file window of the user
 local held ---@type claude-code.HeldSelection?
-local visual_start ---@type { buf: integer, tick: integer }? when visual mode was entered
+local visual_start ---@type { buf: integer, tick: integer }? state when visual mode began
 local entered ---@type { win: integer, buf: integer, cursor: { [1]: integer, [2]: integer } }?
 
 local function place()
@@ -47,7 +43,7 @@ local function place()
 end
 
 ---@param win integer?
----@return integer? buf if the window shows a file that Claude may know
+---@return integer? buf nil unless the window shows a file that Claude may see
 local function file_in(win)
   if not win or not api.nvim_win_is_valid(win) then
     return nil
@@ -88,7 +84,7 @@ local function snapshot_in(win, buf)
   return snapshots.of_cursor(win)
 end
 
----Brings `latest` up to date. Not while a command line is open: the cursor may be on a search's match ('incsearch').
+---Updates `latest`, except in a command line, where the cursor may be on the match of a search ('incsearch').
 local function update()
   if api.nvim_get_mode().mode:sub(1, 1) == "c" then
     return
@@ -103,16 +99,16 @@ local function update()
   end
 end
 
----@param mode claude-code.VisualMode that was left
+---@param mode claude-code.VisualMode that has ended
 local function leave_visual(mode)
   local buf, start = file_in(api.nvim_get_current_win()), visual_start
   visual_start = nil
-  -- TODO(0.10): it takes the mode along into another buffer; `leave_window` has seen to that.
+  -- TODO(0.10): visual mode continues in another buffer; `leave_window` has handled that.
   if not buf or (start and start.buf ~= buf) then
     return
   end
   held = nil
-  -- An operator may have changed the text, which is not selected any more.
+  -- If an operator has changed the text, it is no longer selected.
   local is_same = not start or start.tick == api.nvim_buf_get_changedtick(buf)
   local region = is_same and visual.last(mode)
   if region then
@@ -124,7 +120,7 @@ local function enter_window()
   entered = place()
 end
 
----Windows on the way from one to another do not count, unless the cursor was moved there, however quickly.
+---Updates the selection only if the cursor was moved in the window: others were just passed through.
 local function leave_window()
   local now, region = place(), visual.current()
   if not file_in(now.win) then
@@ -155,18 +151,18 @@ local function option()
   return config.get().selection.send
 end
 
----@return claude-code.Snapshot? shared what Claude may know of the latest selection
+---@return claude-code.Snapshot? shared latest selection, if the option allows it
 local function shared()
   return (option() == "file" or latest and latest.text ~= "") and latest or nil
 end
 
----Sends the latest selection to all clients, if it is another than before.
+---Sends the latest selection to all clients, unless they know it.
 local function push()
   if snapshots.same(shared(), sent) then
     return false
   end
   sent = shared()
-  -- Claude Code does not use what is costly to find out.
+  -- Claude Code does not use the details, which are expensive.
   local is_detailed = vim.iter(clients()):any(function(client)
     return client.name ~= nil and client.name ~= "claude-code"
   end)
@@ -177,14 +173,14 @@ local function push()
   return true
 end
 
----Starts again with the options as they are now.
+---Starts again with new options.
 local function restart()
   if channel.is_attached() then
     M.start()
   end
 end
 
----@param change string "OLD:NEW", as ModeChanged gives it
+---@param change string "OLD:NEW", the match of ModeChanged
 local function on_mode_changed(change)
   local before, after = change:match("^(.-):(.*)$")
   local was, is = visual.mode(before), visual.mode(after)
@@ -196,14 +192,14 @@ local function on_mode_changed(change)
   end
 end
 
----@return claude-code.Autocommands events after which something else may be selected
+---@return claude-code.Autocommands events after which the selection may be another
 local function follow(touch)
   local events = autocommands.new("selection")
   events:on("ModeChanged", function(_, args)
     on_mode_changed(args.match)
     touch()
   end, { pattern = ("{%s:*,*:%s}"):format(VISUAL, VISUAL) })
-  -- CmdlineLeave: what happened while a command line was open ('incsearch') did not count.
+  -- CmdlineLeave, since movements in a command line ('incsearch') did not count.
   events:on({ "BufEnter", "BufUnload", "BufFilePost", "CmdlineLeave" }, touch)
   events:on("WinEnter", function()
     enter_window()
@@ -213,7 +209,7 @@ local function follow(touch)
   return events
 end
 
----Follows cursor movements while there is a client: called when that may have changed.
+---Follows cursor movements only while there is a client. Call it when clients have changed.
 function M.follow_cursor()
   if not watch then
     return
@@ -225,7 +221,7 @@ function M.follow_cursor()
   end
 end
 
----Begins to follow the selection, unless the option selection.send is "none".
+---Follows the selection, unless the option selection.send is "none".
 function M.start()
   M.stop()
   config.on_change("selection", restart)
@@ -235,7 +231,7 @@ function M.start()
   end
   channel.on_detach(M.stop)
   sent = nil
-  -- `:Claude` right after the start has left the file already.
+  -- The user may already have left the file with `:Claude`.
   file_win = file_win or require("claude-code.editor.windows").for_file()
   enter_window()
   local touch, cancel_touch = timer.debounce(M.DEBOUNCE_MS, function()
@@ -258,7 +254,7 @@ function M.stop()
   end
 end
 
----@return claude-code.Failure? refusal if the selection is kept from all clients
+---@return claude-code.Failure? refusal if the user does not share the selection
 local function refusal()
   if option() == "none" then
     local message = "Neovim does not share its selection (option selection.send)"
@@ -266,23 +262,21 @@ local function refusal()
   end
 end
 
----@return claude-code.Snapshot? selection nil without a file window, or if its file is private
----@return claude-code.Failure?
+---@return claude-code.Snapshot? selection, claude-code.Failure? nil without a file window, or if its file is private
 function M.now()
   if refusal() or not watch then
     return nil, refusal()
   end
   update()
   local current = api.nvim_get_current_win()
-  -- From a terminal or a list it is that of the file window before.
+  -- From a terminal or a list, answer with the last file window.
   local is_special = vim.bo[api.nvim_win_get_buf(current)].buftype ~= ""
   if shared() and file_in(is_special and file_win or current) then
     return shared()
   end
 end
 
----Finds what is selected in the current window, whatever it shows. If nothing is, and the window shows no file, the
----user has gone to Claude's terminal, or a list: then it is what `now` finds.
+---Finds the selection of the current window, whatever it shows, or else that of the last file window.
 ---@return claude-code.Region
 function M.region()
   local region = not refusal() and visual.current()
@@ -292,7 +286,7 @@ function M.region()
   return snapshots.region((M.now()))
 end
 
----Finds what was selected last, also if its window is closed by now.
+---Finds the last selection, even if its window has been closed.
 ---@param params? { detailed?: boolean, for_client?: boolean } for_client: one client is about to receive it
 ---@return claude-code.Selection?, claude-code.Failure?
 function M.latest(params)
@@ -300,8 +294,8 @@ function M.latest(params)
     return nil, refusal()
   end
   update()
-  -- A push reaches that client too. It also says that nothing is selected any more: otherwise the same selection would
-  -- not be sent again after that.
+  -- A push reaches that client, too. It also reports that a selection has ended: otherwise the same selection would not
+  -- be sent again later.
   local is_pushed = params and params.for_client and push()
   if not shared() then
     return nil
@@ -313,7 +307,7 @@ function M.latest(params)
   return selection
 end
 
----@return string? text what Claude knows just now, for the status line: "⧉ 3 lines", "⧉ main.lua"
+---@return string? text for the status line about the selection that Claude knows: "⧉ 3 lines", "⧉ main.lua"
 function M.mark()
   if not sent or #clients() == 0 then
     return nil

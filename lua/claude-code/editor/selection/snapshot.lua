@@ -1,4 +1,4 @@
---- The selection, or the cursor, at one moment.
+--- Describes the selection, or the cursor, at one moment.
 local api = vim.api
 local columns = require("claude-code.editor.columns")
 local lines = require("claude-code.editor.documents.lines")
@@ -10,10 +10,10 @@ local visual = require("claude-code.editor.selection.visual")
 ---@field character integer
 
 ---@class claude-code.Selection as the executable receives it
----@field path string "" when no file is selected any more
+---@field path string "" if no file is selected any more
 ---@field text string
 ---@field start claude-code.Position
----@field end claude-code.Position just behind the last selected character
+---@field end claude-code.Position after the last selected character
 ---@field empty boolean
 ---@field mode "n"|claude-code.VisualMode
 ---@field truncated? true the text was cut
@@ -22,7 +22,7 @@ local visual = require("claude-code.editor.selection.visual")
 
 ---@class claude-code.Snapshot : claude-code.Selection
 ---@field buf integer
----@field at { [1]: integer, [2]: integer } the cursor: 0-based line, byte
+---@field at { [1]: integer, [2]: integer } cursor: 0-based line, byte
 
 local M = {}
 
@@ -74,10 +74,10 @@ function M.same(a, b)
   end)
 end
 
----A selection in the terms of spec 05 (editor/selection): lines 1-based, columns 0-based in characters, `start` and
----`end` 1-based character offsets; the end is just behind the last character.
+---A selection in the form of spec 05 (editor/selection): lines 1-based, columns 0-based in characters, `start` and
+---`end` 1-based offsets in characters; the end is after the last character.
 ---@class claude-code.Region
----@field active boolean false: nothing is selected, and the other fields are absent
+---@field active boolean false: nothing is selected, and the other fields are missing
 ---@field start? integer
 ---@field end? integer
 ---@field text? string
@@ -109,7 +109,7 @@ function M.region(selection)
 end
 
 ---@param snapshot claude-code.Snapshot? nil: no file is selected any more
----@param detailed? boolean counting characters takes longer in a longer buffer
+---@param detailed? boolean counts characters, which takes longer in a longer buffer
 ---@return claude-code.Selection
 function M.to_wire(snapshot, detailed)
   if not snapshot then

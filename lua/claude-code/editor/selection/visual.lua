@@ -1,18 +1,18 @@
---- Visual selections: the text between two corners, as Vim's visual modes define it. Their window must be the current
---- one, since blocks are measured on screen.
+--- Reads visual selections: the text between two corners, as visual modes define it. The selection must be in the
+--- current window, since blocks are measured on screen.
 local api = vim.api
 local buffer_lines = require("claude-code.editor.documents.lines")
 local line_columns = require("claude-code.editor.columns")
 
 ---@alias claude-code.VisualMode "v"|"V"|"\22"
 
----@class claude-code.VisualRegion corners as Vim has them: 1-based lines, 0-based bytes, sorted
+---@class claude-code.VisualRegion corners, sorted: 1-based lines, 0-based bytes
 ---@field buf integer
 ---@field mode claude-code.VisualMode
 ---@field first { [1]: integer, [2]: integer }
 ---@field last { [1]: integer, [2]: integer }
 
----@class claude-code.Span of a region: 0-based lines, bytes; `last` is just behind the end
+---@class claude-code.Span of a region: 0-based lines and bytes; `last` is after the end
 ---@field first { [1]: integer, [2]: integer }
 ---@field last { [1]: integer, [2]: integer }
 ---@field text string
@@ -20,14 +20,14 @@ local line_columns = require("claude-code.editor.columns")
 
 local M = {}
 
---- More is cut. The Claude CLI (2.1.330) uses the first 2000 characters.
+---The rest is cut. The Claude CLI (2.1.330) uses the first 2000 characters.
 local MAX_BYTES = 100000
---- Lines that are read in one go: the first ones of a huge file are enough.
+---Lines that are read at once, since the first lines of a huge file suffice.
 local PIECE = 500
---- Bytes of a character with its combining marks.
+---Bytes of a character with its combining marks.
 local MAX_OF_CHARACTER = 1024
 
---- Visual and select mode select alike.
+---Select mode selects like visual mode.
 ---@type table<string, claude-code.VisualMode>
 local MODES = { v = "v", V = "V", ["\22"] = "\22", s = "v", S = "V", ["\19"] = "\22" }
 
@@ -44,7 +44,7 @@ local function sorted(buf, mode, a, b)
   return { buf = buf, mode = mode, first = a, last = b }
 end
 
----@return claude-code.VisualRegion? region of the current window; nil outside of the visual modes
+---@return claude-code.VisualRegion? region in the current window; nil outside of visual modes
 function M.current()
   local mode = M.mode(api.nvim_get_mode().mode)
   if not mode then
@@ -55,7 +55,7 @@ function M.current()
 end
 
 ---@param mode claude-code.VisualMode
----@return claude-code.VisualRegion? region that was the last one in the current buffer
+---@return claude-code.VisualRegion? region last selected in the current buffer
 function M.last(mode)
   local buf = api.nvim_get_current_buf()
   local first, last = api.nvim_buf_get_mark(buf, "<"), api.nvim_buf_get_mark(buf, ">")
@@ -65,18 +65,18 @@ function M.last(mode)
   return sorted(buf, mode, first, last)
 end
 
----@return integer byte just behind a character with all its combining marks, which Vim selects as one
+---@return integer byte after a character and its combining marks, which Neovim selects as one
 local function behind(line, byte)
   if byte >= #line then
     return #line
   end
-  -- A string of Vim script has no NUL.
+  -- A string of Vim script cannot contain NUL.
   local piece = line:sub(byte + 1, byte + MAX_OF_CHARACTER):gsub("%z", " ")
   local length = vim.fn.matchend(piece, ".")
   return length > 0 and byte + length or line_columns.after(line, byte)
 end
 
----@return string text at least up to MAX_BYTES
+---@return string text of MAX_BYTES or more, if there is so much
 local function text_between(buf, first, last)
   local lines, size, row = {}, -first[2], first[1]
   while row <= last[1] and size <= MAX_BYTES do
@@ -90,7 +90,7 @@ local function text_between(buf, first, last)
   return table.concat(lines, "\n")
 end
 
----@return string text of the whole lines that it touches, to see later whether they have changed
+---@return string text of all touched lines, to find out later whether they have changed
 function M.lines(region)
   local first, last = region.first[1] - 1, region.last[1] - 1
   return text_between(region.buf, { first, 0 }, { last, vim.v.maxcol })
@@ -100,14 +100,14 @@ local function charwise(region)
   local first, last = region.first, region.last
   local line = buffer_lines.at(region.buf, last[1] - 1)
   local exclusive = vim.o.selection == "exclusive" and not vim.deep_equal(first, last)
-  -- The line end that `v$` selects too is left out, as it is of whole lines.
+  -- Leave out the line end that `v$` also selects, as for whole lines.
   local stop = exclusive and math.min(last[2], #line) or behind(line, last[2])
   local start = math.min(first[2], #buffer_lines.at(region.buf, first[1] - 1))
   return { first[1] - 1, start }, { last[1] - 1, stop }
 end
 
----Whole lines end at the last one's length, not at the start of the next: Claude Code (2.1.330) counts a line only if
----the end is behind its first column, and the last has no next. Only an empty line ends at the start of the next one.
+---Ends at the end of the last line, not at the start of the next: Claude Code (2.1.330) counts a line only if the end
+---is after its first column. Only if the last line is empty, the selection ends at the start of the next line.
 local function linewise(region)
   local first, last = { region.first[1] - 1, 0 }, region.last[1]
   local length = #buffer_lines.at(region.buf, last - 1)
@@ -117,7 +117,7 @@ local function linewise(region)
   return first, { last - 1, length }
 end
 
----@return integer first, integer last screen columns of the character there
+---@return integer first, integer last screen columns of a character
 local function columns(corner)
   local range = vim.fn.virtcol({ corner[1], corner[2] + 1 }, 1)
   return range[1], range[2]
@@ -136,7 +136,7 @@ local function block_edges(region)
   return left, right
 end
 
----@return integer byte of the character in that screen column; the line's length if it ends before
+---@return integer byte of the character in a screen column, or the length of a shorter line
 ---@return string line
 local function byte_at(buf, lnum, column)
   local line = buffer_lines.at(buf, lnum - 1)
@@ -146,7 +146,6 @@ local function byte_at(buf, lnum, column)
   return vim.fn.virtcol2col(api.nvim_get_current_win(), lnum, column) - 1, line
 end
 
----A block spans from its upper left to its lower right corner.
 local function blockwise(region)
   local left, right = block_edges(region)
   local start = byte_at(region.buf, region.first[1], left)
@@ -154,7 +153,7 @@ local function blockwise(region)
   return { region.first[1] - 1, start }, { region.last[1] - 1, behind(line, stop) }
 end
 
----@return string line from a screen column on; the rest of a tab that begins before it counts as spaces
+---@return string line from a screen column on; the rest of a tab that begins before the column becomes spaces
 local function line_from(buf, lnum, column)
   local byte, line = byte_at(buf, lnum, column)
   if byte >= #line then
@@ -182,7 +181,7 @@ local function lines_of_block(region, left)
   end
   local lines = vim.fn.getregion(place(region.first), place(region.last), { type = "\22" })
   for i, line in ipairs(lines) do
-    -- A line that ends before the block comes as spaces.
+    -- getregion() gives spaces for a line that ends before the block.
     if line:find("^ +$") and vim.fn.virtcol({ region.first[1] + i - 1, "$" }) <= left then
       lines[i] = ""
     end
@@ -190,23 +189,23 @@ local function lines_of_block(region, left)
   return lines
 end
 
----@return string text the lines of the block, as `y` would take them, but not padded
+---@return string text of the block, as `y` takes it, but without padding
 local function block_text(region)
   local left, right = block_edges(region)
-  -- getregion() does not know `$`.
+  -- getregion() does not support `$`.
   local lines = right == math.huge and lines_to_end(region, left) or lines_of_block(region, left)
   return table.concat(lines, "\n")
 end
 
----By mode, the ends of a region, as a span has them.
+---Functions that find the ends of a span, by mode.
 local ENDS = { v = charwise, V = linewise, ["\22"] = blockwise }
 
----@return claude-code.Span whose text has at most MAX_BYTES
+---@return claude-code.Span with at most MAX_BYTES of text
 function M.read(region)
   local first, last = ENDS[region.mode](region)
   local text = region.mode == "\22" and block_text(region) or text_between(region.buf, first, last)
   local is_cut = #text > MAX_BYTES
-  -- Between two characters.
+  -- Cut between two characters.
   text = is_cut and text:sub(1, MAX_BYTES + vim.str_utf_start(text, MAX_BYTES + 1)) or text
   return { first = first, last = last, text = text, truncated = is_cut or nil }
 end

@@ -1,5 +1,5 @@
---- Follows the editor for the executable. Events only mark what changed; a Delta is made for a call of `take` or a
---- push.
+--- Keeps the executable informed about the editor. Events only mark what has changed; `take` or a push then makes a
+--- Delta.
 local api = vim.api
 local autocommands = require("claude-code.lib.autocommands")
 local channel = require("claude-code.server.channel")
@@ -9,11 +9,11 @@ local privacy = require("claude-code.editor.privacy")
 local sources = require("claude-code.editor.documents.sources")
 local writes = require("claude-code.editor.diagnostics.writes")
 
----Times in ms. Thousands of diagnostics make a Delta expensive: at most a tenth of the time is spent on them.
+---Thousands of diagnostics make a Delta expensive: spend at most a tenth of the time on it.
 local PUSH = { min_ms = 50, max_ms = 1000, share = 0.1 }
 
 local OPTIONS = "{buflisted,buftype,filetype,modified}"
----Callbacks of events, beside marking the buffer.
+---Events that may change the source of a buffer's text.
 local SOURCES = {
   BufReadPre = sources.before_read,
   BufNewFile = sources.on_read,
@@ -22,7 +22,7 @@ local SOURCES = {
   BufWipeout = sources.forget,
 }
 local READ = { BufReadPost = true, FileChangedShellPost = true }
----Beside those of writes.follow().
+---Events besides those of writes.follow().
 local BUFFER_EVENTS = {
   "BufAdd",
   "BufDelete",
@@ -40,33 +40,32 @@ local BUFFER_EVENTS = {
 ---@field buf integer
 ---@field name string
 ---@field path? string only for a file
----@field sources? string[] files of other names from which its text may be
+---@field sources? string[] other files that its text may come from
 ---@field filetype string
 ---@field listed boolean
 ---@field loaded boolean
 ---@field modified boolean
 ---@field lines integer
 
----@class claude-code.Delta what changed; absent fields did not
----@field full? true everything that was known before is void
+---@class claude-code.Delta changes; a missing field has not changed
+---@field full? true the executable forgets its earlier state
 ---@field buffers? claude-code.Buffer[]
 ---@field removed? integer[]
 ---@field diagnostics? { buf: integer, path: string, items: claude-code.Diagnostic[] }[]
 ---@field folders? string[]
 ---@field current? integer
----@field pending? string[] files on which a report of a language server is expected
+---@field pending? string[] files with a pending report of a language server
 
 local M = {}
 
----While the editor is followed; `stops` end each thing that was started.
-local follower ---@type { push_soon: fun(), stops: (fun())[] }?
----The state that the executable knows …
+local follower ---@type { push_soon: fun(), stops: (fun())[] }? nil: the editor is not followed
+---State that the executable knows; `reported` has the paths of buffers with diagnostics.
 local known ---@type table<integer, claude-code.Buffer>
-local reported ---@type table<integer, string> path by buffer whose diagnostics it holds
+local reported ---@type table<integer, string>
 local last ---@type { current?: integer, pending: string }
----… buffers that it must not know …
+---Buffers that the executable must not know.
 local private ---@type table<integer, true>
----… and the parts that may no longer be true.
+---Parts of the state that may have changed.
 local dirty ---@type { buffers: table<integer, true>, diagnostics: table<integer, true>, folders: boolean }
 
 local function describe(buf)
@@ -88,7 +87,7 @@ local function describe(buf)
   }
 end
 
----Has a buffer changed in a frequent way? Finds changes without an event, too, such as a plugin's edit of a hidden
+---Has a buffer changed in a common way? This also finds changes without an event, such as a plugin's edit of a hidden
 ---buffer.
 local function has_changed(buf)
   local before = known[buf]
@@ -102,7 +101,7 @@ local function has_changed(buf)
     or (vim.fn.buflisted(buf) == 1) ~= before.listed
 end
 
----Looks again when the name or an option changes: that reads links.
+---Is the buffer private? Judges again only after an event, since that resolves links.
 local function hides(buf)
   local before = known[buf]
   local is_other = not before or before.loaded ~= api.nvim_buf_is_loaded(buf)
@@ -112,7 +111,7 @@ local function hides(buf)
   return private[buf] ~= nil
 end
 
----@return { buf: integer, path: string, items: table }[] cleared files that have no diagnostics any more
+---@return { buf: integer, path: string, items: table }[] cleared files that no longer have diagnostics
 local function add_buffers(delta)
   local changed, removed, cleared = {}, {}, {}
   local function clear(buf)
@@ -147,7 +146,7 @@ local function add_buffers(delta)
   return cleared
 end
 
----@param list { buf: integer, path: string, items: table }[] added to
+---@param list { buf: integer, path: string, items: table }[] gets more items
 local function add_diagnostics(delta, list)
   for buf in pairs(dirty.diagnostics) do
     local buffer = known[buf]
@@ -181,7 +180,7 @@ local function add_rest(delta)
   end
 end
 
----@return claude-code.Delta all that changed since the one before
+---@return claude-code.Delta changes since the previous Delta
 local function take()
   local delta = vim.empty_dict() ---@type claude-code.Delta
   add_diagnostics(delta, add_buffers(delta))
@@ -189,7 +188,7 @@ local function take()
   return delta
 end
 
----All buffers as they are. The next Delta stays the same.
+---Describes all buffers, without an effect on the next Delta.
 ---@return { buffers: claude-code.Buffer[], current: integer }
 function M.snapshot()
   local buffers = {}
@@ -206,7 +205,7 @@ local function push()
   end
 end
 
----Something changed: the executable receives it soon.
+---Sends changes to the executable soon.
 function M.touch()
   if follower then
     follower.push_soon()
@@ -224,7 +223,7 @@ local function on_buffer_event(buf, event)
   end
   mark_buffer(buf)
   if READ[event] and sources.others(buf, api.nvim_buf_get_name(buf)) then
-    push() -- The executable knows of it before it receives anything of the text.
+    push() -- The executable must know the sources before it receives any of the text.
   end
 end
 
@@ -235,7 +234,7 @@ local function watch()
     on_buffer_event(buf, args.event)
   end)
   events:on("OptionSet", function()
-    -- The event does not name the buffer; it is mostly the current one.
+    -- The event does not give the buffer, which is usually the current one.
     mark_buffer(api.nvim_get_current_buf())
   end, { pattern = OPTIONS })
   events:on({ "BufEnter", "TextChangedI" }, M.touch)
@@ -249,16 +248,15 @@ local function watch()
   end
 end
 
----All buffers may be private now, or no longer.
+---Judges all buffers again.
 local function on_privacy()
   vim.iter(api.nvim_list_bufs()):each(mark_buffer)
 end
 
----@return claude-code.Delta full
+---@return claude-code.Delta full Delta
 function M.start()
   M.stop()
   require("claude-code.config").on_change("privacy", on_privacy)
-  -- The next Delta holds everything.
   known, private, reported, last = {}, {}, {}, { pending = "" }
   dirty = { buffers = {}, diagnostics = {}, folders = true }
   channel.on_detach(M.stop)
@@ -281,7 +279,6 @@ function M.start()
   return delta
 end
 
----Changes nothing in the editor.
 ---@return claude-code.Delta?, claude-code.Failure?
 function M.take()
   if not follower then

@@ -1,13 +1,13 @@
---- A conversation in a buffer, as Markdown from the executable: the end comes first, then new and earlier blocks. The
---- object ends with its buffer.
+--- Shows a conversation in a buffer, as Markdown from the executable, which sends the end first, then new and earlier
+--- blocks.
 local api = vim.api
 local channel = require("claude-code.server.channel")
 local windows = require("claude-code.editor.windows")
 require("claude-code.lib.highlights")
 
 ---@class claude-code.TranscriptMark subject of a line; `Mark` of src/transcript/markdown.ts
----@field row integer of the block, 0-based
----@field prompt? integer time when it was sent, in ms since 1970
+---@field row integer in the block, 0-based
+---@field prompt? integer time when the prompt was sent, in ms since 1970
 ---@field rows? integer lines of the prompt
 ---@field call? string id of a tool's call
 ---@field note? string result, at the end of the line
@@ -18,7 +18,7 @@ require("claude-code.lib.highlights")
 
 ---@class claude-code.TranscriptBlock
 ---@field lines string[]
----@field folds string a character by line: ">" begins a fold, "1" is inside, "0" is outside
+---@field folds string a character for each line: ">" begins a fold, "1" is inside, "0" is outside
 ---@field marks claude-code.TranscriptMark[]
 
 ---@class claude-code.TranscriptUpdate
@@ -33,22 +33,22 @@ require("claude-code.lib.highlights")
 ---@field agent? string of the subagent
 ---@field remote? string name of the remote of its Claude
 ---@field buf integer
----@field view? integer id in the executable; nil: no longer followed
+---@field view? integer id in the executable; nil: the conversation is no longer followed
 ---@field folds string[] characters by line
----@field marks table<integer, claude-code.TranscriptMark> by their extmarks
+---@field marks table<integer, claude-code.TranscriptMark> by extmark
 ---@field calls table<string, integer> extmarks of calls, by their ids
 ---@field is_whole? boolean it begins with the conversation's first entry
----@field is_asking? boolean for earlier blocks
+---@field is_asking? boolean it is waiting for an earlier block
 local Transcript = {}
 Transcript.__index = Transcript
 
 local M = { NAME = "claude-code://transcript/" }
 
 local NAMESPACE = api.nvim_create_namespace("claude-code.transcript")
---- Pause between two earlier blocks, in which Neovim draws and reads keys.
+---Pause between earlier blocks, in which Neovim draws and reads keys.
 local PAUSE_MS = 20
 
---- Reuses a buffer that `:bdelete` has unloaded.
+---Reuses a buffer that `:bdelete` has unloaded.
 ---@param agent? string
 ---@return claude-code.Transcript
 function M.new(id, agent)
@@ -62,12 +62,12 @@ function M.new(id, agent)
   return setmetatable(self, Transcript)
 end
 
---- Changes lines, and keeps the cursor of windows at the end if it was there.
+---Inserts or replaces lines, and keeps cursors that are on the last line there.
 ---@param row integer 0-based
----@param last? integer 0-based, exclusive, of the lines to replace
+---@param last? integer 0-based end of the lines to replace, exclusive
 function Transcript:insert(row, block, last)
   if #self.folds == 0 then
-    row, last = 0, -1 -- Replace Neovim's empty line.
+    row, last = 0, -1 -- Replace the empty line of an empty buffer.
   end
   local at_end = vim.tbl_filter(function(win)
     return api.nvim_win_get_cursor(win)[1] == api.nvim_buf_line_count(self.buf)
@@ -117,8 +117,8 @@ function Transcript:mark(row, mark, id)
   end
 end
 
---- Adds the result below a call.
----@param about table fields of its mark
+---Adds a result below its call.
+---@param about table fields for the mark of the call
 function Transcript:add_result(call, block, about)
   local id = self.calls[call]
   if id then
@@ -148,7 +148,7 @@ function Transcript:change(update)
   end
 end
 
---- Adds earlier blocks one by one.
+---Adds earlier blocks one by one.
 function Transcript:fill()
   if self.is_whole or self.is_asking or not self.view then
     return
@@ -169,7 +169,7 @@ function Transcript:fill()
 end
 
 ---@param row integer 1-based
----@return claude-code.TranscriptMark? mark of the line, or of its fold
+---@return claude-code.TranscriptMark? mark of the line, or else of its fold
 function Transcript:mark_at(row)
   local first = row
   while first > 1 and self.folds[first] == "1" do

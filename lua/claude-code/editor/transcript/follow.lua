@@ -1,5 +1,5 @@
---- Shows in a window the lines that Claude reads and edits. Does not change the user's cursor, window, jump list and
---- alternate file, and pauses while the cursor is inside.
+--- Shows the lines that Claude reads and edits, in a window of their own. Leaves the user's cursor, window, jump list
+--- and alternate file alone, and pauses while the cursor is in that window.
 local api = vim.api
 local autocommands = require("claude-code.lib.autocommands")
 local label = require("claude-code.sessions.label")
@@ -11,7 +11,7 @@ local windows = require("claude-code.editor.windows")
 local M = {}
 
 local NAMESPACE = api.nvim_create_namespace("claude-code.follow")
---- Identifies the window's bar.
+---Identifies our bar.
 local MARK = "%(%(%)%)"
 local WORDS = { read = "reads", searched = "searches", edited = "edits" }
 
@@ -39,7 +39,7 @@ local function stop()
   end
 end
 
----@return integer? buf nil if it must not be shown
+---@return integer? buf nil: there is no file, or it must not be shown
 local function buffer_of(step)
   if step.act ~= "searched" and not require("claude-code.editor.privacy").is_private(step.path) then
     local documents = require("claude-code.editor.documents")
@@ -74,7 +74,7 @@ local function show(step)
     api.nvim_buf_clear_namespace(before, NAMESPACE, 0, -1)
     windows.show(following.win, buf)
   end
-  -- Set the bar before scrolling, as a new one takes a line.
+  -- Set the bar before scrolling, since a new bar takes a line.
   show_bar(("%s %s"):format(WORDS[step.act], subject))
   if buf then
     show_lines(buf, step)
@@ -82,7 +82,7 @@ local function show(step)
 end
 
 local function follow_events(events, win)
-  -- Autocommands do not nest, so plugins would miss events of files that we load and show.
+  -- Scheduled: autocommands do not nest, so plugins would miss the events of files that we load and show.
   local on_step = vim.schedule_wrap(function(_, args)
     local is_free = following
       and following.win == win
@@ -96,7 +96,7 @@ local function follow_events(events, win)
   events:on("WinClosed", stop, { pattern = tostring(win) })
 end
 
---- Begins or ends. A window may have closed without an event (`:noautocmd`).
+---Starts or stops following. The window may have closed without an event (`:noautocmd`).
 ---@param n? integer number of the session; nil: the current one
 function M.toggle(n)
   if following and api.nvim_win_is_valid(following.win) then

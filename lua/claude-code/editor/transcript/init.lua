@@ -1,5 +1,4 @@
---- Shows conversations with Claude in buffers to read, search and follow. The executable reads the files that the CLI
---- writes; see src/transcript/.
+--- Shows conversations with Claude in buffers. The executable (src/transcript/) reads them from the files of the CLI.
 local api = vim.api
 local buffers = require("claude-code.editor.transcript.buffer")
 local notify = require("claude-code.messages.notify")
@@ -10,10 +9,9 @@ local windows = require("claude-code.editor.windows")
 
 local M = {}
 
----@type table<integer, claude-code.Transcript> by their buffers
-local shown = {}
+local shown = {} ---@type table<integer, claude-code.Transcript> by buffer
 
---- For 'foldexpr'.
+---Is called by 'foldexpr'.
 ---@param row integer 1-based
 function M.fold(row)
   local transcript = shown[api.nvim_get_current_buf()]
@@ -42,10 +40,9 @@ local function find(id, agent)
   end)
 end
 
---- Uses the window of Claude's terminal.
+---Shows a conversation in the window of Claude's terminal.
 local function show(transcript)
-  local window = require("claude-code.terminal.window")
-  local win = window.show(transcript.buf)
+  local win = require("claude-code.terminal.window").show(transcript.buf)
   windows.set_options(win, OPTIONS)
   api.nvim_win_set_cursor(win, { api.nvim_buf_line_count(transcript.buf), 0 })
   vim.cmd.normal({ "zb", bang = true })
@@ -69,7 +66,7 @@ local function type_to_claude(transcript)
   end
 end
 
---- Goes to the place or, without one, to the subject of the line's call, or opens the fold.
+---Goes to a place; without one, to the subject of the line's call; without that, opens the fold.
 ---@param line? integer 1-based
 local function open_at(transcript, path, line)
   local row = api.nvim_win_get_cursor(0)[1]
@@ -90,8 +87,8 @@ local function open_at(transcript, path, line)
   end
 end
 
---- Opens the place under the cursor, or else the subject of the line's call, in a window beside, or else the fold. The
---- executable maps a remote's names to files here.
+---Opens the place under the cursor, or whatever `open_at` finds without one. The executable translates names of a
+---remote to files here.
 local function open(transcript)
   local row = sessions.get({ id = transcript.id }) or {}
   local name = open_file.name_under_cursor()
@@ -129,14 +126,13 @@ end
 local function attach(transcript)
   local buf = transcript.buf
   shown[buf] = transcript
-  -- Its window counts as Claude's.
-  vim.b[buf].claude_code_terminal = true
+  vim.b[buf].claude_code_terminal = true -- The window counts as Claude's.
   local events = require("claude-code.lib.autocommands").new("transcript." .. buf)
   events:on("BufWinEnter", function()
     windows.set_options(api.nvim_get_current_win(), OPTIONS)
   end, { buffer = buf })
   local on_unloaded = vim.schedule_wrap(function()
-    -- `:edit` unloads the buffer, too, and has loaded it by now.
+    -- `:edit` also unloads the buffer, but has loaded it again by now.
     if api.nvim_buf_is_loaded(buf) then
       return
     end
@@ -149,22 +145,20 @@ local function attach(transcript)
   end)
   events:on("BufUnload", on_unloaded, { buffer = buf })
   require("claude-code.editor.documents.parsing").set_filetype(buf, "markdown")
-  -- Override keys of the file type.
-  map_keys(transcript)
+  map_keys(transcript) -- Overrides keys of the file type.
   require("claude-code.server.channel").on_detach(M.detach)
 end
 
---- Stops following, as the executable has gone.
+---Stops following, since the executable has ended.
 function M.detach()
   for _, transcript in pairs(shown) do
     transcript.view = nil
   end
 end
 
----@type table<string, true> conversations that the executable is reading
-local asked = {}
+local asked = {} ---@type table<string, true> conversations that the executable is reading
 
---- Reads a conversation from its file, and follows it.
+---Reads a conversation and follows it.
 ---@param on_read? fun(transcript: claude-code.Transcript)
 local function read(id, agent, remote, on_read)
   local key = id .. "/" .. (agent or "")
@@ -190,7 +184,7 @@ local function read(id, agent, remote, on_read)
   end)
 end
 
---- Shows a conversation, or one of a subagent. Those of a remote are not followed, so reads them again.
+---Shows a conversation, or that of a subagent. Reads the conversation of a remote again, since those are not followed.
 ---@param agent? string
 ---@param remote? string name
 function M.open(id, agent, remote)
@@ -206,13 +200,13 @@ local function read_again(transcript)
   read(transcript.id, transcript.agent, transcript.remote)
 end
 
---- Lets a new executable follow the shown conversations.
+---Lets a new executable follow the conversations.
 function M.on_attach()
   vim.iter(vim.tbl_values(shown)):each(read_again)
 end
 
----@param buf integer that Neovim has emptied (`:edit!`)
----@return boolean filled
+---Fills a buffer that Neovim has emptied (`:edit!`).
+---@return boolean is_transcript
 function M.refill(buf)
   if shown[buf] then
     read_again(shown[buf])
@@ -220,7 +214,7 @@ function M.refill(buf)
   return shown[buf] ~= nil
 end
 
---- Shows the conversation of a session, or a past one.
+---Shows the conversation of a session, or a past conversation.
 ---@param row claude-code.SessionRow|claude-code.Conversation
 function M.of_row(row)
   if row.id then
@@ -251,8 +245,8 @@ local function entry_of(step)
   }
 end
 
---- Lists in the quickfix window what Claude read, searched and edited in a turn, or in the whole conversation. The
---- executable counts steps in private files, and those before the last thousand.
+---Lists places that Claude read, searched and edited in the quickfix window. Of steps in private files, and of steps
+---before the last thousand, it shows only the number.
 ---@param row claude-code.SessionRow
 ---@param turn "last"|"all"|integer
 function M.trail(row, turn)

@@ -1,4 +1,4 @@
---- Shows, brings home and removes a linked git worktree, as Claude gets by `--worktree`.
+--- Shows, brings home and removes linked git worktrees, which `claude --worktree` creates.
 local api = vim.api
 local notify = require("claude-code.messages.notify")
 local path = require("claude-code.editor.documents.path")
@@ -21,7 +21,7 @@ local function folder()
   return vim.uv.fs_realpath(name) or name
 end
 
----@return claude-code.Worktree[] linked to this repository
+---@return claude-code.Worktree[] worktrees linked to this repository
 local function linked()
   local _, all = sources.worktree(folder())
   return vim.tbl_filter(function(tree)
@@ -35,8 +35,8 @@ function M.names()
   end, linked())
 end
 
----@param name? string path
----@return claude-code.Worktree? linked worktree around it
+---@param name? string path; nil: the current folder
+---@return claude-code.Worktree? linked worktree that contains it
 local function around(name)
   local tree = sources.worktree(name or folder())
   return tree and tree.name and tree or nil
@@ -65,14 +65,14 @@ local function choose(run)
   end)
 end
 
----@param given string name of a worktree, or number or name of a session; "": the current one, or ask
+---Finds a worktree, or lets the user choose one.
+---@param given string name of a worktree, or number or name of a session; "": the current one
 ---@param run fun(tree: claude-code.Worktree)
 function M.with_named(given, run)
   local known = find(given)
   if known then
     return run(known)
   end
-  -- It may be new.
   require("claude-code.sessions").refresh(function()
     local tree = find(given)
     if tree then
@@ -87,7 +87,7 @@ function M.with_named(given, run)
   end)
 end
 
---- Lets the user choose what to do with the worktree around a folder.
+---Lets the user choose what to do with the worktree that contains a path.
 ---@param name? string path
 function M.choose_action(name)
   local tree = name and around(name)
@@ -118,7 +118,7 @@ function M.show(tree)
   vim.cmd.tcd({ tree.path, magic = { file = false } })
 end
 
----A worktree comes home to that of the tab page, or to the repository's main one.
+---Asks the executable. The worktree comes home to the one of the tab page, or to the repository's main worktree.
 ---@param callback fun(answer: any)
 local function ask(method, tree, callback, options)
   local _, all = sources.worktree(tree.path)
@@ -182,7 +182,7 @@ local function folder_of_terminal(name)
   return cwd and vim.fn.fnamemodify(cwd, ":p")
 end
 
----@return string? user name of a session, buffer or window that uses it
+---@return string? user session, buffer or window that uses the worktree
 local function user_of(tree)
   local function is_in(file)
     local real = file and vim.uv.fs_realpath(file) or file
@@ -196,7 +196,7 @@ local function user_of(tree)
   for _, buf in ipairs(api.nvim_list_bufs()) do
     local name = api.nvim_buf_get_name(buf)
     local bo = vim.bo[buf]
-    -- Others may be loaded only for language servers.
+    -- Other buffers may be loaded only for language servers.
     local is_used = bo.buflisted
       or bo.modified
       or bo.buftype == "terminal"
