@@ -1,10 +1,10 @@
 import type { Facts, Option } from "./facts";
 import { wrap } from "./vimdoc";
 
-const WIDTH = 100;
+const WIDTH = 120;
 const HEAD = `---@meta
---- The types of the options: all of them are there in what the plugin works with, and any may be left out
---- of what a user writes. Made from options/ by \`bun run docs\`; do not edit.
+--- The types of the options. All are set in the plugin's own table; the user's table may leave out any. Made from
+--- options/ by \`bun run docs\`; do not edit.
 
 ---@alias claude-code.UserConfig claude-code.Config|{}
 `;
@@ -41,7 +41,7 @@ function optionClass(path: string, fields: readonly Field[]): string {
     if (!option) return `---@field ${name} ${className(join(path, name))}|{}`;
     const absent = option.default === undefined ? "?" : "";
     const field = `---@field ${name}${absent} ${option.annotation}`;
-    // The name of a key is what it does.
+    // The name of a key describes its effect.
     if (path.endsWith("keys")) return field;
     const sentence = firstSentence(option);
     const line = `${field} ${sentence}`;

@@ -17,7 +17,8 @@ const PROBLEMS = rows(`
   { diagnostics = { retries = 0.5 } } | diagnostics.retries: expected a whole number from 1 to 7, got 0.5
   { port_range = { 20000, 10000 } } | port_range: expected two ports { lowest, highest } from 1024 to 65535, got { 20000, 10000 }
   { privacy = { patterns = { env = ".env" } } } | privacy.patterns: expected a list, each item a string, got { env = ".env" }
-  "fast" | expected a table of options, got "fast"`);
+  "fast" | expected a table of options, got "fast"
+  5 | expected a table of options, got 5`);
 
 describe.each(NEOVIMS)("setup() in $name", (version) => {
   const neovim = perBlock(() => TestNeovim.start({ version, setup: false }));
@@ -43,6 +44,14 @@ describe.each(NEOVIMS)("setup() in $name", (version) => {
     expect(first).toEndWith("1 option cannot be used:");
     expect(rest).toEqual([`  ${message}`, expect.stringContaining(":help claude-code-options")]);
   });
+
+  test.each(["5", "setmetatable({}, { __index = error })"])(
+    "reads nothing from %s",
+    async (options) => {
+      await setup(options);
+      expect(await neovim.lua(`return require("port").config.given("diff.layout")`)).toBeNull();
+    },
+  );
 
   test("reports all problems in one message, and uses the valid rest", async () => {
     const said = await setup(`{ lgo = 1, notify = { on = { "done" }, by = 3 } }`);

@@ -1,20 +1,23 @@
---- The options in effect: checks those from setup(), and merges them over the defaults. It knows no option by name.
+--- The options in effect: the defaults, and the valid options from setup(). This module knows no option by name.
 local M = {
   problems = {}, ---@type string[] a sentence for each option that the last setup() ignored
 }
 
 ---@class claude-code.ConfigState
----@field known? { options: table<string, claude-code.Option>, defaults: claude-code.Config } options by key, as are
---- the fields of an option
+---@field known? { options: table<string, claude-code.Option>, defaults: claude-code.Config } options and their fields,
+--- by key
 ---@field current? claude-code.Config
----@field given? claude-code.UserConfig
+---@field user? claude-code.UserConfig
 ---@field listeners table<string, table<fun(value: any), true>>
 local state = { listeners = {} }
 
 ---@class claude-code.Check
 ---@field options table<string, claude-code.Option> by key
----@field resolved table the defaults, over which valid values are put
+---@field given table<string, any> the user's values, valid or not, by key
+---@field resolved table the defaults, and the valid values
 ---@field problems string[] a sentence for each invalid value
+
+local given = {} ---@type table<string, any> of the last check
 
 --- The source of checks, defaults, the help and types.lua. It takes half a millisecond to load. After a change run
 --- `bun run docs`.
@@ -85,17 +88,18 @@ end
 
 ---@param section table of the resolved options
 ---@param prefix string "" for the whole table, "binary."
-local function merge(check, given, section, prefix)
-  if type(given) ~= "table" then
-    return complain(check, prefix:sub(1, -2), "a table of options", given)
+local function merge(check, user, section, prefix)
+  if type(user) ~= "table" then
+    return complain(check, prefix:sub(1, -2), "a table of options", user)
   end
-  local names = vim.tbl_keys(given)
+  local names = vim.tbl_keys(user)
   table.sort(names, function(a, b)
     return tostring(a) < tostring(b)
   end)
   for _, name in ipairs(names) do
-    local key, value = prefix .. tostring(name), given[name]
+    local key, value = prefix .. tostring(name), user[name]
     if check.options[key] then
+      check.given[key] = value
       take(check, check.options[key], value)
     elseif type(section[name]) == "table" then
       merge(check, value, section[name], key .. ".")
@@ -108,10 +112,8 @@ end
 local function report(problems)
   local text =
     "%d option%s cannot be used:\n  %s\nThe others are in effect; see :help claude-code-options"
-  local list = table.concat(problems, "\n  ")
-  require("claude-code.messages.notify").error(
-    text:format(#problems, #problems == 1 and "" or "s", list)
-  )
+  text = text:format(#problems, #problems == 1 and "" or "s", table.concat(problems, "\n  "))
+  require("claude-code.messages.notify").error(text)
 end
 
 local function notify(old, new)
@@ -129,13 +131,13 @@ end
 ---Checks the user's options, and reports invalid ones in one message.
 local function check_given()
   local options, defaults = known().options, known().defaults
-  local check = { options = options, resolved = vim.deepcopy(defaults), problems = {} }
-  local old, given = state.current or defaults, state.given
-  if given ~= nil then
-    merge(check, given, check.resolved, "")
+  local check = { options = options, given = {}, resolved = vim.deepcopy(defaults), problems = {} }
+  local old = state.current or defaults
+  if state.user ~= nil then
+    merge(check, state.user, check.resolved, "")
   end
   local new = check.resolved --[[@as claude-code.Config]]
-  state.current, M.problems = new, check.problems
+  state.current, given, M.problems = new, check.given, check.problems
   if new.log.level ~= old.log.level then
     require("claude-code.messages.log").level = new.log.level
   end
@@ -146,9 +148,9 @@ local function check_given()
 end
 
 --- Replaces all options. At startup it checks them once Neovim is idle, or when one is first needed.
----@param given? claude-code.UserConfig
-function M.setup(given)
-  state.given = given
+---@param user? claude-code.UserConfig
+function M.setup(user)
+  state.user = user
   if state.current then
     check_given()
   else
@@ -156,8 +158,7 @@ function M.setup(given)
   end
 end
 
---- The options in effect: the defaults until setup() is called.
----@return claude-code.Config
+---@return claude-code.Config options in effect; the defaults before setup()
 function M.get()
   if not state.current then
     check_given()
@@ -168,11 +169,12 @@ end
 ---@param key string
 ---@return any value from the user, valid or not
 function M.given(key)
-  return vim.tbl_get(state.given or {}, unpack(vim.split(key, ".", { plain = true })))
+  M.get()
+  return given[key]
 end
 
---- Calls `callback` with the new value when setup() changes an option, or any option of a table ("selection").
---- Registering the same function again changes nothing.
+--- Calls back when setup() changes an option, or any option of a table ("selection"). Registering the same function
+--- again changes nothing.
 ---@param key string
 ---@param callback fun(value: any)
 function M.on_change(key, callback)

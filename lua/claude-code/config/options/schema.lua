@@ -19,6 +19,18 @@ local M = {}
 ---@field lua string for LuaLS: "boolean", '"a"|"b"'
 ---@field accepts fun(value: any): boolean, string? with a problem that the type alone does not name
 
+---@param key string
+---@param type claude-code.Type
+---@param default any
+---@param rest string[]|{ refused?: any, fields?: claude-code.OptionField[] } a list of the description's lines
+---@return claude-code.Option
+function M.option(key, type, default, rest)
+  local option =
+    { key = key, type = type, default = default, description = table.concat(rest, " ") }
+  option.refused, option.fields = rest.refused, rest.fields
+  return option
+end
+
 ---@param name type
 local function primitive(name, expected)
   return {

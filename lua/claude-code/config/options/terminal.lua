@@ -1,23 +1,25 @@
 --- Options of the Claude CLI that Neovim starts, and of its terminal.
 local t = require("claude-code.config.options.schema")
+local option = t.option
 
 ---@type claude-code.Type
 local command = {
-  expected = "a program's name, or a list of it and its arguments",
+  expected = "a program's name, or a list with its name and arguments",
   lua = "string|string[]",
   accepts = function(value)
-    local name = value
-    if type(value) == "table" and t.list_of(t.string).accepts(value) then
-      name = value[1]
-    end
-    return type(name) == "string" and name ~= ""
+    local words = type(value) == "table" and value or { value }
+    return t.list_of(t.string).accepts(words) and (words[1] or "") ~= ""
   end,
 }
 
-local permission_mode =
-  t.one_of("default", "plan", "acceptEdits", "auto", "dontAsk", "bypassPermissions")
+local permission_mode = t.any_of(
+  t.one_of("default", "plan", "acceptEdits", "auto", "dontAsk", "bypassPermissions"),
+  t.one_of(false)
+)
+local remote_name = t.any_of(t.string, t.one_of(false), t.func("fun(folder: string): string?"))
+local position = t.one_of("auto", "right", "left", "bottom", "top", "float")
 
---- Every module in terminal/providers/ is one.
+--- Each module in terminal/providers/ is a provider.
 local function provider_names()
   local this = vim.fs.normalize(debug.getinfo(1, "S").source:sub(2))
   local names = {}
@@ -29,13 +31,15 @@ local function provider_names()
 end
 
 ---@type claude-code.Type
-local provider = {
+local own_provider = {
   expected = "a table with the function open",
   lua = "claude-code.TerminalProvider",
   accepts = function(value)
     return type(value) == "table" and type(value.open) == "function"
   end,
 }
+
+local provider = t.any_of(t.one_of(unpack(provider_names())), own_provider)
 
 ---@type claude-code.Type
 local variables = {
@@ -67,93 +71,53 @@ local remotes = {
 
 ---@type claude-code.Option[]
 return {
-  {
-    key = "terminal.provider",
-    type = t.any_of(t.one_of(unpack(provider_names())), provider),
-    default = "native",
-    description = "Where the CLI runs: |claude-code-terminal-provider|.",
-  },
-  {
-    key = "terminal.keep",
-    type = t.boolean,
-    default = false,
-    description = "A terminal that can outlive Neovim does, and the next Neovim of the project shows it. See "
-      .. "|claude-code-keep|.",
-  },
-  {
-    key = "terminal.position",
-    type = t.one_of("auto", "right", "left", "bottom", "top", "float"),
-    default = "auto",
-    description = 'The side of the editor where the CLI\'s window opens. "auto": at the right if that '
-      .. 'leaves 60 columns for Claude and 50 for the file, otherwise at the bottom. "float": a '
-      .. "window over the files, which closes when the cursor goes to one of them.",
-  },
-  {
-    key = "terminal.size",
-    type = t.number(0.1, 1),
-    description = "The CLI window's share of the editor's width or height: by default 0.36, for a float 0.8 of "
-      .. 'both. With `terminal.position = "auto"` the window also gets at least 60 columns or 12 lines.',
-  },
-  {
-    key = "terminal.winbar",
-    type = t.boolean,
-    default = true,
-    description = "Show the names and states of the sessions above Claude's window, from two sessions "
-      .. "on. A 'winbar' of your own stays.",
-  },
-  {
-    key = "terminal.cwd",
-    type = t.any_of(t.string, t.func("fun(folder: string): string?")),
-    description = 'The folder in which the CLI starts. By default that of the tab page. "root": the '
-      .. "root of the git repository around it. A function receives the folder of the tab page.",
-  },
-  {
-    key = "terminal.env",
-    type = variables,
-    default = {},
-    description = "More environment variables for each Claude CLI that Neovim starts. Those with which "
-      .. "the CLI finds this Neovim cannot be changed.",
-  },
-  {
-    key = "terminal.command",
-    type = command,
-    default = "claude",
-    description = "The Claude CLI: a name, or a list with arguments.",
-  },
-  {
-    key = "terminal.args",
-    type = t.list_of(t.string),
-    default = {},
-    description = "More arguments for each Claude CLI that Neovim starts.",
-  },
-  {
-    key = "terminal.remote",
-    type = t.any_of(t.string, t.one_of(false), t.func("fun(folder: string): string?")),
-    default = false,
-    description = "The name of the remote in `remotes` where the CLI runs. With false it runs on this machine. A "
-      .. "function receives the folder of the tab page, and returns a name or nil.",
-  },
-  {
-    key = "remotes",
-    type = remotes,
-    default = {},
-    description = "The containers, sandboxes and other machines where Claude may run, by their names. "
-      .. "Each is a table, or a function that receives the folder of the tab page and returns "
-      .. "one.",
-  },
-  {
-    key = "terminal.permission_mode",
-    type = t.any_of(permission_mode, t.one_of(false)),
-    default = false,
-    description = "The permission mode in which the CLI starts. With false it is that of the CLI's "
-      .. 'settings, see |claude-code-two-ways|. "default" and "plan" show edits as diffs '
-      .. "before they are made; after the others there is a review. The argument "
-      .. "--permission-mode overrides this option.",
-  },
-  {
-    key = "terminal.keys",
-    type = t.any_of(t.string, t.one_of(false)),
-    description = "The keys in Claude's terminal, which Claude does not receive. `false` maps no key.",
+  option("terminal.provider", provider, "native", {
+    "Where the CLI runs: |claude-code-terminal-provider|.",
+  }),
+  option("terminal.keep", t.boolean, false, {
+    "Whether a terminal that can outlive Neovim does, for the next Neovim of the project. See |claude-code-keep|.",
+  }),
+  option("terminal.position", position, "auto", {
+    'The side of the editor where the CLI\'s window opens. "auto": the right if that leaves 60 columns for Claude and',
+    '50 for the file, otherwise the bottom. "float": a window over the files, which closes when the cursor moves to',
+    "one of them.",
+  }),
+  option("terminal.size", t.number(0.1, 1), nil, {
+    "The CLI window's share of the editor's width or height: by default 0.36, for a float 0.8 of both. With",
+    '`terminal.position = "auto"` the window also gets at least 60 columns or 12 lines.',
+  }),
+  option("terminal.winbar", t.boolean, true, {
+    "Whether a bar above Claude's window shows the names and states of two or more sessions. Your own 'winbar' stays.",
+  }),
+  option("terminal.cwd", t.any_of(t.string, t.func("fun(folder: string): string?")), nil, {
+    'The folder in which the CLI starts, by default that of the tab page. "root": the root of the git repository',
+    "around it. A function receives the tab page's folder.",
+  }),
+  option("terminal.env", variables, {}, {
+    "More environment variables for each Claude CLI that Neovim starts. They cannot replace those with which the CLI",
+    "finds this Neovim.",
+  }),
+  option("terminal.command", command, "claude", {
+    "The Claude CLI: a name, or a list with arguments.",
+  }),
+  option("terminal.args", t.list_of(t.string), {}, {
+    "More arguments for each Claude CLI that Neovim starts.",
+  }),
+  option("terminal.remote", remote_name, false, {
+    "The name of the remote in `remotes` where the CLI runs; false: this machine. A function receives the tab page's",
+    "folder, and returns a name or nil.",
+  }),
+  option("remotes", remotes, {}, {
+    "The containers, sandboxes and other machines where Claude may run, by their names. Each is a table, or a",
+    "function that receives the tab page's folder and returns the table.",
+  }),
+  option("terminal.permission_mode", permission_mode, false, {
+    "The permission mode in which the CLI starts; false: the mode of the CLI's settings, see |claude-code-two-ways|.",
+    '"default" and "plan" show edits as diffs before they are made; after the other modes there is a review. The',
+    "argument --permission-mode overrides this option.",
+  }),
+  option("terminal.keys", t.any_of(t.string, t.one_of(false)), nil, {
+    "The keys in Claude's terminal, which Claude does not receive. `false` maps no key.",
     fields = {
       {
         "leave",
@@ -163,9 +127,9 @@ return {
       {
         "transcript",
         "o",
-        "in normal mode, shows the whole conversation in the terminal's place, see |claude-code-transcript|",
+        "in normal mode, shows the whole conversation in place of the terminal, see |claude-code-transcript|",
       },
       { "toggle", false, "hides the terminal" },
     },
-  },
+  }),
 }
