@@ -15,7 +15,6 @@ Commands:
   mcp         serve Neovim's diagnostics to Claude Code as the MCP server nvim-lsp, on stdio
   relay       connect a Claude Code that runs here, in a container or on another machine, with the
               Neovim that starts this: --stdio
-  sessions    list the past conversations of this project: [--json] [--folder DIR]
   serve       connect Claude Code with the Neovim at $NVIM (started by the plugin)
   uninstall   remove the program, its files, and its hooks from projects: [--dry-run] [--yes]
 

@@ -2,7 +2,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { isObject, readJson } from "../lib/json";
 import { type Environment, isExecutable } from "../lib/paths";
-import { type GroupOptions, runInGroup } from "../lib/process-group";
+import { killNow, ownChildren } from "../lib/process";
 import { absoluteEntries, type Lookup, onPath } from "../lib/programs";
 import { commandWords } from "./command";
 import { claudeStateFile } from "./config-dir";
@@ -50,12 +50,45 @@ export async function runClaude(
   return code === 0 ? undefined : (err || out).trim() || `it ended with code ${code}`;
 }
 
+/** The last output arrives a moment after the end of a program. */
+const DRAIN_MS = 500;
+
+interface RunOptions {
+  cwd?: string;
+  env?: Record<string, string>;
+  stdin?: Uint8Array;
+  /** In ms. */
+  timeout: number;
+  signal?: AbortSignal;
+}
+
 /**
- * Rejects if the program does not start. Only absolute entries of $PATH remain: npm installs the CLI as a script, and
- * env(1) looks up its interpreter.
+ * Runs the CLI in a process group of its own, which is killed at the time-out, when `signal` aborts, when the CLI ends,
+ * and with us. Rejects if the program does not start. Only absolute entries of $PATH remain: npm installs the CLI as a
+ * script, and env(1) looks up its interpreter.
  */
-export async function run(command: string[], { env: own, ...options }: GroupOptions) {
-  const env = { ...process.env, PATH: absoluteEntries(process.env.PATH), ...own };
-  const { stdout, stderr, exitCode } = await runInGroup(command, { ...options, env });
-  return { out: stdout, err: stderr, code: exitCode };
+export async function run(command: string[], { env, ...options }: RunOptions) {
+  const hasGroups = process.platform !== "win32";
+  const child = Bun.spawn(command, {
+    ...options,
+    env: { ...process.env, PATH: absoluteEntries(process.env.PATH), ...env },
+    detached: hasGroups,
+    stdout: "pipe",
+    stderr: "pipe",
+    killSignal: "SIGKILL",
+  });
+  const group = hasGroups ? -child.pid : child.pid;
+  ownChildren.add(group);
+  const output = { out: "", err: "" };
+  const read = async (name: "out" | "err", stream: ReadableStream<Uint8Array>) => {
+    const decoder = new TextDecoder();
+    for await (const bytes of stream) output[name] += decoder.decode(bytes, { stream: true });
+  };
+  const done = Promise.all([read("out", child.stdout), read("err", child.stderr)]);
+  await child.exited;
+  killNow(group);
+  ownChildren.delete(group);
+  // A daemon may have left the group, and hold the pipes open.
+  await Promise.race([done, Bun.sleep(DRAIN_MS)]);
+  return { ...output, code: child.exitCode };
 }

@@ -14,45 +14,45 @@ import { isDeep, isObject, type JsonObject, own, parseJson } from "../lib/json";
 import { failed, isClaudeCode, type ToolResult, texts } from "../mcp/protocol";
 import { Crossing, type Remote, refusal } from "./remote";
 
-/** The part of a request that passes. */
+/** Says which parts of a request and its answer pass. */
 export interface RequestRule {
   /** The parameters that the server receives. */
   params(params: JsonObject, crossing: Crossing): JsonObject;
-  /** The answer for the client, which asked with `asked`. */
+  /** The answer that the client receives. `asked` are the parameters that it sent. */
   result(result: JsonObject, asked: JsonObject, crossing: Crossing): unknown;
-  /** The answer to a refusal that is not a protocol error. */
+  /** The answer to a refused request, if it is not a protocol error. */
   refused?(message: string): unknown;
-  /** Whether it waits for the user; MAX_WAITING of one remote may. */
+  /** True for requests that wait for the user. MAX_WAITING of them may be open for one remote. */
   waits?(params: JsonObject): boolean;
 }
 
-/** The part of a notification's parameters that passes; undefined: nothing, not even its name. */
+/** The parameters that pass. If undefined, the notification does not pass. */
 export type NotificationRule = (params: JsonObject, crossing: Crossing) => JsonObject | undefined;
 
 /** The allowlist of a server, for both directions. */
 export interface Rules {
   readonly requests: Readonly<Record<string, RequestRule>>;
-  /** From the client. */
+  /** Notifications from the client. */
   readonly reports: Readonly<Record<string, NotificationRule>>;
-  /** To the client. */
+  /** Notifications to the client. */
   readonly notifications: Readonly<Record<string, NotificationRule>>;
 }
 
 interface Passed {
   readonly rule: RequestRule;
   readonly asked: JsonObject;
-  /** Called once it is answered or cancelled. */
+  /** Called when the request is answered or cancelled. */
   end(): void;
 }
 
-/** Proposals of one remote that may wait for the user at once. */
+/** The limit of proposals of one remote that wait for the user. */
 const MAX_WAITING = 8;
-/** Requests of one connection that may be under way at once. */
+/** The limit of unanswered requests of one connection. */
 const MAX_PASSED = 1_024;
 
 /**
- * The border of a remote: the transport that a server gets instead of `outside`, the client's own. It parses every
- * message and writes it again by `rules`.
+ * The transport that a server gets for a client in a remote. It is between the server and `outside`, the client's
+ * transport, parses every message, and passes on only what `rules` permit.
  */
 export class Border implements Transport {
   onMessage: (text: string) => void = () => {};
@@ -74,7 +74,7 @@ export class Border implements Transport {
     };
   }
 
-  /** From the server. */
+  /** Receives a message from the server. */
   send(text: string): void {
     const message = parseJson(text);
     if (!isObject(message)) return;
@@ -117,7 +117,7 @@ export class Border implements Transport {
     });
   }
 
-  /** Takes a place among those that wait for the user; returns what gives it back. */
+  /** Counts a request that waits for the user. Returns a function that ends the count. */
   #place(rule: RequestRule, asked: JsonObject): () => void {
     if (!rule.waits?.(asked)) return () => {};
     const { remote } = this;
@@ -146,7 +146,7 @@ export class Border implements Transport {
     this.#passed.delete(id);
   }
 
-  /** `find` throws what is answered instead, or returns undefined if the server will answer. */
+  /** Answers with the result or the error of `find`. If the result is undefined, the server will answer. */
   #answer(id: Id, rule: RequestRule, find: () => unknown): void {
     try {
       const result = find();
@@ -171,10 +171,10 @@ function paramsOf(given: unknown): JsonObject {
   return isObject(given) && !isDeep(given) ? given : {};
 }
 
-/** Replaces an answer of the server that the rules cannot convert. */
+/** The client receives this if the rules cannot convert an answer. */
 const UNREADABLE = new RpcError(ErrorCode.InternalError, "The answer cannot be passed on");
 
-/* The rules of what passes to each of our servers. */
+/* Rules that both of our servers share. */
 
 export const initialize: RequestRule = {
   params({ protocolVersion, clientInfo }, crossing) {
@@ -192,20 +192,18 @@ export const handshake: Readonly<Record<string, NotificationRule>> = {
   "notifications/cancelled": ({ requestId }) => ({ requestId }),
 };
 
-/** The kind of a tool's argument ("project": a path, also from the project's top), or its conversion. */
+/** The kind of a tool's argument, or its conversion. A "project" path may be relative to the project's top. */
 type Field = "plain" | "path" | "project" | "uri" | ((value: unknown) => unknown);
 
-/** The part of a call that passes. */
+/** Says which arguments of a tool pass, and what its answer is. */
 export interface ToolRule {
-  /** The arguments that pass. */
   readonly input: Readonly<Record<string, Field>>;
-  /** The text blocks of the answer for the client, which asked with `asked`. */
+  /** Converts the text blocks of the answer. `asked` are the arguments that the client sent. */
   output(blocks: readonly string[], asked: JsonObject, crossing: Crossing): string[];
-  /** Whether it waits for the user. */
   readonly waits?: boolean;
 }
 
-/** The requests for tools. A tool without a rule is not listed and cannot be called. */
+/** The rules for MCP's requests about tools. A tool without a rule is not listed and cannot be called. */
 export function toolRequests(rules: Readonly<Record<string, ToolRule>>) {
   const ruleOf = (name: unknown) => own(rules, String(name));
   const list: RequestRule = {

@@ -3,7 +3,7 @@ import type { Transport } from "../jsonrpc/message";
 import { parseJson } from "../lib/json";
 import { LIMITS, type Wire } from "./wire";
 
-/** Clients of the IDE server, hooks, clients of the MCP server nvim-lsp, and copies of conversations. */
+/** A channel carries a client of the IDE server, a hook, a client of nvim-lsp, or the copy of a conversation. */
 const KINDS = ["ide", "hook", "mcp", "conversation"] as const;
 export type Kind = (typeof KINDS)[number];
 
@@ -20,23 +20,23 @@ const Frame = v.variant("t", [
 ]);
 type Frame = v.InferInput<typeof Frame>;
 
-/** One of several streams of messages between relay and link. */
+/** One stream of messages between relay and link. */
 export interface Channel extends Transport {
   readonly kind: Kind;
-  /** Closes it at both ends, without calling `onClose` at this one. */
+  /** Closes the channel at both ends. Calls `onClose` only at the other end. */
   close(): void;
 }
 
-/** All channels of a connection, each frame a line of JSON. Either end opens some. */
+/** All channels of a connection. Both ends open channels. Each frame is a line of JSON. */
 export class Channels {
   readonly #open = new Map<number, Channel>();
   #last: number;
-  /** Opened by the other end, since when. */
+  /** Counts the channels that the other end has opened within a second. */
   #opened = { count: 0, since: 0 };
-  /** The other end does not read, or has gone: we neither send to it nor accept anything from it. */
+  /** The other end does not read, or is gone. We no longer send to it, or accept anything from it. */
   #isStuck = false;
 
-  /** `onOpen`: the other end has opened a channel with `d`. Set its receivers synchronously. */
+  /** `onOpen` is called when the other end opens a channel. It must set the channel's receivers synchronously. */
   constructor(
     private readonly wire: Wire,
     private readonly end: "relay" | "link",
@@ -49,7 +49,7 @@ export class Channels {
   /** Returns undefined if the limit is reached. */
   open(kind: Kind, d = ""): Channel | undefined {
     if (this.#open.size >= LIMITS.channels) return undefined;
-    // The relay's are odd, and the link's are even.
+    // The relay's channels have odd numbers, the link's have even ones.
     this.#last += 2;
     this.#send({ t: "open", ch: this.#last, kind, d });
     return this.#add(this.#last, kind);
@@ -59,10 +59,7 @@ export class Channels {
     this.#send({ t: "ping" });
   }
 
-  /**
-   * Reads until the end, or until nothing arrives for `silenceMs`. Rejects if the other end breaks the format or its
-   * limits.
-   */
+  /** Reads until the end, or until nothing arrives for `silenceMs`. Rejects if the other end violates the protocol. */
   async pass(silenceMs: number): Promise<"ended" | "silent"> {
     const silent = Promise.withResolvers<"silent">();
     const timer = setTimeout(() => silent.resolve("silent"), silenceMs);

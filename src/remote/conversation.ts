@@ -12,12 +12,11 @@ import { LIMITS } from "./wire";
 const PIECE_BYTES = 256 * 1024;
 const WHOLE_MS = 60_000;
 
-/** Which conversation a channel is about. */
 const SessionId = v.pipe(v.string(), v.uuid());
 
 /**
- * Sends a conversation of a CLI beside the relay: for each offset that the link requests, the piece from there in
- * base64, which is empty at the end and without such a conversation. No other file can be requested.
+ * Sends a conversation of a CLI beside the relay. The link requests offsets, and gets the piece at each offset in
+ * base64. The piece is empty at the end, or if there is no such conversation. The link cannot request any other file.
  */
 export function sendConversation(channel: Channel, session: string): void {
   if (!v.is(SessionId, session)) return channel.close();
@@ -33,8 +32,8 @@ function piece(session: string, from: number): string {
 }
 
 /**
- * Copies a conversation in a remote to a file in `folder`, which only the user may enter; there is no file if there is
- * none in the remote. Nothing in it is believed. Resolves to its path.
+ * Copies a conversation from a remote to a file in `folder`, which only the user may enter. Resolves to the file's
+ * path; the file does not exist if the conversation does not. The content is not trustworthy.
  */
 export async function copyConversation(
   open: (session: string) => Channel | undefined,

@@ -19,17 +19,17 @@ import { Link } from "./link";
 import { type Mapping, PathMap } from "./path-map";
 import { Remote } from "./remote";
 
-/** The file in which a project may say how its container has it. */
+/** A project may describe its container in one of these files. */
 const FILES = [".devcontainer/devcontainer.json", ".devcontainer.json"];
 
-/** Larger than any real one: parsing 64 MB takes seconds. */
+/** Larger than any real file. Parsing 64 MB would take seconds. */
 const MAX_BYTES = 1024 * 1024;
 
 const text = v.pipe(v.string(), v.nonEmpty());
 const Start = v.object({
   name: text,
   relay: v.pipe(v.array(v.string()), v.nonEmpty()),
-  /** Here: the project's. */
+  /** The project's folder on this machine. */
   folder: text,
   mappings: v.optional(v.record(text, text)),
   token: v.pipe(v.string(), v.uuid()),
@@ -38,13 +38,13 @@ const Start = v.object({
 });
 const Named = v.object({ name: text });
 
-/** Answers what Neovim asks about remotes, and reports their states to it. */
+/** Answers Neovim's requests about remotes, and reports their states. */
 export class RemoteEndpoint {
   readonly #links = new Map<string, { link: Link; map: PathMap }>();
-  /** For copies of conversations; made with the first one. */
+  /** A temporary folder for copies of conversations. */
   #folder: string | undefined;
 
-  /** `connect`: a client in a remote is one more client of the server. */
+  /** `connect` makes a client in a remote a client of the IDE server. */
   constructor(
     private readonly editor: Pick<EditorPort, "state" | "call">,
     private readonly connect: (transport: Transport, remote: Remote) => void,
@@ -52,7 +52,7 @@ export class RemoteEndpoint {
   ) {}
 
   readonly requests = {
-    /** Throws Failure for options that cannot be used. */
+    /** Throws Failure if the options cannot be used. */
     start: takes(Start, (options) => this.#start(options)),
     stop: takes(Named, ({ name }) => this.#stop(name)),
   };
@@ -69,7 +69,9 @@ export class RemoteEndpoint {
           if (this.#links.get(name)?.link !== link) return;
           this.editor
             .call("remote_state", { name, ...state })
-            .catch((error) => this.log.warn(`remote_state was not shown: ${message(error)}`));
+            .catch((error) =>
+              this.log.warn(`Reporting the state of a remote failed: ${message(error)}`),
+            );
         },
         onChannel: (channel, d) => this.#join(channel, d, remote),
       },
@@ -81,7 +83,7 @@ export class RemoteEndpoint {
 
   #join(channel: Channel, d: string, remote: Remote): void {
     if (channel.kind === "ide") return this.connect(border(channel, remote), remote);
-    // Those of the other direction: nothing of here is sent.
+    // Only we may copy conversations from the remote, not the other way round.
     if (channel.kind === "conversation") return channel.close();
     void runHelper(channel, d, remote);
   }
@@ -91,13 +93,15 @@ export class RemoteEndpoint {
     this.#links.delete(name);
   }
 
-  /** A conversation there, as a file here with what it has now. */
+  /** Copies a conversation in a remote to a file on this machine. */
   async conversation(name: string, session: string) {
     this.#folder ??= mkdtempSync(join(tmpdir(), "claude-code-remote-"));
     const { link, map } = this.#links.get(name) ?? {};
     const open = (id: string) => link?.open("conversation", id);
     const path = await copyConversation(open, session, this.#folder);
-    /** The file here of a path there; a relative one is from `folder`, of here. */
+    /**
+     * This machine's path for a path in the remote. A relative one is relative to `folder`, a folder of this machine.
+     */
     const toHost = (given: string, folder = "/") => {
       const there = isAbsolute(given) ? given : map?.toRemote(resolve(folder, given));
       return there === undefined ? undefined : map?.toHost(there);
@@ -121,8 +125,8 @@ function mapOf(name: string, mappings: readonly Mapping[]): PathMap {
 }
 
 /**
- * The folders that are shared: those that the user has mapped, or else what the devcontainer.json around `folder` says,
- * up to its repository's root, or else `folder`, with the same path on both sides.
+ * The shared folders: those that the user has mapped, or else the one that a devcontainer.json in or above `folder`
+ * names, up to the top of its repository, or else `folder` itself, with the same path on both sides.
  */
 export function mappingsOf(
   folder: string,
@@ -139,9 +143,9 @@ export function mappingsOf(
   return [{ remote: folder, host: folder }];
 }
 
-/** As the CLI of devcontainers has it where the file names none. */
+/** The default is that of the devcontainer CLI. */
 function workspaceFolder(root: string, path: string): string {
-  // It may be nested too deep, or too long.
+  // The file may be nested too deeply, or be too long.
   const content: unknown = attempt(() => parse(readText(path, MAX_BYTES) ?? ""));
   const named = isObject(content) ? content.workspaceFolder : undefined;
   const folder = typeof named === "string" ? named : `/workspaces/${basename(root)}`;

@@ -12,44 +12,46 @@ const Contract = v.object({
   version: v.pipe(v.string(), v.regex(/^[\w.+-]{1,64}$/)),
 });
 
-/** It is shown to the user, and passed in an environment. */
+/** Shown to the user, and passed in an environment. */
 const text = v.pipe(v.string(), v.maxLength(4_096), v.regex(/^[^\p{Cc}\p{Cf}]*$/u));
 const MAX_ROOTS = 64;
 
 const HostHello = v.object({
   ...Contract.entries,
-  /** The port of the relay before, if any: the CLI tries it again. */
+  /** The port of the previous relay, to which the CLI tries to reconnect. */
   port: v.optional(port),
-  /** The token that clients in the remote must show, drawn only for this remote. */
+  /** Clients in the remote must send this token. It is valid only for this remote. */
   token: v.pipe(v.string(), v.uuid()),
-  /** Takes its place where another program has `port`. */
+  /** Replaces `token` if another program has taken `port`. */
   nextToken: v.pipe(v.string(), v.uuid()),
-  /** The remote's paths of the mapped folders. */
+  /** The mapped folders, as the remote names them. */
   roots: v.pipe(v.array(text), v.maxLength(MAX_ROOTS)),
 });
-/** The first line from the link. */
+/** The first line that the link sends. */
 export type HostHello = v.InferOutput<typeof HostHello>;
 
 const RelayHello = v.object({
   ...Contract.entries,
   port,
-  /** The path of the executable there. */
+  /** The path of the executable in the remote. */
   executable: text,
-  /** The host's `roots`, in its order: a probe of each, or null where there is no such folder. */
+  /** A probe for each of the host's `roots`, in their order; null if there is no such folder. */
   probes: v.pipe(v.array(v.nullable(text)), v.maxLength(MAX_ROOTS)),
-  /** Exempts loopback, where a proxy is set. */
+  /** A value for `no_proxy` that exempts loopback, if a proxy is set. */
   noProxy: v.optional(text),
-  /** Why there is no lock file. */
+  /** The reason why there is no lock file. */
   problem: v.optional(text),
 });
-/** The first line from the relay. */
+/** The first line that the relay sends. */
 export type RelayHello = v.InferOutput<typeof RelayHello>;
 
-/** The hello of the other end, or why it cannot be used. The cause quotes nothing: the host's line holds a token. */
+/**
+ * Parses the first line of the other end, or returns a problem. The text quotes nothing, since a line may have a token.
+ */
 function read<T extends v.GenericSchema>(schema: T, line: string): v.InferOutput<T> | string {
   const value = parseJson(line);
   const other = v.safeParse(Contract, value);
-  if (!other.success) return "its first line is not the one that is expected";
+  if (!other.success) return "its first line is not in the expected format";
   const { contract, version } = other.output;
   if (contract !== CONTRACT)
     return `it is version ${version} with contract ${contract}, and this one is ${VERSION} with contract ${CONTRACT}: install the same version on both sides`;
@@ -65,7 +67,6 @@ export function hostHello(fields: Omit<HostHello, "contract" | "version">): Host
   return { contract: CONTRACT, version: VERSION, ...fields };
 }
 
-/** The relay's description of its machine. */
 export function relayHello(roots: readonly string[], port: number, problem?: string): RelayHello {
   return {
     contract: CONTRACT,
@@ -79,8 +80,8 @@ export function relayHello(roots: readonly string[], port: number, problem?: str
 }
 
 /**
- * Identifies a folder, equally on both sides if it is the same one: by its repository, or else by its content, since
- * paths, owners and devices differ in a container. Undefined if there is no such folder.
+ * A hash that is equal on both sides if they share the folder: of HEAD, or else of the names in it. Paths, owners and
+ * devices differ in a container. Undefined if there is no such folder.
  */
 export function probe(folder: string): string | undefined {
   if (!statOf(folder)?.isDirectory()) return undefined;
@@ -89,7 +90,7 @@ export function probe(folder: string): string | undefined {
   return new Bun.CryptoHasher("sha256").update(shown).digest("hex");
 }
 
-/** A CLI there would send ws://127.0.0.1 to a proxy. */
+/** Without this, a CLI in the remote might connect to a proxy instead of 127.0.0.1. */
 function noProxy(env: Environment): { noProxy?: string } {
   if (!catchingProxy(env)) return {};
   return {

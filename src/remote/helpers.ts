@@ -19,18 +19,18 @@ import type { Channel } from "./channels";
 import type { Crossing, Remote } from "./remote";
 import { LIMITS } from "./wire";
 
-/** A channel that closes does not end its program at once. */
+/** A program may run a little longer than its channel. */
 const MAX_RUNNING = 2 * LIMITS.channels;
 
 /**
- * The number of hooks, of all remotes, that start at once: more, as of a remote that floods us, would keep Neovim and
- * its clients waiting. A hook that waits for the user itself has started after START_MS.
+ * The limit of hooks of all remotes that are starting. If a remote floods us with hooks, Neovim and its clients must
+ * not wait. After START_MS, in ms, a hook counts as started, since it may wait for the user.
  */
 const MAX_STARTING = 2;
 const START_MS = 200;
 let starting = 0;
 
-/** Each runs only what a hook of Claude Code does. */
+/** The hooks that a remote may run. */
 const EVENTS = [
   "session-start",
   "session-end",
@@ -45,7 +45,7 @@ const EVENTS = [
 ] as const;
 
 const id = v.optional(v.pipe(v.string(), v.regex(/^[\w-]{1,64}$/)));
-/** The first line of a program beside the relay. `input`: a hook's whole stdin. */
+/** The first line that a program beside the relay sends. `input` is the whole stdin of a hook. */
 const Opening = v.object({
   args: v.array(v.string()),
   cwd: v.string(),
@@ -59,17 +59,17 @@ const Opening = v.object({
 });
 export type Opening = v.InferInput<typeof Opening>;
 
-/** The fields of a hook's input that pass, beside paths: numbers, words that are shown, and ids. */
+/** The fields of a hook's input that pass unchanged: numbers, ids, and text that is only shown. */
 const PLAIN = [
   ...["session_id", "prompt_id", "permission_mode", "source", "stop_hook_active", "tool_name"],
   ...["tool_use_id", "duration_ms", "agent_id", "prompt", "permission_suggestions"],
 ];
-/** The field of a tool's answer that the review needs: the text before. */
+/** The fields of a tool's answer that the review needs, with the file's text before the edit. */
 const PLAIN_OF_ANSWER = ["type", "originalFile", "original_file"];
 
 /**
- * A hook of a CLI in the remote, or its MCP server nvim-lsp: our own program does its work here, for this Neovim, with
- * the paths of here. A path that cannot be mapped closes the channel, and nothing is done.
+ * Runs a hook or the MCP server nvim-lsp of a CLI in a remote. Our own program does that on this machine, for this
+ * Neovim, with this machine's paths. If a path cannot be mapped, nothing runs and the channel is closed.
  */
 export async function runHelper(channel: Channel, d: string, remote: Remote): Promise<void> {
   if (remote.running >= MAX_RUNNING) return channel.close();
@@ -88,7 +88,7 @@ async function run(channel: Channel, d: string, remote: Remote): Promise<unknown
   const folder = existsSync(cwd) ? cwd : (remote.folders[0] ?? cwd);
   const env = {
     ...own,
-    // Without its own, a session of here would be taken for its.
+    // The defaults keep our own environment's session from counting as the remote's.
     ...{ CLAUDE_CODE_SESSION_ID: "none", CLAUDE_CODE_NVIM_SESSION: "", CLAUDE_CODE_ENTRYPOINT: "" },
     ...given,
     CLAUDE_PROJECT_DIR: project || cwd,
@@ -101,7 +101,7 @@ async function run(channel: Channel, d: string, remote: Remote): Promise<unknown
   if (!mapped || !EVENTS.some((one) => one === event)) return channel.close();
   const release = await startingSlot(channel);
   if (!release) return;
-  // Throws if the folder has gone.
+  // This throws if the folder is gone.
   const child = attempt(() =>
     Bun.spawn([process.execPath, "hook", String(event), "--from-neovim"], {
       ...{ cwd: folder, env, stdout: "pipe", stderr: "ignore" },
@@ -113,7 +113,7 @@ async function run(channel: Channel, d: string, remote: Remote): Promise<unknown
     return channel.close();
   }
   channel.onClose = () => child.kill();
-  // Neovim and its clients come first. It may have ended, or the system allow no such thing.
+  // Neovim and its clients come first. This throws if the program has ended, or the system forbids it.
   attempt(() => setPriority(child.pid, constants.priority.PRIORITY_LOW));
   void Promise.race([child.exited, Bun.sleep(START_MS)]).then(release);
   void new Response(child.stdout).text().then((text) => {
@@ -124,7 +124,7 @@ async function run(channel: Channel, d: string, remote: Remote): Promise<unknown
   return child.exited;
 }
 
-/** Resolves once a hook may start, to what lets the next one start; to undefined if it has been given up. */
+/** Resolves once a hook may start, to a function that frees its slot; to undefined if the channel has closed. */
 async function startingSlot(channel: Channel): Promise<(() => void) | undefined> {
   let isGivenUp = false;
   channel.onClose = () => {
@@ -153,7 +153,7 @@ async function runMcp(
   channel.close();
 }
 
-/** In the reason for which a Stop is held, each line is about one file, which may be any of a work tree. */
+/** Each line of a Stop hook's reason names one file, which the remote may not share. */
 function answerOf(answer: unknown, remote: Remote): unknown {
   const all = remote.map.dataToRemote(answer);
   if (!isObject(all) || typeof all.reason !== "string") return all;
@@ -179,7 +179,7 @@ function hookInput(value: unknown, { map }: Remote): JsonObject | undefined {
     cwd: hostCwd,
     ...(isObject(asked) && { tool_input: input }),
     ...(isObject(answer) && { tool_response: toolAnswer(answer, map) }),
-    // Only how many there are matters.
+    // Only their number matters.
     ...(Array.isArray(tasks) && { background_tasks: tasks.map(() => ({})) }),
   };
 }
@@ -209,20 +209,17 @@ function picked(from: JsonObject, keys: readonly string[]): JsonObject {
   return Object.fromEntries(keys.filter((key) => key in from).map((key) => [key, from[key]]));
 }
 
-/**
- * The transport of an `nvim-lsp` that runs here for a client elsewhere, with `nvimLspEnvironment`: with it the program
- * and Neovim leave out what the client does not share, before any text is made of it.
- */
+/** The transport of an `nvim-lsp` that runs on this machine for a client in a remote. */
 export function mcpBorder(transport: Transport, remote: Remote): Transport {
   return new Border(transport, remote, RULES);
 }
 
-/** The variables without which that program would answer for all files of this machine. */
+/** With these variables, the program and Neovim leave out all files that the remote does not share. */
 export function nvimLspEnvironment({ map }: Remote): Record<string, string> {
   return { [SHARED_FOLDERS]: JSON.stringify(map.folders) };
 }
 
-/** Paths in it are from the project's top, or those of a shared folder. */
+/** Paths in an answer are relative to the project's top, or lie in a shared folder. */
 const output = (blocks: readonly string[], _asked: unknown, { remote: { map } }: Crossing) =>
   blocks.map((text) => {
     const data = parseJson(text);
@@ -230,7 +227,7 @@ const output = (blocks: readonly string[], _asked: unknown, { remote: { map } }:
     return isData ? JSON.stringify(map.dataToRemote(data)) : map.textToRemote(text);
   });
 
-/** An argument means the same in each tool. */
+/** An argument has the same meaning in all tools. */
 const INPUT: ToolRule["input"] = {
   path: "project",
   within: "project",
@@ -244,7 +241,7 @@ const INPUT: ToolRule["input"] = {
   depth: "plain",
 };
 
-/** The tools that only read. A remote can neither edit, nor see where the user is. */
+/** The tools that only read. A remote can neither edit files nor see where the user is. */
 const TOOLS = [
   ...["find_symbol", "find_references", "outline"],
   ...["get_diagnostics", "get_diagnostic_context", "get_diagnostic_summary"],

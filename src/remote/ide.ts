@@ -14,18 +14,18 @@ import {
 } from "./border";
 import { type Crossing, type Remote, refusal } from "./remote";
 
-/** The transport of a client of the server that the CLI connects to, which runs elsewhere. */
+/** The transport of a client of the IDE server that runs in a remote. */
 export function border(transport: Transport, remote: Remote): Transport {
   return new Border(transport, remote, RULES);
 }
 
-/** Only words, and none about a file. */
+/** These answers name no file. */
 const asTheyAre = (blocks: readonly string[]) => [...blocks];
 
-/** Shown, the user sees what happens; hidden, language servers would run what the project brings. */
+/** The user must see the file: in a hidden buffer, language servers could run the project's code unnoticed. */
 function shownOnly(value: unknown): unknown {
   if (value !== false) return value;
-  throw refusal("From there a file can only be shown: leave out makeFrontmost");
+  throw refusal("A remote can only show a file: leave out makeFrontmost");
 }
 
 const selection: ToolRule = {
@@ -39,7 +39,6 @@ const selection: ToolRule = {
   },
 };
 
-/** A tool without a rule never passes. */
 const TOOLS: Readonly<Record<string, ToolRule>> = {
   openDiff: {
     input: {
@@ -122,13 +121,13 @@ const resourceText: RequestRule = {
         contents: [{ uri, mimeType, text: crossing.remote.map.textToRemote(String(text)) }],
       };
     }
-    // By where it leads now.
+    // The file may have been replaced by a symlink in the meantime.
     if (crossing.uriToRemote(found) === undefined) throw refusal("The file is not shared any more");
     return { contents: [{ uri, mimeType, text }] };
   },
 };
 
-/** An unshared file counts as without a selection, which is sent once. */
+/** If the file is not shared, the client learns once that nothing is selected. */
 const selectionChanged: NotificationRule = (params, crossing) => {
   const filePath = crossing.pathToRemote(params.filePath);
   const before = crossing.hasSelection;
@@ -152,7 +151,7 @@ const RULES: Rules = {
   },
   reports: {
     ...handshake,
-    // Its process id means another process here.
+    // The client's process id is not valid on this machine.
     ide_connected: () => ({}),
   },
   notifications: {
@@ -182,7 +181,7 @@ function withUri<T extends JsonObject>(one: T, crossing: Crossing): T[] {
   return uri === undefined ? [] : [{ ...one, uri }];
 }
 
-/** A file's problems, as getDiagnostics lists them. */
+/** The diagnostics of one file in an answer of getDiagnostics. */
 function problems({ uri: given, diagnostics }: JsonObject, crossing: Crossing): JsonObject[] {
   const uri = crossing.uriToRemote(given, crossing.isClaudeCode);
   if (uri === undefined) return [];

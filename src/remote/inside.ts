@@ -10,7 +10,7 @@ import { LIMITS } from "./wire";
 
 const CONNECT_MS = 2_000;
 
-/** The variables of a CLI that Neovim's side needs. */
+/** The variables of a CLI that a hook needs on Neovim's machine. */
 const VARIABLES = [
   "CLAUDE_PROJECT_DIR",
   "CLAUDE_CODE_NVIM_SESSION",
@@ -18,14 +18,14 @@ const VARIABLES = [
   "CLAUDE_CODE_ENTRYPOINT",
 ] as const;
 
-/** Hooks and MCP servers that run beside a relay reach it here: in a folder that only their user may enter. */
+/** Hooks and MCP servers beside a relay connect to it here, in a folder that only their user may enter. */
 export function relaySocket(port: number): string {
   return join(stateFolder(), "relays", `${port}.sock`);
 }
 
 /**
- * The socket of the relay that a CLI with this environment and folder is connected to; undefined without a relay, and
- * if its Neovim is on this machine.
+ * The socket of the relay that a CLI with this environment and folder uses. Undefined if there is no relay, or the
+ * CLI's Neovim is on this machine.
  */
 export function findRelay(env: Environment, folder: string): string | undefined {
   if (env.NVIM || !existsSync(join(stateFolder(), "relays"))) return undefined;
@@ -39,13 +39,13 @@ export function findRelay(env: Environment, folder: string): string | undefined 
   return ports.map(relaySocket).find(existsSync);
 }
 
-/** Runs a hook where Neovim is, and prints its answer. Rejects where the relay is gone. */
+/** Runs a hook on Neovim's machine, and prints its answer. Rejects if the relay is gone. */
 export async function hookByRelay(socket: string, args: string[], input: string): Promise<void> {
   const relay = await connect(socket, { kind: "hook", args, input });
   for await (const line of linesOf(relay, LIMITS.lineBytes)) print(`${line}\n`);
 }
 
-/** Serves the MCP server that runs where Neovim is, until one of both ends. */
+/** Connects stdin and stdout to an MCP server on Neovim's machine, until one of them ends. */
 export async function mcpByRelay(socket: string): Promise<void> {
   const relay = await connect(socket, { kind: "mcp", args: [] });
   const pass = async () => {
@@ -56,7 +56,7 @@ export async function mcpByRelay(socket: string): Promise<void> {
   for await (const line of linesOf(relay, LIMITS.lineBytes)) print(`${line}\n`);
 }
 
-/** The relay reads the `kind` of the first line, and passes it on. */
+/** The relay reads the `kind` in the first line, and passes the line on. */
 async function connect(
   socket: string,
   given: { kind: "hook" | "mcp"; args: string[]; input?: string },

@@ -11,32 +11,32 @@ import { hostHello, probe, type RelayHello, readRelayHello } from "./hello";
 import type { Mapping } from "./path-map";
 import { LIMITS, Wire } from "./wire";
 
-/** After each end, how long until the relay is started again; the last one stays. The CLI tries for 17 s. */
+/** The delays in ms before the relay is started again; the last one repeats. The CLI tries to reconnect for 17 s. */
 const RESTART_MS = [200, 1_000, 3_000, 8_000, 30_000];
-/** After a relay has run this long, the delays start again from the first. */
+/** After a relay has run for this time, in ms, the delays start again with the first. */
 const STEADY_MS = 30_000;
 const PING_MS = 10_000;
 const SILENCE_MS = 30_000;
-/** A container may be slow to start a program; so is the way to another machine. */
+/** In ms. Starting a program in a container or on another machine may be slow. */
 const HELLO_MS = 20_000;
-/** For the relay's program to end on its own. */
+/** In ms. The relay's program may end on its own before we kill it. */
 const KILL_MS = 2_000;
-/** The limit of a line of the relay, or of the program that starts it. */
+/** The limit of a text from the relay, or from the program that starts it, in characters. */
 const SHOWN_LENGTH = 500;
 const ENDED = "its connection has ended";
 
 interface RemoteOptions {
   name: string;
-  /** The command that starts the relay there. */
+  /** The command that starts the relay. */
   relay: readonly string[];
   mappings: readonly Mapping[];
   token: string;
   nextToken: string;
-  /** The port of the relay before, which the next one tries again. */
+  /** The port of the previous relay. The next relay tries it first. */
   port?: number | undefined;
 }
 
-/** The report to Neovim: `claude-code.RemoteReport` in Lua. */
+/** Reported to Neovim: `claude-code.RemoteReport` in Lua. */
 export type LinkState =
   | { state: "starting" }
   | {
@@ -45,23 +45,23 @@ export type LinkState =
       uses_next_token: boolean;
       no_proxy?: string;
       cli_arguments: object;
-      /** Clients can connect, but something is wrong. */
+      /** A problem that does not keep clients from connecting. */
       problem?: string;
     }
   | { state: "down"; cause: string };
 
 interface LinkEvents {
-  /** The remote has opened a channel. Set its receivers synchronously. */
+  /** The remote has opened a channel. The callee must set its receivers synchronously. */
   onChannel(channel: Channel, d: string): void;
   onState(state: LinkState): void;
 }
 
-/** Neovim's end of one remote: from start() on starts its relay, and again when it ends, until end(). */
+/** Neovim's end of one remote. From start() until end(), starts the relay, and starts it again when it ends. */
 export class Link {
   readonly #ended = Promise.withResolvers<string>();
   #isEnded = false;
   #options: RemoteOptions;
-  /** Those of the relay that runs. */
+  /** The channels of the running relay. */
   #channels: Channels | undefined;
 
   constructor(
@@ -77,7 +77,7 @@ export class Link {
     void this.#run();
   }
 
-  /** Opens a channel to the relay. Undefined: it is not connected, or has as many as may be. */
+  /** Opens a channel to the relay. Undefined if it is not connected, or has too many channels. */
   open(kind: Kind, d: string): Channel | undefined {
     return this.#channels?.open(kind, d);
   }
@@ -101,17 +101,17 @@ export class Link {
     }
   }
 
-  /** One relay, from its start to its end. Resolves to why it has ended, in words that follow its name. */
+  /** Runs one relay. Resolves to the cause of its end: a clause about the remote. */
   async #once(): Promise<string> {
     const { name, relay } = this.#options;
-    // The remote says it, so its name comes first.
+    // The remote chooses the text, so the log's limit counts by the remote's name.
     const peer = startPeer(relay, (text) =>
       this.log.info(`The remote ${name} says: ${text}`, name),
     );
     try {
       const cause = await Promise.race([this.#serve(peer.wire), this.#ended.promise]);
       if (cause !== ENDED) return cause;
-      // The program's own words say more than that it has ended.
+      // The program's last output says more than that it has ended.
       return await Promise.race([peer.gone, Bun.sleep(KILL_MS).then(() => cause)]);
     } finally {
       this.#channels?.dispose();
@@ -138,7 +138,7 @@ export class Link {
     if (read.done) return ENDED;
     const hello = readRelayHello(read.value);
     if (typeof hello === "string") return hello;
-    // It may have been stopped before it said so.
+    // The relay may have been stopped in the meantime.
     if (this.#channels !== channels) return ENDED;
     this.#accept(hello);
     const pings = setInterval(() => channels.ping(), PING_MS);
@@ -170,23 +170,23 @@ export class Link {
     if (problem !== undefined) return visibleLine(problem, SHOWN_LENGTH);
     for (const [index, { remote, host }] of this.#options.mappings.entries()) {
       const there = probes[index];
-      if (!there) return `there is no folder ${remote} there: see path_mappings`;
+      if (!there) return `it has no folder ${remote}: see path_mappings`;
       if (there !== probe(host))
-        return `${remote} there is another folder than ${host} here, or not up to date: see path_mappings`;
+        return `its ${remote} is another folder than ${host} here, or not up to date: see path_mappings`;
     }
     return undefined;
   }
 }
 
 /**
- * Starts a program that speaks on stdin and stdout. `onSaid` gets the lines of its stderr; `gone` resolves with how it
- * ended. Throws if the program does not exist.
+ * Starts the program that connects us to the relay by its stdin and stdout. `onSaid` gets the lines of its stderr.
+ * `gone` resolves to a sentence when the program ends. Throws if the program does not exist.
  */
 function startPeer(command: readonly string[], onSaid: (line: string) => void) {
   const [name = "", ...args] = command;
   const program = isAbsolute(name) ? { path: name } : onPath(name);
   if (program.path === undefined) throw new Error(program.why);
-  // Nothing leads from there to a Neovim of here.
+  // The relay must not connect to a Neovim on this machine.
   const { NVIM: _, CLAUDE_CODE_SSE_PORT: __, ...env } = process.env;
   const stdio = { stdin: "pipe", stdout: "pipe", stderr: "pipe" } as const;
   const child = Bun.spawn([program.path, ...args], { ...stdio, env });

@@ -1,9 +1,9 @@
 import { homedir } from "node:os";
 import { Failure } from "../lib/errors";
 import { isObject } from "../lib/json";
-import { realPath, statOf } from "../lib/paths";
+import { MAX_PATH, realPath, statOf } from "../lib/paths";
 
-/** One folder, as the remote and as this machine name it. */
+/** The remote's and this machine's name of a shared folder. */
 export interface Mapping {
   readonly remote: string;
   readonly host: string;
@@ -12,9 +12,9 @@ export interface Mapping {
 /** The disk of this machine. */
 export interface Disk {
   readonly style: PathStyle;
-  /** With symlinks resolved, as far as the path exists. */
+  /** Resolves symlinks, as far as the path exists. */
   real(path: string): string;
-  /** Whether names that differ only in case are one file there. */
+  /** True if names in the folder that differ only in case are the same file. */
   folds(folder: string): boolean;
 }
 
@@ -27,7 +27,7 @@ const HERE: Disk = {
 interface Pair {
   readonly remote: Place;
   readonly host: Place;
-  /** The folder's real path when the map was made: a symlink that replaces it leads nowhere. */
+  /** The folder's real path when the map was made. If a symlink replaces the folder later, it is not followed. */
   readonly real: Place;
   readonly folds: boolean;
 }
@@ -35,17 +35,17 @@ interface Pair {
 type Side = "remote" | "host" | "real";
 
 /**
- * Paths of the folders that a remote and this machine share. A path outside of them, by its name or by where symlinks
- * lead, has no path on the other side. If mappings overlap, the longest folder counts.
+ * Translates paths in the folders that a remote and this machine share. A path outside of them, by its name or through
+ * symlinks, has no translation. If mappings overlap, the longest folder counts.
  */
 export class PathMap {
   readonly #pairs: readonly Pair[];
-  /** In a text, each folder of this machine that has another name there, the longest first. */
+  /** Patterns for the folders of this machine that have another name in the remote. The longest comes first. */
   readonly #quoted: readonly (readonly [host: RegExp, remote: string])[];
-  /** In a text, the first path, absolute or of a home, that begins with none of the remote's folders. */
+  /** Matches an absolute path, or one that begins with `~`, outside of the remote's folders. */
   readonly #foreign: RegExp;
 
-  /** `style`: that of the remote. Throws Failure for a folder that cannot be shared. */
+  /** `style` is the remote's. Throws Failure for a folder that cannot be shared. */
   constructor(
     mappings: readonly Mapping[],
     readonly style: PathStyle,
@@ -60,7 +60,7 @@ export class PathMap {
         folds: disk.folds(host),
       };
     });
-    // The remote can replace a folder that lies in another one by a symlink.
+    // If a shared folder contains another one, the remote can replace the inner one with a symlink.
     const astray = this.#pairs.find(({ host, real }) =>
       this.#pairs.some(
         (one) => isWithin(host, one.host, "none") && !isWithin(real, one.real, "none"),
@@ -81,7 +81,7 @@ export class PathMap {
     );
   }
 
-  /** Those of this machine, by their real paths. */
+  /** The real paths of the folders on this machine. */
   get folders(): string[] {
     return this.#pairs.map(({ real }) => writePlace(real, this.disk.style));
   }
@@ -92,27 +92,27 @@ export class PathMap {
     return host !== undefined && this.#realInside(host) !== undefined ? host : undefined;
   }
 
-  /** As toHost, with symlinks resolved: resolving it again later shows whether the remote has moved it since. */
+  /** As toHost, but resolves symlinks. If the result later has another real path, the remote has moved the file. */
   toRealHost(path: string): string | undefined {
     const host = this.#hostOf(path);
     return host === undefined ? undefined : this.#realInside(host);
   }
 
-  /** undefined: the remote must not learn of it. */
+  /** Undefined if the remote must not learn of the file. */
   toRemote(path: string): string | undefined {
     if (this.#realInside(path) === undefined) return undefined;
     const found = this.#remoteOf(path, "host") ?? this.#remoteOf(this.disk.real(path), "real");
-    // A longer mapping may have another folder under that name.
+    // A longer mapping may give that name to another folder.
     const isSeen = found && this.#hostOf(found.remote) === found.host;
     return isSeen ? found.remote : undefined;
   }
 
-  /** A text that quotes paths of this machine, with the remote's names of the shared folders. */
+  /** Replaces the names of shared folders in a text. */
   textToRemote(text: string): string {
     return this.#quoted.reduce((all, [host, remote]) => all.replaceAll(host, () => remote), text);
   }
 
-  /** The same of each text in plain data, the keys of objects, too. */
+  /** The same for all texts in plain data, including the keys of objects. */
   dataToRemote(value: unknown): unknown {
     if (typeof value === "string") return this.textToRemote(value);
     if (Array.isArray(value)) return value.map((one) => this.dataToRemote(one));
@@ -124,7 +124,7 @@ export class PathMap {
     return Object.fromEntries(entries);
   }
 
-  /** The same of an error, which ends before the first path that the remote must not learn of. */
+  /** The same for an error. Cuts it before the first path that the remote must not learn of. */
   errorToRemote(text: string): string {
     const mapped = this.textToRemote(text);
     const at = mapped.search(this.#foreign);
@@ -150,7 +150,7 @@ export class PathMap {
     return remote === undefined || host === undefined ? undefined : { remote, host };
   }
 
-  /** The longer folder there wins if two are equally long here. */
+  /** The pair with the longest folder on this side, and then the longest one in the remote. */
   #longest(side: Side, place: Place): Pair | undefined {
     const rank = (pair: Pair) => pair[side].names.length * 10_000 + pair.remote.names.length;
     return this.#pairs
@@ -171,7 +171,7 @@ export class PathMap {
   }
 }
 
-/** No disk, and no home folder. */
+/** A whole disk and a home folder cannot be shared. */
 function isShareable(path: string, disk: Disk): boolean {
   const [folder, home] = [path, homedir()].map((one) => parsePlace(disk.real(one), disk.style));
   if (!folder || folder.names.length === 0) return false;
@@ -186,18 +186,18 @@ function named(path: string, style: PathStyle): Place {
 
 function unusable(path: string): Failure {
   return new Failure(
-    `the folder ${JSON.stringify(path.slice(0, 300))} cannot be shared: name that of a project, by its absolute path; ` +
-      "no disk, no home folder, and none that a symlink leads out of another one",
+    `the folder ${JSON.stringify(path.slice(0, 300))} cannot be shared: give the absolute path of a project's folder. ` +
+      "Neither a disk nor a home folder can be shared, nor a folder that a symlink leads out of another one",
   );
 }
 
-/** undefined: in this style, the names would be those of another place. */
+/** The path of a place; undefined if it would name another place in this style. */
 function written(place: Place, style: PathStyle): string | undefined {
   const path = writePlace(place, style);
   return Bun.deepEquals(parsePlace(path, style), place) ? path : undefined;
 }
 
-/** The places where a path can begin in a text, and where the name of a folder ends. */
+/** A path can begin at BEGIN in a text, and a folder's name can end at END. */
 const BEGIN = "(?<![\\p{L}\\p{N}_.<-])";
 const END = "(?![\\p{L}\\p{N}_-]|\\.[\\p{L}\\p{N}])";
 
@@ -210,8 +210,7 @@ function isSameFile(a: string, b: string): boolean {
   return a !== b && one?.ino === other?.ino && one?.dev === other?.dev && one !== undefined;
 }
 
-/** Paths as mere words, in the style of either system: what names a file, without a look at any disk. */
-import { MAX_PATH } from "../lib/paths";
+/* Paths as text, in the style of either system. Nothing below looks at a disk. */
 
 export type PathStyle = "posix" | "win32";
 
@@ -225,10 +224,10 @@ export interface Place {
 /** `wsl$` is the older name of `wsl.localhost`. */
 const SHARE = /^[\\/]{2}([^\\/?.][^\\/]*)[\\/]+([^\\/]+)(?:[\\/]+|$)/;
 const DRIVE = /^([A-Za-z]):[\\/]+/;
-/** Names that Windows takes for a device, or for another name. */
+/** Windows takes these names for devices or for other names. */
 const NO_NAME = /[<>:"|?*]|[. ]$|^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i;
 
-/** undefined if the path is not absolute, holds control characters, or cannot be a file's. */
+/** Undefined if the path is not absolute, contains control characters, or cannot name a file. */
 function parsePlace(path: string, style: PathStyle): Place | undefined {
   if (Buffer.byteLength(path) > MAX_PATH[style] || /\p{Cc}/u.test(path)) return undefined;
   if (style === "posix") return path.startsWith("/") ? place("/", path.split("/")) : undefined;
@@ -247,10 +246,9 @@ function writePlace({ root, names }: Place, style: PathStyle): string {
   return root + names.join(style === "win32" ? "\\" : "/");
 }
 
-/** How the names of a system are compared: as `e` with an accent is one letter or two, and by case. */
+/** "composition": é may be one character or two. "case": names also match if they differ in case. */
 type Folding = "none" | "composition" | "case";
 
-/** Whether `place` is `folder` or lies below it. */
 function isWithin(place: Place, folder: Place, folding: Folding): boolean {
   const same = (a = "", b = "") => a === b || folded(a, folding) === folded(b, folding);
   return (

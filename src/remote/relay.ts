@@ -16,16 +16,14 @@ import { type HostHello, readHostHello, relayHello } from "./hello";
 import { relaySocket } from "./inside";
 import { LIMITS, type Wire } from "./wire";
 
-/** The link pings every 10 s. When `docker exec` is killed, nothing else says so in the container. */
+/** The link pings every 10 s. Only silence shows in a container that `docker exec` was killed. */
 const SILENCE_MS = 30_000;
 
-/** Why the relay ends when its wire does. */
 const GONE = "the editor's side is gone";
 
 /**
- * The end of a remote that runs beside the Claude CLI: it listens on the remote's loopback, publishes a lock file, and
- * passes on what comes. Resolves, with the reason, when the link is gone; the lock file is removed then. It decides
- * nothing: all checks are the link's.
+ * Runs the relay beside the Claude CLI. It listens on the remote's loopback, publishes a lock file, and passes on all
+ * messages; the link checks them. Resolves to the reason when the link is gone, and removes the lock file then.
  */
 export async function runRelay(
   wire: Wire,
@@ -75,7 +73,7 @@ export async function runRelay(
   }
 }
 
-/** Reuses the port of before if it is free and no other editor's: machines may share a folder of lock files. */
+/** Reuses the previous port if it is free, and no other editor's lock file names it: machines may share these files. */
 function openPort({ port, token, nextToken }: HostHello) {
   const listen = (number: number) => {
     if (isNamed(number, [token, nextToken]))
@@ -95,7 +93,7 @@ function join(client: ClosableTransport, channels: Channels): void {
   channel.onClose = () => client.close();
 }
 
-/** For hooks and MCP servers of the CLI there. Undefined if there can be no socket: the CLI continues without. */
+/** Listens for hooks and MCP servers of the CLI. If that fails, the CLI continues without them. */
 function listenBeside(port: number, channels: Channels, log: Log): { stop(): void } | undefined {
   const path = relaySocket(port);
   try {
@@ -108,7 +106,7 @@ function listenBeside(port: number, channels: Channels, log: Log): { stop(): voi
   }
 }
 
-/** Its first line says what it is (`Opening` in inside.ts); each line after that is a message. */
+/** The program's first line is an `Opening` (helpers.ts). Each line after that is a message. */
 async function passProgram(program: UnixSocket, channels: Channels): Promise<void> {
   let channel: Channel | undefined;
   for await (const line of linesOf(program, LIMITS.lineBytes)) {

@@ -7,21 +7,21 @@ import type { Remote as ClientRemote } from "../mcp/protocol";
 import type { PathMap } from "./path-map";
 import { LIMITS } from "./wire";
 
-/** The most paths whose spelling by the client we remember. */
+/** The number of paths whose spelling by the client we remember. */
 const MAX_SPELLINGS = 1_000;
-/** No root, home folder or drive, and no name that is `..`. */
+/** A relative path without `..`, `~` or a drive. */
 const BELOW = /^(?![/\\~]|[A-Za-z]:)(?!.*(?:^|[/\\])\.\.(?:[/\\]|$))/s;
 const NOT_SHARED =
   "The file is in no folder that this Claude and Neovim share. Neovim has not looked at it.";
 
-/** A place whose clients are not trusted. One object serves all connections from there. */
+/** A container or another machine, whose clients we do not trust. One object serves all connections from there. */
 export class Remote implements ClientRemote {
-  /** Proposals from there that wait for the user. */
+  /** The number of its proposals that wait for the user. */
   waiting = 0;
-  /** Programs that run here for it: hooks and MCP servers. */
+  /** The number of hooks and MCP servers that run for it on this machine. */
   running = 0;
 
-  /** `name`: by the user's options, never by the client's word. `editor`: of which it learns what is shared. */
+  /** `name` comes from the user's options, never from the client. */
   constructor(
     readonly name: string,
     readonly map: PathMap,
@@ -33,8 +33,8 @@ export class Remote implements ClientRemote {
   }
 
   /**
-   * As of the map, for what Neovim says of a file. Undefined, too, where it read the text from one that is not shared:
-   * the remote may have replaced the file by a symlink for that moment.
+   * The remote's path of a file in Neovim. Undefined if the file is not shared, or if Neovim read its text from a file
+   * that is not: the remote may have replaced the file with a symlink for a moment.
    */
   toRemote(path: string): string | undefined {
     const { map } = this;
@@ -47,53 +47,53 @@ export class Remote implements ClientRemote {
   }
 }
 
-/** Refuses something, with a sentence for the model: the one kind of failure that a remote learns of. */
+/** A refusal with a sentence for the model. A remote learns of no other kind of failure. */
 export const refusal = (text: string) => new Failure(text, "not_shared");
 
-/** Each path costs a stat. Throws `refusal` for a longer list, or one of lists. */
+/** Limits the number of paths, since each costs a stat. Throws `refusal` for a longer or a nested list. */
 function bounded(list: unknown[]): unknown[] {
   if (list.length <= LIMITS.paths && !list.some(Array.isArray)) return list;
   throw refusal(`At most ${LIMITS.paths} files can be named at once.`);
 }
 
-/** One connection of a remote: its paths and URIs, on either side of the border. */
+/** Translates the paths and URIs of one connection of a remote. */
 export class Crossing {
-  /** By paths of this machine: how the client spelled them last, which it compares byte by byte. */
+  /** The client's last spelling of each path of this machine. The client compares paths byte by byte. */
   readonly #spellings = new Map<string, string>();
-  /** The genuine CLI, which compares the URIs of diagnostics as they are, not percent-encoded. */
+  /** The client is the genuine CLI. It compares the URIs of diagnostics without percent-encoding. */
   isClaudeCode = false;
-  /** Whether the last notification had a selection. */
+  /** The last notification to the client had a selection. */
   hasSelection = false;
 
   constructor(readonly remote: Remote) {}
 
-  /** Throws `refusal`. Anything but a text or a list is left for the schemas to refuse. */
+  /** Throws `refusal`. The schemas refuse anything but a text or a list. */
   pathToHost(value: unknown): unknown {
     if (Array.isArray(value)) return bounded(value).map((one) => this.pathToHost(one));
     return typeof value === "string" ? this.#toHost([value]) : value;
   }
 
-  /** As pathToHost, but takes relative paths as below the project's root. */
+  /** As pathToHost, but also accepts paths relative to the project's root. */
   projectPathToHost(value: unknown): unknown {
     if (Array.isArray(value)) return bounded(value).map((one) => this.projectPathToHost(one));
     if (typeof value !== "string" || !BELOW.test(value)) return this.pathToHost(value);
     return this.#windows ? value.replaceAll("\\", "/") : value;
   }
 
-  /** As pathToHost, of a file URI. */
+  /** As pathToHost, for a file URI. */
   uriToHost(value: unknown): unknown {
     if (typeof value !== "string") return value;
     return fileUri(this.#toHost(pathsOfUri(value, this.#windows)));
   }
 
-  /** In the client's own spelling; undefined for what it must not learn of. */
+  /** The path in the client's own spelling; undefined if the client must not learn of the file. */
   pathToRemote(path: unknown): string | undefined {
     if (typeof path !== "string") return undefined;
     const remote = this.remote.toRemote(path);
     return remote === undefined ? undefined : (this.#spellings.get(path) ?? remote);
   }
 
-  /** As pathToRemote, of a file URI. `raw`: it is not percent-encoded. */
+  /** As pathToRemote, for a file URI. `raw` means that it is not percent-encoded. */
   uriToRemote(uri: unknown, raw = false): string | undefined {
     const readings = pathsOfUri(String(uri));
     const path = this.pathToRemote(raw ? readings.at(-1) : readings[0]);

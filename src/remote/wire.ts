@@ -1,39 +1,36 @@
 import { linesOf } from "../lib/lines";
 import { visibleLine } from "../lib/visible";
 
-/** The limits that relay and link set each other. */
+/** Relay and link hold each other to these limits. */
 export const LIMITS = {
-  /** One line, in bytes: a message of a client, quoted. */
+  /** The length of a line in bytes. It contains a client's message as a JSON string. */
   lineBytes: 64 * 1024 * 1024,
-  /** Channels at once; each session has three. */
+  /** Open channels. Each session has three. */
   channels: 24,
-  /** Each client and each hook opens one; Neovim learns of each client. */
+  /** Each client and each hook opens a channel, and Neovim must handle each client. */
   opensPerSecond: 100,
-  /** Bytes that may wait for the other end; beyond that the connection ends. */
+  /** Bytes that wait for the other end. If there are more, the connection ends. */
   backlogBytes: 128 * 1024 * 1024,
-  /** Output of a shell before the first line. */
+  /** The output of a shell before the first line, in bytes. */
   greetingBytes: 4 * 1024,
-  /** Files that one message names. */
+  /** Files in one message. */
   paths: 200,
-  /** Bytes that are copied of one conversation. */
+  /** The length of a conversation in bytes. */
   conversationBytes: 128 * 1024 * 1024,
 } as const;
 
-/**
- * The connection of a relay and its link, in lines: our own stdin and stdout, or those of a program that we started.
- */
+/** The lines between a relay and its link, on our own stdin and stdout or on those of a program that we started. */
 export class Wire {
-  /** All after the first `{`: a shell may print a short greeting before it. */
+  /** The lines from the first `{` on: a shell may print a short greeting before it. */
   readonly lines: AsyncGenerator<string, void>;
-  /** Why no line comes. */
+  /** Why there are no lines. */
   problem: string | undefined;
-  /** How many bytes the other end has yet to take. */
   unsentBytes = 0;
 
   constructor(
     input: AsyncIterable<Uint8Array>,
     private readonly output: Bun.FileSink,
-    /** Ends the process at the other end, which may not read. */
+    /** Ends the process at the other end, even if it does not read. */
     private readonly stop = () => {},
   ) {
     this.lines = linesOf(this.#ungreeted(input), LIMITS.lineBytes);
@@ -44,29 +41,23 @@ export class Wire {
     const bytes = Buffer.from(`${JSON.stringify(line)}\n`);
     if (bytes.length > LIMITS.lineBytes) return false;
     this.unsentBytes += bytes.length;
-    void this.#write(bytes).then(() => {
-      this.unsentBytes -= bytes.length;
-    });
+    const written = async () => {
+      await this.output.write(bytes);
+      await this.output.flush();
+    };
+    // If the other end is gone, the input ends, too.
+    void written()
+      .catch(() => {})
+      .then(() => {
+        this.unsentBytes -= bytes.length;
+      });
     return true;
   }
 
-  /** The other end may be gone: the end of the input says so. */
-  async #write(bytes: Uint8Array): Promise<void> {
-    try {
-      await this.output.write(bytes);
-      await this.output.flush();
-    } catch {}
-  }
-
   end(): void {
-    void this.#end();
+    const ended = async () => void (await this.output.end());
+    void ended().catch(() => {});
     this.stop();
-  }
-
-  async #end(): Promise<void> {
-    try {
-      await this.output.end();
-    } catch {}
   }
 
   async *#ungreeted(input: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {

@@ -41,7 +41,7 @@ test.each([
   [`port: "1", executable: 1`, "its first line is wrong in: port, executable"],
   [`problem: "\\x1b]0;x\\x07"`, "its first line is wrong in: problem"],
   [`executable: "/a\\n", noProxy: "x\\0"`, "its first line is wrong in: executable, noProxy"],
-  [`contract: 99, version: "\\x1b[31m"`, "its first line is not the one that is expected"],
+  [`contract: 99, version: "\\x1b[31m"`, "its first line is not in the expected format"],
 ])("names as the cause a hello with %s", async (fields, cause) => {
   expect(await causeOf(`say({ ...HELLO, ${fields} })`)).toBe(cause);
 });

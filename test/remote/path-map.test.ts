@@ -161,7 +161,7 @@ describe("a folder that cannot be shared is refused, and named", () => {
   ];
   test.each(bad)("%s", (_name, mapping) => {
     expect(() => new PathMap([mapping], "posix")).toThrow(
-      /cannot be shared: name that of a project/,
+      /cannot be shared: give the absolute path/,
     );
   });
 });

@@ -111,7 +111,7 @@ describe("Claude behind a program that changes what passes", () => {
     await expectWords(inside);
     // This relay runs on no Windows.
     await eventually("the problem", async () =>
-      expect((await said(neovim)).join("\n")).toContain("there is no folder C:\\src\\x there"),
+      expect((await said(neovim)).join("\n")).toContain("it has no folder C:\\src\\x"),
     );
     using client = await TestClient.open(lock, "claude-code");
     const spellings = ["c:/src/x/a.txt", "C:\\src\\x\\a.txt"];
