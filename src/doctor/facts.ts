@@ -13,20 +13,19 @@ import { entries } from "../locate/registry";
 import { Plugin } from "../neovim/plugin";
 import type { Finding } from "./finding";
 
-/** The input of all checks, gathered once: the checks themselves only read files that it names. */
+/** The input of all checks. The checks read only files that it names. */
 export interface Facts {
   env: Environment;
-  /** Symbolic links resolved, as Claude Code has it. */
+  /** The real path, as in Claude Code. */
   cwd: string;
-  /** Settings files that apply here, the strongest first. */
+  /** The settings files that apply here. The first has the highest priority. */
   settings: SettingsFile[];
-  /** Claude Code's own state. */
   state: SettingsFile;
-  /** The folders in which a Claude CLI with this environment looks for editors. */
+  /** A Claude CLI with this environment looks for lock files in these folders. */
   lockFolders: string[];
   locks: Lock[];
   editors: Editor[];
-  /** The Claude CLI that the Neovim around us starts, or else a shell with this environment; its version if it runs. */
+  /** The Claude CLI that the Neovim around us starts, or else the one on $PATH. */
   cli: Lookup;
   cliVersion: string | undefined;
 }
@@ -47,7 +46,7 @@ export async function gatherFacts(env: Environment): Promise<Facts> {
   return { env, cwd, settings, state, lockFolders: folders, locks, editors, cli, cliVersion };
 }
 
-/** A lock file without a process is alive if its port answers, as for the CLI. */
+/** A lock file without a process id is alive if its port answers. That is the CLI's rule. */
 async function withLife(lock: Lock): Promise<Lock> {
   if (!lock.alive || lock.pid !== undefined) return lock;
   const socket = { data() {}, open: (one: Bun.Socket) => one.terminate() };
@@ -55,29 +54,29 @@ async function withLife(lock: Lock): Promise<Lock> {
   return { ...lock, alive: (await connected.catch(() => undefined)) !== undefined };
 }
 
-/** The plugin's report on itself: `report()` of lua/claude-code/health.lua. */
+/** The plugin's report on itself, from `report()` in lua/claude-code/health.lua. */
 export interface EditorReport {
   pid: number;
-  /** "ready", or why its server does not serve; a finding of its own says more. */
+  /** "ready", or another state of the server, which the plugin's findings explain. */
   state: string;
   lock_file?: string;
   folders: string[];
   findings: Finding[];
   config_dir?: string;
-  /** The program of the option `terminal.command`, if it is another than `claude`. */
+  /** The program of the option `terminal.command`, unless that is `claude`. */
   cli?: Lookup;
   /** The option `terminal.permission_mode`. */
   permission_mode?: string;
-  /** Has the option `terminal.remote` a name? Then the CLI is elsewhere. */
+  /** The option `terminal.remote` has a name, so the CLI runs in a remote. */
   in_remote?: boolean;
   /** The option `diff.open`. */
   diff_open?: string;
 }
 
-/** One Neovim that runs, and what it answered. */
+/** One running Neovim. */
 export interface Editor {
   address: string;
-  /** It is the one in whose terminal we run. */
+  /** We run in its terminal. */
   inside: boolean;
   report?: EditorReport;
   /** Why there is no report. */
@@ -86,24 +85,24 @@ export interface Editor {
 
 const ANSWER_MS = 5_000;
 
-/** Claude Code's rule: the working folder is one of the workspace's, or below one. */
+/** Claude Code's rule: the working folder must be in a folder of the workspace. */
 export function covers(folders: readonly string[], cwd: string): boolean {
   return folders.some((folder) => isBelow(cwd, folder));
 }
 
-/** A Neovim that does not answer may be serving. */
+/** A Neovim that does not answer may be serving, too. */
 export function isServing({ report }: Editor): boolean {
   return report === undefined || report.state === "ready";
 }
 
-/** Those of which something matters in `cwd`: the one we run in, or else those that may have the folder open. */
+/** The Neovim around us, or else those that may have the folder open. */
 export function editorsHere(editors: readonly Editor[], cwd: string): readonly Editor[] {
   const inside = editors.filter((editor) => editor.inside);
   if (inside.length > 0) return inside;
   return editors.filter(({ report }) => !report || covers(report.folders, cwd));
 }
 
-/** The Neovim we run in, if any, and all in which the server runs. */
+/** The Neovim around us, and all in which the server runs. */
 async function findEditors(env: Environment): Promise<Editor[]> {
   const addresses = new Set(entries().map((entry) => entry.address));
   if (env.NVIM) addresses.add(env.NVIM);

@@ -1,10 +1,10 @@
 /** `claude-code.Finding` of lua/claude-code/health.lua. */
 export interface Finding {
   level: "ok" | "note" | "warning" | "error";
-  /** Names the kind of problem, and stays the same over versions. */
+  /** Names the kind of problem. It does not change between versions. */
   cause?: string;
   what: string;
-  /** How the user solves the problem: a command, or a key to press. */
+  /** How the user can solve the problem: a command, or a key. */
   remedy?: string;
 }
 

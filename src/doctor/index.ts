@@ -17,7 +17,7 @@ import {
 } from "./facts";
 import { error, type Finding, note, ok, warning } from "./finding";
 
-/** Lists what Neovims here say of themselves, and our own findings. */
+/** Returns the findings of the Neovims here about themselves, and our own. */
 export function runChecks(facts: Facts): Finding[] {
   const found = [
     checkCli(facts),
@@ -37,7 +37,7 @@ function ownFindings({ editors, cwd }: Facts): Finding[] {
   });
 }
 
-/** Versions before it lack some of what we rely on (`--settings` with hooks, the token). */
+/** Older versions lack features that we need (`--settings` with hooks, the token). */
 const OLDEST = "2.0.0";
 const INSTALL = "run `npm install -g @anthropic-ai/claude-code`, or name it in terminal.command";
 
@@ -65,7 +65,7 @@ function checkProxy({ env }: Facts): Finding | undefined {
   );
 }
 
-/** By these, with any value or this one, the CLI takes its terminal for another editor's (2.1.330). */
+/** The CLI (2.1.330) recognizes another editor's terminal by these variables, if they have this value, or any. */
 const MARKS: Readonly<Record<string, string | undefined>> = {
   TERM_PROGRAM: "vscode",
   TERMINAL_EMULATOR: "JetBrains-JediTerm",
@@ -92,7 +92,7 @@ function* checkDiscovery(facts: Facts): Generator<Finding> {
   const chosen = locks.find((lock) => lock.alive && String(lock.port) === port);
   if (port && !chosen) return yield restarted(port);
   const here = editorsHere(editors, cwd);
-  // The Neovim itself says why.
+  // The plugin's own findings say why.
   if (!here.every(isServing)) return;
   for (const editor of here) {
     const problem = editorProblem(editor, facts);
@@ -112,7 +112,7 @@ function restarted(port: string): Finding {
   return error("editor-restarted", what, remedy);
 }
 
-/** A relay's lock file names no process: the editor runs elsewhere. */
+/** The lock file of a relay has no process id, since the editor runs elsewhere. */
 function nameOf({ ideName, pid }: Lock): string {
   return pid === undefined ? `a relay of ${ideName}` : `${ideName} ${pid}`;
 }
@@ -147,7 +147,7 @@ function nothingFound({ cwd, locks }: Facts): Finding {
 
 const RESTART = "run :ClaudeCodeStop and :ClaudeCodeStart in that Neovim";
 
-/** Is one Neovim fit to be connected to? Undefined if it is. */
+/** Undefined if a CLI can connect to the Neovim. */
 function editorProblem({ address, problem, report }: Editor, facts: Facts): Finding | undefined {
   if (report) return lockProblem(report, facts);
   if (problem === "busy") {
@@ -198,7 +198,7 @@ function checkDiffs(facts: Facts): Finding {
   );
 }
 
-/** The option of setup() chooses the mode of a CLI started by the plugin, before settings do. */
+/** For a CLI that the plugin starts, the option of setup() takes precedence over settings. */
 function checkMode({ settings }: Facts, reports: readonly EditorReport[]): Finding {
   for (const { permission_mode: mode } of reports) {
     if (mode === undefined) continue;
@@ -230,13 +230,13 @@ function skipped(what: string, remedy: string): Finding {
 
 const REPAIR = "run :Claude setup, or `claude-code-nvim install-hooks`";
 
-/** Is what was set up in the project complete, and does what it starts exist? */
+/** Is the set-up of the project complete, and does its program exist? */
 function checkHooks({ cwd }: Facts): Finding | undefined {
   const root = projectAround(cwd);
   if (!root) return undefined;
   const [missing, withAnswers] = [false, true].map((answers) => missingSteps(root, answers));
   if (missing && withAnswers) {
-    const what = `the set-up of ${root} is incomplete, it would ${missing}`;
+    const what = `the set-up of ${root} is incomplete; a new one would ${missing}`;
     return warning("hooks-half-installed", what, REPAIR);
   }
   if (!isExecutable(stablePath())) {
@@ -246,7 +246,7 @@ function checkHooks({ cwd }: Facts): Finding | undefined {
   return ok(`hooks and the MCP server ${SERVER_NAME} are set up in ${root}`);
 }
 
-/** The changes that another set-up of the project would make; empty if there are none. */
+/** The changes that a new set-up of the project would make; empty if it is complete. */
 function missingSteps(root: string, answers: boolean): string {
   try {
     const { steps } = planInstall(root, { claudeMd: false, answers, address: false });

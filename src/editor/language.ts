@@ -1,33 +1,33 @@
-/** The answers of lua/claude-code/editor/language. Lines count from 1, as they are in Neovim. */
+/** The answers of lua/claude-code/editor/language. Lines are 1-based, as in Neovim. */
 
 interface LanguageFile {
-  /** Absolute; a URI if it is not a file's. */
+  /** An absolute path, or the URI of something else. */
   path: string;
-  /** Whether it belongs to the project, not to a package that the project uses. */
+  /** True if it belongs to the project, and not to a package that the project uses. */
   is_own: boolean;
   /** Its buffer has unsaved changes. */
   unsaved?: boolean;
 }
 
 export interface LanguagePlace {
-  /** Index into the files, from 1. */
+  /** A 1-based index into the files. */
   file: number;
   line: number;
-  /** The line's text, if the file on disk may have another one. */
+  /** The line's text, if that on disk may differ. */
   text?: string;
 }
 
 export interface LanguagePlaces {
   files: LanguageFile[];
   places: LanguagePlace[];
-  /** How many are in private files, and left out. */
+  /** The number of places that are left out because their files are private. */
   private: number;
 }
 
 export interface ServerState {
   name: string;
   state: "idle" | "starting" | "indexing" | "failing" | "ended" | "hangs";
-  /** Its error. */
+  /** The server's error. */
   title?: string;
 }
 
@@ -36,7 +36,7 @@ export interface SymbolAnswer {
   definitions: LanguagePlaces;
   /** Markdown. */
   hover?: string;
-  /** Several symbols have the name: the definitions are one of each. */
+  /** Several symbols have the name. There is one definition for each. */
   are_candidates?: boolean;
   uses?: LanguagePlaces;
   states: ServerState[];

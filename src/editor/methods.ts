@@ -1,10 +1,9 @@
 /**
- * Everything that passes between the executable and Neovim: METHODS, which the executable calls, and EVENTS, which
- * Neovim sends. test/neovim/methods.test.ts compares both with the plugin, and so the requests of Neovim, whose
- * table is `src/commands/neovim-requests.ts`.
+ * The executable calls METHODS of Neovim, and Neovim sends EVENTS. `src/commands/neovim-requests.ts` has Neovim's own
+ * requests. test/neovim/methods.test.ts compares all three with the plugin.
  *
- * The server checks results by their schema; hooks and the stdio server have only its type. A call rejects with
- * EditorBusyError if Neovim does not answer in time, and with Failure if it refuses.
+ * The server checks results with their schemas; hooks and the stdio server use only the types. A call rejects with
+ * Failure: "busy" if Neovim does not answer in time, or another code if it refuses.
  */
 import * as v from "valibot";
 import type { Unsubscribe } from "../lib/emitter";
@@ -28,52 +27,51 @@ import type { EditorState } from "./state";
 export interface Method {
   readonly params: v.GenericSchema;
   readonly result: v.GenericSchema;
-  /** Longer means that Neovim is busy; a second where the method does not say. */
+  /** If Neovim takes longer, it is busy. The default is a second. */
   readonly deadlineMs?: number;
-  /** It has effects, and is not sent at all unless Neovim answers, so that it never happens late. */
+  /** The method has effects. We send it only if Neovim is not busy, so that they do not come late. */
   readonly isWork?: boolean;
 }
 
-/** Something has to happen, however long Neovim is busy. */
+/** For calls that must happen, however long Neovim is busy. */
 const FOREVER = Number.POSITIVE_INFINITY;
-/** How long something may take that Neovim has begun, autocommands of other plugins included. */
+/** The limit of work in Neovim, which includes autocommands of other plugins. */
 const WORK_MS = 10_000;
-/** Neovim may be asking its user something. */
+/** For reports, which wait while Neovim asks the user something. */
 const REPORT_MS = 30_000;
 
-/** Checked by `path.ts`, and once more by Lua (editor/path_params.lua). */
+/** `path.ts` checks paths, and Lua does again (editor/path_params.lua). */
 const Path = v.string() as unknown as v.GenericSchema<FilePath>;
 const Nothing = v.object({});
-/** A result that only hooks or the stdio server ask for, and that no one checks. */
+/** For results that only hooks or the stdio server request, which do not check them. */
 const unchecked = <T>() => v.custom<T>(() => true);
 const AtPath = v.object({ path: Path });
-/** Real paths: Failure for what was read from elsewhere. */
+/** Real paths. Neovim refuses a file whose text comes from outside of them. */
 const Folders = v.optional(v.array(v.string()));
 
-/** A report to Neovim. The room in `src/` that sends it defines it. */
+/** A report to Neovim, which its sender in `src/` defines. */
 const report = (deadlineMs: number) =>
   ({ params: v.custom<object>(() => true), result: v.unknown(), deadlineMs }) as const;
 
-/** A Claude session's id, and the CLI's process. */
+/** The id of a Claude session, and of the CLI's process. */
 const Session = v.object({ session: v.optional(v.string()), pid: v.number() });
-/** A file as the client named it with the paths that it may have, and what has changed in the project before. */
+/** The client's name of a file, the paths that it may mean, and the changes in the project since the last question. */
 const Question = {
   file: v.optional(v.array(v.string())),
   named: v.optional(v.string()),
   changes: unchecked<unknown>(),
 };
 const Named = { symbol: v.string(), line: v.optional(v.number()) };
-/** A file was edited, or made. */
 const Edit = v.object({ path: v.string(), created: v.boolean() });
 
 export const METHODS = {
-  /** Queues or shows a diff; its end comes as the event `diff_ended`. */
+  /** Queues or shows a diff. The event `diff_ended` reports its end. */
   diff_open: {
     params: v.object({
       id: v.number(),
-      /** Which client asked, so that each client ends its own diffs only. */
+      /** The client that asked, so that a client can end only its own diffs. */
       client: v.number(),
-      /** The place of that client, if not here: for the user, who decides. */
+      /** The remote of the client. The user sees it. */
       remote: v.optional(v.string()),
       old_path: Path,
       new_path: Path,
@@ -89,7 +87,7 @@ export const METHODS = {
     result: v.unknown(),
     deadlineMs: FOREVER,
   },
-  /** Keeps, in a buffer, a text that the user made of a proposal, and that could not be written. */
+  /** Keeps the user's version of a proposal in a buffer, because it could not be written. */
   diff_unwritten: {
     params: v.object({ path: Path, text: v.string(), problem: v.string() }),
     result: v.unknown(),
@@ -98,11 +96,11 @@ export const METHODS = {
   document_open: {
     params: v.object({
       path: Path,
-      /** Show it, go there and select, or only load it. */
+      /** If true, shows the file, focuses it and selects; if false, only loads it. */
       front: v.boolean(),
-      /** Plain text to select from, searched from the top. */
+      /** The selection starts at this plain text. */
       start_text: v.optional(v.string()),
-      /** Plain text to select to, searched from the start on (spec 4.3). */
+      /** The selection ends with this plain text after the start (spec 4.3). */
       end_text: v.optional(v.string()),
       select_to_eol: v.boolean(),
       folders: Folders,
@@ -112,8 +110,8 @@ export const METHODS = {
     isWork: true,
   },
   /**
-   * Saves as `:w` does. Failure "not_open" if no buffer holds the file's text. `problem`: the file is written, but an
-   * autocommand failed after that.
+   * Saves as `:w` does. Failure "not_open" if no buffer has the file's text. `problem` says that the file was written,
+   * but an autocommand failed after that.
    */
   document_save: {
     params: AtPath,
@@ -121,13 +119,13 @@ export const METHODS = {
     deadlineMs: WORK_MS,
     isWork: true,
   },
-  /** The text of an open buffer as `:w` would write it, unsaved changes included. */
+  /** The text that `:w` would write. */
   document_text: { params: v.object({ path: Path, shared: Folders }), result: v.string() },
-  /** A file was written outside: the buffer that shows it takes it over, without any prompt. */
+  /** Another program has written a file. Its buffer loads the file without a prompt. */
   document_reload: { params: AtPath, result: v.unknown(), deadlineMs: WORK_MS },
-  /** A file is about to be written outside: reload its buffer as soon as that happened. */
+  /** Another program is about to write a file. Its buffer loads it as soon as that happens. */
   document_watch: { params: AtPath, result: v.unknown(), deadlineMs: WORK_MS },
-  /** Closes a buffer by its path or its last name; never one with unsaved changes (Failure). */
+  /** Closes a buffer by its path or the last part of it. Failure if it has unsaved changes. */
   tab_close: {
     params: v.union([AtPath, v.object({ name: v.string() })]),
     result: v.unknown(),
@@ -136,46 +134,45 @@ export const METHODS = {
   },
 
   /**
-   * The selection, or the cursor, of the file window that the user is in, or was in before they went to a terminal or a
-   * list. Undefined if there is none, or its file is private. Failure if the options forbid to report what is selected,
-   * here and in `latest_selection`.
+   * The selection, or the cursor, in the user's last file window; terminals and lists do not count. Undefined without
+   * such a window, or if its file is private. This and `latest_selection` fail if the options forbid reporting it.
    */
   selection: { params: Nothing, result: v.optional(Selection) },
-  /** The last one in any file. `detailed` adds `region` and `cursor`. */
+  /** The last selection in any file. `detailed` adds `region` and `cursor`. */
   latest_selection: {
     params: v.object({ detailed: v.boolean(), for_client: v.literal(true) }),
     result: v.optional(Selection),
   },
-  /** The selection in spec 05's terms; one in the current window counts whatever that shows. */
+  /** The selection in the format of spec 05. The current window counts even if it shows no file. */
   region: { params: Nothing, result: Region },
-  /** Failure if it is in a private file, a terminal, a list or an explorer. */
+  /** Failure if the cursor is in a private file, a terminal, a list or an explorer. */
   cursor: { params: Nothing, result: Cursor },
-  /** The cursor with so many lines around it. Failure as for `cursor`. */
+  /** The cursor and the lines around it. Fails as `cursor` does. */
   context: {
     params: v.object({ lines_before: v.number(), lines_after: v.number() }),
     result: Context,
   },
-  /** Length of each buffer in characters, line ends included; 0 if it is not loaded. */
+  /** The length of each buffer in characters, with line ends; 0 if it is not loaded. */
   buffer_sizes: {
     params: v.object({ bufs: v.array(v.number()) }),
     result: v.array(v.number()),
   },
-  /** All that `sync` knows, for one that is not attached. */
+  /** The whole state that `sync` reports, for programs that are not attached. */
   snapshot: { params: Nothing, result: Delta },
   ping: { params: Nothing, result: v.literal(true) },
   /** `EditorReport` of `src/doctor/`. */
   report: { params: Nothing, result: v.unknown() },
 
-  /** All files with problems, or the named ones; with `load` those of the workspace that are not open, too. */
+  /** All files with problems, or the named files. `load` includes files of the workspace that are not open. */
   problems: {
     params: v.object({
-      /** The paths that each may have, most likely first. */
+      /** The paths that each name may mean, the likeliest first. */
       files: v.optional(unchecked<readonly (readonly string[])[]>()),
       load: v.optional(v.boolean()),
     }),
     result: unchecked<Problems>(),
   },
-  /** A line and `count` lines before and behind it. Failure "not_open" or "no_line". */
+  /** A line, with `count` lines before and after it. Failure "not_open" or "no_line". */
   problem_context: {
     params: v.object({
       file: unchecked<readonly string[]>(),
@@ -184,9 +181,9 @@ export const METHODS = {
     }),
     result: unchecked<ProblemContext>(),
   },
-  /** The files that the session has edited since it last stopped. */
+  /** The problems of the files that the session has edited since it last stopped. */
   session_problems: { params: Session, result: unchecked<Problems>() },
-  /** Language servers changed files for a session: these count as edited by it, if its hooks report here. */
+  /** Language servers have changed files for a session. They count as its edits, if its hooks report to this Neovim. */
   session_changed: {
     params: v.object({
       ...Session.entries,
@@ -209,37 +206,37 @@ export const METHODS = {
   },
   /** The declarations of a file. */
   outline: { params: v.object(Question), result: unchecked<OutlineAnswer>() },
-  /** Edits of language servers: `EditAnswer` of `src/nvim-lsp/edits/`, which also makes them. */
+  /** Return edits of language servers: `EditAnswer` of `src/nvim-lsp/edits/`, which applies them. */
   rename_symbol: { params: unchecked<object>(), result: v.unknown() },
   code_action: { params: unchecked<object>(), result: v.unknown() },
   edits_apply: { params: unchecked<object>(), result: v.unknown() },
 
-  // Hooks send whose they are with each call: HookCall in `src/hooks/call.ts`.
+  // With each call of these, a hook says to which CLI it belongs: HookCall in `src/hooks/call.ts`.
   session_start: { params: v.object({ source: v.optional(v.string()) }), result: v.unknown() },
   session_finish: { params: Nothing, result: v.unknown() },
-  /** `report`: whether Claude must see new problems now; the hook waits for them until `timeout_ms`. */
+  /** If `report` is true, Claude must see new problems now. The hook waits up to `timeout_ms` for them. */
   session_edited: {
     params: Edit,
     result: v.object({ report: v.boolean(), timeout_ms: v.number() }),
   },
-  /** The problems of a file since its last edit; all of them if the state before was not `known`. */
+  /** The problems since the last edit of a file; all its problems if the state before was not `known`. */
   session_new_problems: {
     params: Edit,
     result: v.object({ settled: v.boolean(), known: v.boolean(), items: v.array(Diagnostic) }),
   },
-  /** The problems of the files that the session has edited; none if it has edited none. */
+  /** The problems of the files that the session has edited; undefined if it has not edited any. */
   session_summary: {
     params: Nothing,
     result: v.optional(
       v.object({
         settled: v.boolean(),
-        /** Why reports of language servers are missing: "gopls is still indexing". */
+        /** The cause of missing reports: "gopls is still indexing". */
         unknown: v.optional(v.string()),
         /** "Claude 2 (docs)", if several run in this Neovim. */
         session: v.optional(v.string()),
         may_block: v.boolean(),
         timeout_ms: v.number(),
-        /** In all, while language servers start or index. */
+        /** The limit of the whole wait while language servers start or index. */
         busy_timeout_ms: v.number(),
         retries: v.number(),
         blocked: v.number(),
@@ -251,12 +248,14 @@ export const METHODS = {
     ),
   },
   session_blocked: { params: Nothing, result: v.unknown() },
-  /** Claude may stop. `waited`: the hook, for language servers; `unknown`: for the user, if in vain. */
+  /**
+   * Claude may stop. `waited`: the hook waited for language servers. `unknown`: a message for the user if that failed.
+   */
   session_allowed: {
     params: v.object({ waited: v.optional(v.literal(true)) }),
     result: v.object({ unknown: v.optional(v.string()) }),
   },
-  /** `text`: what the file is about to have. */
+  /** `text` is the file's text after Claude's edit. */
   edit_is_held: {
     params: v.object({ path: v.string(), text: v.optional(v.string()) }),
     result: v.optional(v.boolean()),
@@ -273,11 +272,11 @@ export const METHODS = {
     result: v.optional(
       v.object({
         allow: v.boolean(),
-        /** Which of the CLI's suggestions is allowed with it, from 1 on. */
+        /** The number of one of the CLI's suggestions, from 1. */
         suggestion: v.optional(v.number()),
-        /** Why not, for Claude. */
+        /** The reason of a rejection, for Claude. */
         reason: v.optional(v.string()),
-        /** One for each question: numbers of options, from 1 on, or a text of the user's own. */
+        /** For each question, the numbers of options, from 1, or the user's own text. */
         replies: v.optional(
           v.array(
             v.object({
@@ -286,13 +285,13 @@ export const METHODS = {
             }),
           ),
         ),
-        /** The plan as the user has edited it, and how Claude continues. */
+        /** The plan, if the user has edited it, and the mode in which Claude continues. */
         plan: v.optional(v.string()),
         mode: v.optional(v.picklist(["default", "acceptEdits"])),
       }),
     ),
   },
-  /** Opens a file for a CLI whose $VISUAL we are. True once it was written, and closed. */
+  /** Opens a file for a CLI that uses us as $VISUAL. Resolves when the user closes it, to true if they wrote it. */
   prompt_edit: {
     params: v.object({
       path: v.string(),
@@ -303,15 +302,15 @@ export const METHODS = {
     result: v.unknown(),
   },
 
-  /** The client of this process has these mentions now. */
+  /** The client with this process id has received these mentions. */
   mentions_delivered: {
     params: v.object({ ids: v.array(v.number()), pid: v.optional(v.number()) }),
     result: v.unknown(),
     deadlineMs: FOREVER,
   },
   /**
-   * Submits the user's own words as a prompt to the CLI with this process id. `connected`: false if that CLI has gone,
-   * so that only the user can send them. True if it is a CLI of this Neovim's terminals.
+   * Submits a text of the user as a prompt to the CLI with this process id. `connected` is false if the CLI is gone,
+   * and only the user can send the text. Returns true if the CLI runs in a terminal of this Neovim.
    */
   prompt_submit: {
     params: v.object({
@@ -322,15 +321,15 @@ export const METHODS = {
     result: v.optional(v.boolean()),
     deadlineMs: FOREVER,
   },
-  /** The user's comments that wait to be sent, as one text; they count as sent then. */
+  /** The user's comments that are not sent yet, as one text. They count as sent then. */
   review_comments: { params: Nothing, result: v.string() },
 
-  /** We accept clients: `claude-code.ReadyInfo`. */
+  /** Says that we accept clients: `claude-code.ReadyInfo`. */
   ready: report(FOREVER),
   clients: report(FOREVER),
   sessions_changed: report(FOREVER),
   lock_problem: report(FOREVER),
-  /** To a request of Neovim's: `id`, and a `value` or an `error`. */
+  /** Answers a request of Neovim, with its `id`, and a `value` or an `error`. */
   request_answer: report(FOREVER),
   review_changed: report(REPORT_MS),
   transcript_news: report(REPORT_MS),
@@ -340,7 +339,7 @@ export const METHODS = {
 
 /** Sent by `lua/claude-code/server/channel.lua`. */
 export const EVENTS = {
-  /** Diagnostics are not checked one by one: there may be ten thousand, and Lua made them. */
+  /** We do not check each diagnostic: there may be ten thousand, and Lua made them. */
   state: Delta as unknown as v.GenericSchema<unknown, Delta>,
   diff_ended: DiffEnd,
   selection: Selection,
@@ -348,7 +347,7 @@ export const EVENTS = {
   /** Mentions that no client took in time. */
   mentions_withdrawn: v.object({ ids: v.array(v.number()) }),
   log_event: LogEvent,
-  /** Answered by `request_answer`; `method` is AREA/METHOD. */
+  /** We answer with `request_answer`. `method` is AREA/METHOD. */
   request: v.object({ id: v.number(), method: v.string(), params: v.unknown() }),
 } as const;
 
@@ -360,17 +359,17 @@ export type MethodName = keyof Methods;
 export type Params<M extends MethodName> = v.InferInput<Methods[M]["params"]>;
 export type Result<M extends MethodName> = v.InferOutput<Methods[M]["result"]>;
 
-/** The editor as tools, notifications and editor methods see it. */
+/** The editor, as tools and notifications use it. */
 export interface EditorPort {
-  /** The state as last known; call `sync` first if it must be up to date. */
+  /** The last known state. Call `sync` first if it must be up to date. */
   readonly state: EditorState;
-  /** The last selection, or cursor, in a file; as last known. */
+  /** The last known selection, or cursor, in a file. */
   readonly latestSelection: Selection | undefined;
   on<E extends EventName>(event: E, listener: (payload: Payload<E>) => void): Unsubscribe;
   /** Brings `state` up to date. */
   sync(deadlineMs?: number): Promise<EditorState>;
-  /** Neovim's answer; it waits as long as the table says, and rejects as that says. */
+  /** Calls a method of Neovim, with the deadline in METHODS. */
   call<M extends MethodName>(method: M, params: Params<M>): Promise<Result<M>>;
-  /** Asks for `latestSelection`, which is about to be sent. `detailed` adds `region` and `cursor`. */
+  /** Updates `latestSelection`. `detailed` adds `region` and `cursor`. */
   refreshSelection(detailed?: boolean): Promise<Selection | undefined>;
 }

@@ -5,12 +5,12 @@ import { pathsOfUri } from "../lib/file-uri";
 import { MAX_PATH_BYTES, realPath, statOf } from "../lib/paths";
 import type { FilePath } from "./model";
 
-/** NAME_MAX of Linux and macOS; Windows has the same, in UTF-16 units. */
+/** NAME_MAX of Linux and macOS. Windows has the same limit, in UTF-16 units. */
 const MAX_BYTES_OF_NAME = 255;
 
 /**
- * The absolute path a client means: a relative one is taken from `root` (the workspace). Throws Failure for what cannot
- * be a file: empty, too long, NUL or control characters, a device, FIFO, socket, or part of /proc or /sys.
+ * The absolute path for a client's path, which may be relative to `root` (the workspace). Throws Failure if it is empty
+ * or too long, contains control characters, or is that of a device, a FIFO, a socket or a file in /proc or /sys.
  */
 export function resolvePath(input: string, root: string | undefined): FilePath {
   if (input === "") throw new Failure("The file path is empty.");
@@ -25,26 +25,25 @@ export function resolvePath(input: string, root: string | undefined): FilePath {
   return path as FilePath;
 }
 
-/** One of the paths that a file URI may mean: as the client wrote it, and checked. */
+/** One of the paths that a file URI may mean, in the client's spelling and in normal form. */
 interface UriPath {
   given: string;
   path: FilePath;
 }
 
 /**
- * The paths that a file URI may mean, most likely first; empty when it is not a file URI of this machine. Throws
+ * The paths that a file URI may mean, the likeliest first. Empty unless it is a file URI of this machine. Throws
  * Failure if one of them cannot be a file.
  */
 export function resolveUri(uri: string): UriPath[] {
   return pathsOfUri(uri).map((given) => ({ given, path: resolvePath(given, undefined) }));
 }
 
-/** With symlinks resolved, as far as it exists. */
 export function resolveLinks(path: FilePath): FilePath {
   return realPath(path) as FilePath;
 }
 
-/** Throws Failure: longer ones are never names of files, and costly to look for. */
+/** Throws Failure for a path that is too long for a file. Looking for it would be expensive. */
 export function refuseLong(path: string): void {
   const bytes = Buffer.byteLength(path);
   if (bytes > MAX_PATH_BYTES) {
@@ -60,21 +59,21 @@ export function refuseLong(path: string): void {
   );
 }
 
-/** Throws Failure: a NUL would end the name for the system, the rest are never intended. */
+/** Throws Failure for control characters. A NUL would end the name, and no one intends the others. */
 export function refuseControlCharacters(name: string): void {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: it looks for them.
   if (!/[\u0000-\u001f\u007f]/.test(name)) return;
   throw new Failure(`The file path holds control characters: ${JSON.stringify(name)}`);
 }
 
 function refuseSpecial(path: string): void {
   const stats = statOf(path);
-  // Not there, or not to be looked at: the operation itself will say so.
+  // If there are no stats, the operation itself will fail.
   if (!stats || stats.isDirectory() || (stats.isFile() && !isOfSystem(path, stats))) return;
   throw new Failure(`Not a regular file: ${path}`);
 }
 
-/** A file of /proc or /sys takes no blocks of a disk; for others a look at the links is saved. */
+/** Files of /proc and /sys have no blocks on a disk. That test saves resolving the links of most others. */
 function isOfSystem(path: string, { blocks }: Stats): boolean {
   return !(blocks > 0) && /^\/(proc|sys)\//.test(realPath(path));
 }

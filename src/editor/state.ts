@@ -7,15 +7,15 @@ interface FileDiagnostics {
   readonly items: readonly Diagnostic[];
 }
 
-/** Neovim's state as last reported. Only `apply` changes it. */
+/** The state that Neovim has reported. Only `apply` changes it. */
 export class EditorState {
   #buffers = new Map<number, EditorBuffer>();
   #diagnostics = new Map<number, FileDiagnostics>();
   /** Real paths; the current working directory is the first. */
   folders: readonly string[] = [];
-  /** Buffer number of the current window; 0 before anything is known. */
+  /** The buffer of the current window; 0 before Neovim has reported. */
   current = 0;
-  /** Files on whose last written text a report of a language server is pending. */
+  /** Files that were written, and on which language servers have not reported since. */
   pending: ReadonlySet<string> = new Set();
 
   apply(delta: Delta): void {
@@ -37,12 +37,12 @@ export class EditorState {
     if (delta.pending) this.pending = new Set(delta.pending);
   }
 
-  /** In the order of their numbers, which is the order of `:ls`. */
+  /** Sorted by number, as in `:ls`. */
   get buffers(): EditorBuffer[] {
     return [...this.#buffers.values()].sort((a, b) => a.buf - b.buf);
   }
 
-  /** Files with at least one diagnostic, in the order of their buffers' numbers. */
+  /** The files with diagnostics, sorted by buffer number. */
   get diagnostics(): FileDiagnostics[] {
     return [...this.#diagnostics.values()].sort((a, b) => a.buf - b.buf);
   }
@@ -52,7 +52,7 @@ export class EditorState {
   }
 }
 
-/** The buffer that shows the file at `path`: of equal name, else of equal real path. */
+/** The buffer of the file at `path`: by the same name, or else by the same real path. */
 export function bufferAt(state: EditorState, path: FilePath): EditorBuffer | undefined {
   const { buffers } = state;
   const named = (name: string) => buffers.find((buffer) => buffer.path === name);
@@ -66,26 +66,24 @@ export function bufferAt(state: EditorState, path: FilePath): EditorBuffer | und
 
 type FileBuffer = EditorBuffer & { path: string };
 
-/** The files that a user has open: what `:ls` lists, without unnamed and special buffers. */
+/** The files that `:ls` lists, without unnamed and special buffers. */
 export function openFiles(state: Pick<EditorState, "buffers">): FileBuffer[] {
   return state.buffers.filter(
     (buffer): buffer is FileBuffer => buffer.listed && buffer.path !== undefined,
   );
 }
 
-/** Those with a text; others are only named (`:args`, `:badd`, a restored session). */
+/** The open files that are loaded; others have only a name (`:args`, `:badd`, a restored session). */
 export function loadedFiles(state: EditorState): FileBuffer[] {
   return openFiles(state).filter(({ loaded }) => loaded);
 }
 
-/**
- * The names of LSP's severities 1 to 4, as each reader spells them. Not in `model.ts`: a hook must not load schemas.
- */
+/** The names of LSP's severities 1 to 4. They are not in `model.ts`, since a hook must not load schemas. */
 export const SEVERITY_NAMES = {
-  /** In a line as compilers write it. */
+  /** For lines in the format of compilers. */
   compiler: ["error", "warning", "information", "hint"],
-  /** Spec 02, 4.6, as VS Code's API. */
+  /** Spec 02, 4.6: the names of VS Code's API. */
   vscode: ["Error", "Warning", "Information", "Hint"],
-  /** Spec 04, section 2.3, as `vim.diagnostic.severity`. */
+  /** Spec 04, section 2.3: the names of `vim.diagnostic.severity`. */
   vim: ["ERROR", "WARN", "INFO", "HINT"],
 } as const;

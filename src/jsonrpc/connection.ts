@@ -11,32 +11,32 @@ import {
   type Transport,
 } from "./message";
 
-/** The side that answers. A method it does not know is a thrown RpcError MethodNotFound. */
+/** Answers the peer. Throws RpcError MethodNotFound for an unknown method. */
 export interface Handler {
-  /** `signal` aborts when the peer cancels the request, or the connection ends. */
+  /** `signal` aborts when the peer cancels the request or the connection ends. */
   request(method: string, params: unknown, signal: AbortSignal): unknown;
   notification(method: string, params: unknown): void;
 }
 
-/** Requests of the peer that may be under way at once; one more is refused (Overloaded). */
+/** The limit of unanswered requests of the peer. Further ones are refused (Overloaded). */
 const MAX_PENDING = 1024;
 
 /**
- * One JSON-RPC 2.0 peer. Every request gets exactly one response, unless it was cancelled or the connection ended.
- * Synchronous answers leave in the order of their requests.
+ * The connection to a JSON-RPC 2.0 peer. Every request gets exactly one response, unless it is cancelled or the
+ * connection ends. Synchronous answers keep the order of their requests.
  */
 export class Connection {
   readonly #incoming = new Map<Id, AbortController>();
   #disposed = false;
 
-  /** `onFault`: called with internal errors, what a handler threw that was not an RpcError. */
+  /** `onFault` gets all errors of the handler that are neither RpcError nor Failure. */
   constructor(
     private readonly transport: Pick<Transport, "send">,
     private readonly handler: Handler,
     private readonly onFault?: (error: unknown, method: string) => void,
   ) {}
 
-  /** Takes one message, or one batch, as text. */
+  /** `text` is a message or a batch. */
   receive(text: string): void {
     const parsed = parse(text);
     if (!Array.isArray(parsed)) {
@@ -59,12 +59,12 @@ export class Connection {
     this.#send(notification(method, params));
   }
 
-  /** The peer no longer wants this answer: the call is aborted and nothing is sent for it. */
+  /** Aborts a request without a response. */
   cancel(id: Id): void {
     this.#incoming.get(id)?.abort();
   }
 
-  /** The peer is gone: aborts what is under way. */
+  /** The peer is gone. Aborts all its requests. */
   dispose(): void {
     if (this.#disposed) return;
     this.#disposed = true;
@@ -72,7 +72,7 @@ export class Connection {
     this.#incoming.clear();
   }
 
-  /** Hands a message on. "silent": it will never be answered. */
+  /** Returns "silent" if the message gets no answer. */
   #dispatch(message: Incoming, respond: (text: string | undefined) => void): "silent" | "answered" {
     switch (message.kind) {
       case "request":
@@ -85,7 +85,7 @@ export class Connection {
         this.#notify(message.method, message.params);
         return "silent";
       case "response":
-        // We send clients no requests.
+        // We never send requests.
         return "silent";
     }
   }
@@ -131,7 +131,7 @@ export class Connection {
     }
   }
 
-  /** Failures are for the peer. An internal error is an InternalError, never one that blames the peer's message. */
+  /** The peer sees failures, but not the texts of internal errors. */
   #asRpcError(error: unknown, method: string): RpcError {
     const known = rpcErrorOf(error);
     if (known) return known;

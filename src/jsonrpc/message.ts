@@ -1,4 +1,4 @@
-/** The messages of JSON-RPC 2.0, and their kinds. */
+/** The messages of JSON-RPC 2.0. */
 import { Failure } from "../lib/errors";
 import { isObject, parseJson } from "../lib/json";
 
@@ -10,17 +10,17 @@ export const ErrorCode = {
   MethodNotFound: -32601,
   InvalidParams: -32602,
   InternalError: -32603,
-  /** From the range left to servers: too much is under way on this connection. */
+  /** Our own code: too many requests are under way. */
   Overloaded: -32000,
   /** Neovim did not answer in time. */
   EditorBusy: -32001,
   /** A Failure, with the reason as the message. */
   Refused: -32003,
-  /** MCP's code for a resource that is not there. */
+  /** MCP's code for a missing resource. */
   ResourceNotFound: -32002,
 } as const;
 
-/** An error that is answered to the peer as it is. Anything else thrown becomes an InternalError. */
+/** An error that the peer receives unchanged. Any other error becomes an InternalError. */
 export class RpcError extends Error {
   override readonly name = "RpcError";
 
@@ -33,7 +33,7 @@ export class RpcError extends Error {
   }
 }
 
-/** The one place that makes a Failure an error of the protocol. Undefined for a defect. */
+/** The protocol's error for an RpcError or a Failure; undefined for a defect. */
 export function rpcErrorOf(error: unknown): RpcError | undefined {
   if (error instanceof RpcError) return error;
   if (!(error instanceof Failure)) return undefined;
@@ -47,10 +47,10 @@ export type Incoming =
   | { kind: "response"; id: Id }
   | { kind: "invalid"; id: Id | null; error: RpcError };
 
-/** Each message of a batch costs more memory than its bytes, and other clients wait while they are answered. */
+/** Each message needs more memory than its bytes, and other clients wait while we answer the batch. */
 const MAX_IN_BATCH = 1000;
 
-/** Reads one text frame or line: a message, or a batch. Never throws: what is not a message comes back as `invalid`. */
+/** Reads a message or a batch. Never throws: an invalid message has the kind `invalid`. */
 export function parse(text: string): Incoming | Incoming[] {
   const value = parseJson(text);
   if (value === undefined) {
@@ -102,11 +102,11 @@ function invalid(id: Id | null, problem: string): Incoming {
   return { kind: "invalid", id, error };
 }
 
-/** Carries texts to one peer and back, one per message and in order (the MCP SDK's Transport). */
+/** Exchanges messages with one peer, in order (the MCP SDK's Transport). */
 export interface Transport {
   send(text: string): void;
-  /** Set by the receiver of the messages, before the first one arrives. */
+  /** The receiver sets this before the first message arrives. */
   onMessage: (text: string) => void;
-  /** The peer is gone. Set by the receiver; called once. */
+  /** The receiver sets this. Called once, when the peer is gone. */
   onClose: () => void;
 }

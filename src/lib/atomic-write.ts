@@ -5,17 +5,17 @@ import { namesIn, removeFile } from "./paths";
 import { makePrivateFolder } from "./private-folder";
 import { readText } from "./read-regular";
 
-/** The new text of a file, until it takes the file's place: beside it, on the same file system. */
+/** A draft has the new content of a file, beside it on the same file system, until a rename replaces the file. */
 const DRAFT = /^\.claude-code-nvim\.[0-9a-f]{8}\.tmp$/;
-/** The process that wrote a draft this old was killed. */
+/** If a draft is older than this, in ms, the process that wrote it was killed. */
 const OLD_MS = 10 * 60_000;
 
-/** A path for a draft of `path`. Without the file's own name, which may be as long as a name can be. */
+/** A path for a draft of `path`. Leaves out the file's own name, which may be as long as a name can be. */
 export function draftOf(path: string): string {
   return join(dirname(path), `.claude-code-nvim.${crypto.randomUUID().slice(0, 8)}.tmp`);
 }
 
-/** Removes the drafts in `folder` that killed processes have left, but for `others`. Never throws. */
+/** Removes the drafts that killed processes left in `folder`, except for `others`. Never throws. */
 export function removeOldDrafts(
   folder: string,
   now = Date.now(),
@@ -32,7 +32,7 @@ export function removeOld(
   others?: ReadonlySet<string>,
 ): void {
   const names = namesIn(folder).filter((name) => pattern.test(name) && !others?.has(name));
-  // There may be no right to write there.
+  // We may lack the permission.
   attempt(() => {
     for (const path of names.map((name) => join(folder, name))) {
       const stats = lstatSync(path, { throwIfNoEntry: false });
@@ -42,15 +42,12 @@ export function removeOld(
   });
 }
 
-/** Without setuid and setgid: other content would run with the rights of the old one. */
+/** Drops setuid and setgid: new content must not run with the rights of the old. */
 export function keptMode(stats: Stats): number {
   return stats.mode & 0o1777;
 }
 
-/**
- * Writes a file that only its owner may read: mode 600 in a folder of mode 700, which is made. Throws the system's
- * error (EACCES, ENOSPC, …).
- */
+/** Writes a file that only its owner may read, in a folder that only its owner may enter. Throws the system's error. */
 export function writePrivateFile(path: string, text: string): void {
   const folder = dirname(path);
   makePrivateFolder(folder);
@@ -58,8 +55,8 @@ export function writePrivateFile(path: string, text: string): void {
 }
 
 /**
- * Puts what `make` makes in place of the file at `path`, by a rename: no reader ever sees half of it, and a program
- * that runs keeps its file. Throws what `make` and the system throw; the file is then as it was.
+ * Replaces the file at `path` with the draft that `make` creates, by a rename. Readers never see half a file, and
+ * running programs keep the old one. Throws the error of `make` or the system, and leaves the file unchanged then.
  */
 export function replace(path: string, make: (draft: string) => void): void {
   const draft = draftOf(path);
@@ -72,20 +69,20 @@ export function replace(path: string, make: (draft: string) => void): void {
   }
 }
 
-/** A file that only its owner may read, which we write and remove while we run. */
+/** A file that only its owner may read, and that exists while we run. */
 export class OwnFile {
   #written: string | undefined;
 
   constructor(readonly path: string) {}
 
-  /** Writes by rename, but not again what is there: that costs a millisecond. Throws the system's error. */
+  /** Writes by a rename, which takes a millisecond, unless the file has this text. Throws the system's error. */
   write(text: string): void {
     if (text === this.#written && existsSync(this.path)) return;
     writePrivateFile(this.path, text);
     this.#written = text;
   }
 
-  /** Removes the file if it is still the one we wrote. Never throws. */
+  /** Removes the file if it still has our text. Never throws. */
   remove(): void {
     if (this.#written !== undefined && readText(this.path) === this.#written) removeFile(this.path);
   }

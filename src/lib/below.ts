@@ -19,34 +19,32 @@ import { isBelow, realPath } from "./paths";
 import { openIfThere, readRange, withRegular } from "./read-regular";
 import { rewrite } from "./rewrite";
 
-/* The files of a project. Other programs may replace any folder there with a symlink at any moment. */
+/* Other programs may replace any folder of a project with a symlink at any moment. */
 
 const { O_RDONLY, O_DIRECTORY = 0, O_NOFOLLOW = 0 } = constants;
-/** Opens a folder that one may enter, and not list. Node has no name for it. */
+/** Opens a folder that we may enter, even if we may not list it. Node does not define this flag. */
 const O_PATH = process.platform === "linux" ? 0o10000000 : 0;
 
-/** A folder on the way is a symlink, or was replaced in the meantime. */
+/** A folder of the path is a symlink, or was replaced in the meantime. */
 const outside = () => new Failure("it lies behind a symlink", "outside");
 
-/** A regular file's bytes, or a symlink's target, and the stats of what was read. */
+/** The bytes of a regular file, or the target of a symlink, with its stats. */
 export interface FileBelow {
   stats: Stats;
   bytes: Buffer;
 }
 
-/** A name in a folder that is open. Nothing follows a symlink; everything throws the system's error. */
+/** A name in an open folder. No method follows a symlink. All throw the system's error. */
 export class Place {
-  /** `path`: by the folder's descriptor, where the system can name that. */
+  /** `path` leads through the folder's descriptor if the system has names for these. */
   constructor(readonly path: string) {}
 
-  /** Undefined: nothing is there. */
+  /** Undefined if there is no file. */
   stats(): Stats | undefined {
     return lstatSync(this.path, { throwIfNoEntry: false });
   }
 
-  /**
-   * Undefined: nothing is there. Throws an Error for what is neither file nor symlink, or has more than `mostBytes`.
-   */
+  /** Undefined if there is no file. Throws an Error unless it is a symlink, or a file of at most `mostBytes`. */
   read(mostBytes: number): FileBelow | undefined {
     const stats = this.stats();
     if (!stats) return undefined;
@@ -63,7 +61,6 @@ export class Place {
     rewrite(this.path, bytes, this.stats(), mode);
   }
 
-  /** Changes only regular files. */
   setMode(mode: number): void {
     withRegular(this.path, (file) => fchmodSync(file, mode), O_NOFOLLOW);
   }
@@ -74,11 +71,11 @@ export class Place {
 }
 
 /**
- * Calls `use` with the place of a file below a root, which is a real path, while the file's folder is open: what was
- * looked at is what is read, and nothing is written elsewhere. Undefined if there is no such folder, unless it `makes`
- * those that are missing below the root. Throws Failure "outside", what `use` throws, and the system's error. Linux
- * alone has names for open folders: elsewhere the folder is looked at before and after `use`, and a symlink that comes
- * and goes in between counts for what is written.
+ * Calls `use` with the place of a file below a root, which is a real path. The file's folder is open during the call,
+ * so `use` checks, reads and writes the same file, whatever happens to the path. Undefined if the folder does not
+ * exist, unless `makes` is true: then makes the missing folders. Throws Failure "outside", the error of `use`, or the
+ * system's. Only Linux has names for open folders. Other systems check the folder before and after `use`, and may write
+ * through a symlink that exists only in between.
  */
 export function below<T>(
   root: string,
@@ -96,7 +93,7 @@ export function below<T>(
   );
 }
 
-/** Removes a folder below a root that holds nothing but folders. Throws as `below`, and where it holds more. */
+/** Removes a folder below a root, with the folders in it. Throws if it contains any file, and as `below` does. */
 export function removeFoldersBelow(root: string, path: string): void {
   const inside = inFolder(root, join(root, path), (folder) =>
     readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory()),
@@ -117,13 +114,13 @@ function inFolder<T>(
     if (!makes) return undefined;
     if (folder !== root)
       below(root, relative(root, folder), ({ path }) => mkdirSync(path, { recursive: true }), true);
-    // It may be gone again.
+    // This throws if the folder is gone again.
     opened = openSync(folder, flags);
   }
   try {
     const through = `/proc/self/fd/${opened}`;
     const real = process.platform === "linux" && attempt(() => readlinkSync(through));
-    // A container may have no /proc.
+    // A container may lack /proc.
     if (!real) return checked(folder, opened, use);
     if (real !== folder) throw outside();
     return use(through);

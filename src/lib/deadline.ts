@@ -1,9 +1,6 @@
 import { Failure } from "./errors";
 
-/**
- * Settles as `promise` does, or rejects with Failure "late" after `ms` milliseconds. The promise itself continues; a
- * late result is dropped.
- */
+/** Settles as `promise` does, or rejects with Failure "late" after `ms` milliseconds and ignores a later result. */
 export function withDeadline<T>(promise: Promise<T>, ms: number, what: string): Promise<T> {
   if (!Number.isFinite(ms)) return promise;
   return new Promise<T>((resolve, reject) => {

@@ -1,7 +1,7 @@
-/** Stops the listening that it was returned for. Calling it again does nothing. */
+/** Removes the listener. Calling it again does nothing. */
 export type Unsubscribe = () => void;
 
-/** One kind of event with typed listeners, called in the order in which they came. */
+/** Calls the listeners of one event in the order in which they were added. */
 export class Emitter<T> {
   readonly #listeners = new Set<(value: T) => void>();
 

@@ -1,10 +1,10 @@
 import { printError } from "./output";
 
-/** The exit code for a command line, or a launch line, that is not accepted. */
+/** The exit code for a wrong command line or launch line. */
 export const USAGE_EXIT = 2;
 
 /**
- * The exit codes of failures with these codes; 1 for any other. The plugin knows `contract` (server/exit_message.lua).
+ * Exit codes by the code of a Failure; 1 for any other. The plugin knows that of `contract` (server/exit_message.lua).
  */
 export const EXIT_CODES: Readonly<Record<string, number>> = {
   usage: USAGE_EXIT,
@@ -14,8 +14,8 @@ export const EXIT_CODES: Readonly<Record<string, number>> = {
 };
 
 /**
- * An expected failure, here or in Neovim: the message says what happened, to what, and what to do. `code` is a stable
- * word for the cause, such as "not_open" or "busy".
+ * An expected failure, in this program or in Neovim. The message says what failed, and what to do. `code` identifies
+ * the cause, for example "not_open" or "busy".
  */
 export class Failure extends Error {
   override readonly name = "Failure";
@@ -28,12 +28,12 @@ export class Failure extends Error {
   }
 }
 
-/** Undefined for a defect, or an error of the system's. */
+/** Undefined for a defect and for an error of the system. */
 export function failureCode(error: unknown): string | undefined {
   return error instanceof Failure ? error.code : undefined;
 }
 
-/** The message of an error, whatever was thrown. */
+/** The message of anything that was thrown. */
 export function message(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
@@ -47,7 +47,7 @@ export function attempt<T>(work: () => T): T | undefined {
   }
 }
 
-/** Prints an error for the user; returns the exit code, to be passed on. */
+/** Prints an error for the user, and returns `code`. */
 export function complain(code: number, text: string): number {
   printError(`claude-code-nvim: ${text}\n`);
   return code;

@@ -1,25 +1,25 @@
-/**
- * File URIs and the paths they stand for. Paths are absolute, with the system's own separators, or those of the system
- * that `windows` names. Clients send URIs percent-encoded (RFC 8089) or raw (`file://` + path, as Claude Code does).
+/*
+ * Clients send file URIs percent-encoded (RFC 8089) or raw (`file://` + path), as Claude Code does. Paths are absolute,
+ * in the style of our own system unless `windows` says otherwise.
  */
 import { attempt } from "./errors";
 
 const SCHEME = "file://";
 const WINDOWS = process.platform === "win32";
 
-/** `file://` + the path as it is. Claude Code 2.1.330 compares this text byte for byte. */
+/** Not percent-encoded. Claude Code (2.1.330) compares this text byte by byte. */
 export function rawUri(path: string, windows = WINDOWS): string {
   return SCHEME + slashes(path, windows);
 }
 
-/** A percent-encoded, absolute `file://` URI, as RFC 3986 wants it. */
+/** Percent-encoded, as RFC 3986 requires. */
 export function fileUri(path: string, windows = WINDOWS): string {
   return SCHEME + slashes(path, windows).split("/").map(encodeSegment).join("/");
 }
 
 /**
- * The paths a URI may mean, most likely first: a raw URI can hold a `%20` that is part of a name, so both readings are
- * offered where they differ. Empty when it is not a file URI of this machine.
+ * The paths that a URI may mean, the likeliest first: in a raw URI, `%20` is part of the name. Empty unless it is a
+ * file URI of this machine.
  */
 export function pathsOfUri(uri: string, windows = WINDOWS): string[] {
   if (!uri.toLowerCase().startsWith(SCHEME)) return [];

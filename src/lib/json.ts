@@ -6,28 +6,28 @@ const MAX_DEPTH = 16;
 
 export type JsonObject = Record<string, unknown>;
 
-/** The JSON object in a file, with or without a byte order mark; undefined for anything else. */
+/** The JSON object in a file, which may begin with a byte order mark; undefined for anything else. */
 export function readJson(path: string, mostBytes?: number): JsonObject | undefined {
   return parseObject(readText(path, mostBytes));
 }
 
-/** The same of a file that only we can have written. */
+/** The same for a file that only our own user can have written. */
 export function readPrivateJson(path: string): JsonObject | undefined {
   return parseObject(readPrivateFile(path));
 }
 
-/** The value of a text in JSON; undefined if it is not JSON. */
+/** Undefined if the text is not JSON. */
 export function parseJson(text: string): unknown {
   return attempt(() => JSON.parse(text));
 }
 
-/** Parses an object, with or without a byte order mark; undefined if the text is anything else. */
+/** The JSON object in a text, which may begin with a byte order mark; undefined for anything else. */
 export function parseObject(text = ""): JsonObject | undefined {
   const content = parseJson(text.replace(/^\uFEFF/, ""));
   return isObject(content) ? content : undefined;
 }
 
-/** The JSON of what may be nested without an end: JSON.stringify would take seconds, and give up. */
+/** The JSON of a value that may be nested very deeply. JSON.stringify alone would take seconds, and fail. */
 export function shownJson(value: unknown): string {
   return JSON.stringify(withoutDepth(value, MAX_DEPTH), undefined, 2);
 }
@@ -44,16 +44,15 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** More than any message has: to write 100,000 levels takes Bun 9 s, and then fails. */
+/** No message has so many levels. Bun takes 9 s to write 100,000 levels, and then fails. */
 const MAX_LEVELS = 64;
 
-/** Whether values are nested deeper than in any well-formed message. */
 export function isDeep(value: unknown, levels = MAX_LEVELS): boolean {
   if (typeof value !== "object" || value === null) return false;
   return levels === 0 || Object.values(value).some((one) => isDeep(one, levels - 1));
 }
 
-/** The value under a name that comes from outside; never what every object inherits (`constructor`). */
+/** The value for an untrusted name. Ignores inherited properties such as `constructor`. */
 export function own<T>(values: Readonly<Record<string, T>>, name: string): T | undefined {
   return Object.hasOwn(values, name) ? values[name] : undefined;
 }

@@ -1,8 +1,8 @@
 const LINE_END = 10;
 
 /**
- * The lines of a stream without their line ends. The last one needs none. A stream that breaks counts as ended, and so
- * does one with a line of more than `mostBytes`, unless `longer` is "cut".
+ * The lines of a stream, without their line ends. The last line need not have one. A stream that breaks counts as
+ * ended. A line of more than `mostBytes` ends the stream, or is cut if `longer` is "cut".
  */
 export async function* linesOf(
   stream: AsyncIterable<Uint8Array>,
@@ -29,7 +29,7 @@ export async function* linesOf(
       held = mostBytes;
     }
   } catch {
-    // It broke.
+    // The stream broke.
   }
   if (held > 0) yield Buffer.concat(parts).toString();
 }

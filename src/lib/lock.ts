@@ -5,13 +5,13 @@ import { makePrivateFolder } from "./private-folder";
 import { isGone, ownProcess } from "./process";
 import { readText } from "./read-regular";
 
-/** Longer than any work under a lock. Needed for holders in other containers: whether those run cannot be known. */
+/** In ms, longer than any work under a lock. We cannot know whether a holder in another container still runs. */
 const STALE_MS = 10 * 60_000;
 const RETRY_MS = 20;
 
 /**
- * Takes the lock of this name: no other process has it until it is disposed of, or this process is killed. Undefined if
- * another process has it. Throws the system's error.
+ * Takes the lock of this name until it is disposed of, or this process ends. Undefined if another process has it.
+ * Throws the system's error.
  */
 export function tryLock(path: string): Disposable | undefined {
   makePrivateFolder(dirname(path));
@@ -21,7 +21,7 @@ export function tryLock(path: string): Disposable | undefined {
   return { [Symbol.dispose]: () => release(path, holder) };
 }
 
-/** As `tryLock`; undefined if another process has had the lock for all of `ms`. */
+/** As `tryLock`, but waits for the lock for up to `ms`. */
 export async function waitForLock(path: string, ms: number): Promise<Disposable | undefined> {
   const end = performance.now() + ms;
   for (;;) {
@@ -35,7 +35,7 @@ function take(path: string, holder: string): boolean {
   return create(path, holder) || takeOver(path, holder);
 }
 
-/** A link makes it, so that it never is there without its holder. */
+/** Links a draft to the lock's name, so the lock never exists without its holder's name. */
 function create(path: string, holder: string): boolean {
   const draft = draftOf(path);
   try {
@@ -51,8 +51,8 @@ function create(path: string, holder: string): boolean {
 }
 
 /**
- * Takes over the lock of a holder that was killed. A second lock, named after that holder, keeps other processes from
- * doing the same in the meantime.
+ * Takes over the lock of a holder that was killed. Other processes may try the same, so we first take a second lock,
+ * which is named after that holder.
  */
 function takeOver(path: string, holder: string): boolean {
   const old = readText(path);
@@ -65,7 +65,7 @@ function takeOver(path: string, holder: string): boolean {
   return isThere;
 }
 
-/** Leaves the lock to a process that took it over because it was held too long. */
+/** Does nothing if another process has taken the lock over, because we held it too long. */
 function release(path: string, holder: string): void {
   if (readText(path) === holder) rmSync(path, { force: true });
 }

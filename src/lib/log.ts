@@ -8,33 +8,33 @@ import { visible } from "./visible";
 export const LOG_LEVELS = ["debug", "info", "warn", "error"] as const;
 type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** Neovim writes to the same file and keeps the same limit (lua/claude-code/messages/log.lua). */
+/** Neovim writes to the same file, with the same limit (lua/claude-code/messages/log.lua). */
 const FILE_BYTES = 5 * 1024 * 1024;
 const STATE_LOG_BYTES = 1024 * 1024;
-/** Limits one line: a client's text may be in it. */
+/** Limits a line, which may contain a client's text. */
 const LINE_CHARACTERS = 4_000;
 const MINUTE_MS = 60_000;
-/** Further causes of a minute get no line. */
+/** The limit of causes in a minute. */
 const MAX_CAUSES = 100;
 
 interface LogOptions {
   file?: string | undefined;
   level?: LogLevel | undefined;
-  /** A longer file is moved to NAME.old before the next line; the one that was there is lost. */
+  /** A longer file becomes NAME.old, and replaces the previous one. */
   limitBytes?: number;
 }
 
 /**
- * Writes single lines, `TIME LEVEL message`, to a file, or else to stderr.
- * Tokens and file contents never go in here. Logging never throws: a full disk must not end a session.
+ * Writes lines, `TIME LEVEL message`, to a file, or else to stderr. Never pass it tokens or contents of files. It never
+ * throws: a full disk must not end a session.
  *
- * Each cause gets one line a minute: any program of the machine can cause a line by a request that is
- * refused. The cause is the message, unless another one is given because the message holds a client's words.
+ * Each cause gets one line a minute, since any program on the machine can cause lines by requests that we refuse. The
+ * cause is the message, unless that contains a client's text.
  */
 export class Log {
   readonly #threshold: number;
   readonly #limitBytes: number;
-  /** Those of this minute, and when it began. */
+  /** The causes of this minute, which began at `#minute`. */
   readonly #causes = new Set<string>();
   #minute = 0;
   #file: string | undefined;
@@ -93,12 +93,12 @@ export class Log {
         closeSync(file);
       }
     } catch {
-      // Nowhere left to say it.
+      // There is no other place to report it.
     }
   }
 }
 
-/** A log of our own in the state folder; it is kept short. If that is another user's, lines go to stderr. */
+/** A short log in the state folder, or on stderr if the folder belongs to another user. */
 export function stateLog(name: string): Log {
   const folder = stateFolder();
   try {

@@ -2,12 +2,12 @@ import { writeSync } from "node:fs";
 
 const STDOUT = 1;
 const STDERR = 2;
-/** How long until a reader that is slower than we are is tried again. */
+/** The interval of retries, in ms, if the reader is slow. */
 const RETRY_MS = 1;
 
 /**
- * Writes all of `text` to stdout before it returns. `process.stdout` would load Node's streams and terminals, which
- * takes longer than all else of a hook (4 ms of processor time with Bun 1.4.5).
+ * Writes `text` to stdout before it returns. `process.stdout` would load Node's streams and terminals. That takes 4 ms
+ * of processor time (Bun 1.4.5), longer than the rest of a hook.
  */
 export function print(text: string): void {
   write(STDOUT, text);
@@ -18,7 +18,7 @@ export function printError(text: string): void {
   write(STDERR, text);
 }
 
-/** Throws the system's error, except when the reader is gone. */
+/** Throws the system's error, unless that is that the reader is gone. */
 function write(descriptor: number, text: string): void {
   let rest = Buffer.from(text);
   while (rest.length > 0) {

@@ -2,25 +2,25 @@ import { existsSync, type FSWatcher, watch } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { namesIn, statOf } from "./paths";
 
-/** Each folder costs a watch of the system, of which it has few. */
+/** The system limits the number of watches. */
 const MAX_FOLDERS = 200;
-/** In ms. Bun (1.4.5) leaves out a change that follows within 2 ms on one that it has reported. */
+/** In ms. Bun (1.4.5) does not report a change within 2 ms after another one. */
 const UNSAID_MS = 5;
-/** How often a folder that cannot be watched is looked at. */
+/** The interval, in ms, of looks at folders that cannot be watched. */
 const LOOK_MS = 1_000;
 
 interface Folder {
   names: Set<string>;
-  /** Undefined: it is looked at by time. */
+  /** Undefined if the folder cannot be watched. */
   watcher?: FSWatcher;
-  /** Its stamps at the last look. */
+  /** The stamps at the last look. */
   seen: string;
 }
 
-/** The system's error (ENOSPC, EMFILE, …) for each folder of this process that it does not watch. */
+/** The system's error (ENOSPC, EMFILE, …) for each folder that this process cannot watch. */
 const refused = new Map<Folder, string>();
 
-/** Why changes of files are noticed late: a sentence for the user; undefined as long as the system watches all. */
+/** A sentence for the user if the system refuses to watch a folder, so that we notice changes late. */
 export function watchProblem(): string | undefined {
   const [code] = refused.values();
   const limits = "limits: fs.inotify.max_user_watches, max_user_instances, open files";
@@ -30,8 +30,8 @@ export function watchProblem(): string | undefined {
 }
 
 /**
- * Reports that one of some paths has changed, by the system's events: at once, and once more a little later. Nothing
- * runs at rest, unless the system refuses a watch: then it looks by time, and asks again for the watch.
+ * Calls `onChange` when one of some paths changes: at the system's event, and once more a little later. If the system
+ * refuses a watch, a timer looks at the folder, and tries to watch it again.
  */
 export class PathWatch {
   readonly #folders = new Map<string, Folder>();
@@ -41,8 +41,8 @@ export class PathWatch {
   constructor(private readonly onChange: () => void) {}
 
   /**
-   * Watches these paths and no others; one ending with "/" is a folder with all that is in it. Returns whether one of
-   * them was not watched before: nothing has reported its changes until now.
+   * Watches these paths and no others. A path that ends with "/" means everything in that folder. Returns true if one
+   * of them was not watched before, and may have changed unnoticed.
    */
   follow(paths: Iterable<string>): boolean {
     const wanted = new Map<string, Set<string>>();
@@ -86,7 +86,7 @@ export class PathWatch {
     let isOther = false;
     for (const [path, folder] of this.#folders) {
       if (folder.watcher) continue;
-      // Before the look: what happens after it is an event.
+      // Watch before the look, so no change is missed in between.
       this.#watch(path, folder);
       const seen = stamps(path, folder.names);
       isOther ||= seen !== folder.seen;
@@ -98,7 +98,7 @@ export class PathWatch {
   #report(folder: string, name: string | null): void {
     const names = this.#folders.get(folder)?.names;
     if (!names) return;
-    // The folder itself was removed or moved: its watch reports nothing of what is there next.
+    // The folder itself was removed or moved, so the watch does not report changes of the next folder at its path.
     if (name === basename(folder)) return this.#ended(folder);
     if (names.has("") || (name !== null && names.has(name))) this.onChange();
   }
@@ -122,7 +122,7 @@ export class PathWatch {
   }
 }
 
-/** Another text where names in a folder have changed; "" means all of them. */
+/** A text that changes when one of the files changes. The name "" means all files in the folder. */
 function stamps(folder: string, names: Set<string>): string {
   const stampOf = (name: string) => {
     const { ino, size, ctimeMs } = statOf(join(folder, name)) ?? {};
@@ -132,8 +132,8 @@ function stamps(folder: string, names: Set<string>): string {
 }
 
 /**
- * The folder to watch for a path, and the name in it: "" for all of them. If a folder is missing, watches the nearest
- * one above it to notice its creation.
+ * The folder to watch for a path, and the name in it, or "" for all names. If the folder is missing, that is the
+ * nearest existing one above it, to notice its creation.
  */
 function placeOf(path: string): [folder: string, name: string] {
   let [folder, name] = path.endsWith("/")

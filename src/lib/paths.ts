@@ -18,40 +18,40 @@ export type Environment = Record<string, string | undefined>;
 
 const NAME = "claude-code.nvim";
 /**
- * PATH_MAX of Linux and macOS; the limit of Windows. No file has a longer path, and a long one is costly to look for.
+ * PATH_MAX of Linux and macOS, and the limit of Windows. No file has a longer path, and looking for it is expensive.
  */
 export const MAX_PATH = { posix: 4_096, win32: 32_767 } as const;
 export const MAX_PATH_BYTES = MAX_PATH[process.platform === "win32" ? "win32" : "posix"];
-/** As many symlinks as Linux follows. */
+/** Linux follows as many symlinks. */
 const MAX_LINKS = 40;
 
-/** Whether `path` is `folder` or lies below it. Both are absolute; a folder may end with a separator. */
+/** True if `path` is `folder` or below it. Both are absolute. The folder may end with a separator. */
 export function isBelow(path: string, folder: string): boolean {
   const prefix = folder.endsWith(sep) ? folder : folder + sep;
   return path + sep === prefix || path.startsWith(prefix);
 }
 
-/** Relative to `root` where the file lies below it. */
+/** The path relative to `root`, if it is below that. */
 export function shownPath(path: string, root: string): string {
   return isBelow(path, root) && path !== root ? relative(root, path) : path;
 }
 
-/** Whether a file, a folder or a symlink, even a dangling one, has this name. False if the system gives an error. */
+/** True if there is a file, a folder or a symlink, even a broken one. False if the system reports an error. */
 export function isThere(path: string): boolean {
   return attempt(() => lstatSync(path, { throwIfNoEntry: false })) !== undefined;
 }
 
-/** The names in a folder; empty if it is missing, or cannot be read. */
+/** Empty if the folder is missing or cannot be read. */
 export function namesIn(folder: string): string[] {
   return attempt(() => readdirSync(folder)) ?? [];
 }
 
-/** The stats of a path; undefined if it does not exist or cannot be resolved: a loop of links, a name too long. */
+/** Undefined if the path does not exist or cannot be resolved. */
 export function statOf(path: string): Stats | undefined {
   return attempt(() => statSync(path, { throwIfNoEntry: false }));
 }
 
-/** Removes a file. False: it is gone already, or stays. */
+/** Returns false if the file did not exist, or could not be removed. */
 export function removeFile(path: string): boolean {
   try {
     unlinkSync(path);
@@ -61,12 +61,11 @@ export function removeFile(path: string): boolean {
   }
 }
 
-/** Removes a folder if it exists and is empty. */
 export function removeEmptyFolder(path: string): void {
   attempt(() => rmdirSync(path));
 }
 
-/** Those of the paths that lead to files, and when these were changed, in ms: the newest first. */
+/** The paths that lead to files, with their times of change in ms. The newest comes first. */
 export function newestFiles(paths: readonly string[]): { path: string; at: number }[] {
   return paths
     .flatMap((path) => {
@@ -86,8 +85,8 @@ export function isExecutable(path: string): boolean {
 }
 
 /**
- * `path` with symlinks resolved, as far as it exists: a file that is still to be made is placed in the real folder it
- * will stand in, also behind a symlink that leads to it. Lua's `path.real` (editor/documents/) finds the same.
+ * Resolves symlinks in `path`, even if the file does not exist yet: then the result is where creating it would put it.
+ * Lua's `path.real` (editor/documents/) gives the same result.
  */
 export function realPath(path: string): string {
   let name = path;
@@ -101,7 +100,7 @@ export function realPath(path: string): string {
     if (name === root || Buffer.byteLength(name) > MAX_PATH_BYTES) break;
     const parts = name.slice(root.length).split(sep);
     const begin = (count: number) => root + parts.slice(0, count).join(sep);
-    // By halves: each look costs a walk through all parts.
+    // Bisect, since each look makes the system walk through all parts.
     let [there, missing] = [0, parts.length];
     while (missing - there > 1) {
       const middle = (there + missing) >> 1;
@@ -118,18 +117,15 @@ export function realPath(path: string): string {
   return name;
 }
 
-/**
- * The folder for state that outlives a process: `${XDG_STATE_HOME:-~/.local/state}/claude-code.nvim`, on Windows below
- * %LOCALAPPDATA%.
- */
+/** `${XDG_STATE_HOME:-~/.local/state}/claude-code.nvim`, or a folder below %LOCALAPPDATA% on Windows. */
 export function stateFolder(): string {
   if (process.platform === "win32") return join(localAppData(), NAME, "state");
   return join(xdgFolder(process.env.XDG_STATE_HOME, ".local/state"), NAME);
 }
 
 /**
- * The one path of the executable that is ever written into a settings file, which upgrades re-point:
- * `${XDG_DATA_HOME:-~/.local/share}/claude-code.nvim/bin/claude-code-nvim`, on Windows below %LOCALAPPDATA%.
+ * The only path of the executable that we write into settings files. Upgrades replace the file there. It is
+ * `${XDG_DATA_HOME:-~/.local/share}/claude-code.nvim/bin/claude-code-nvim`, on Windows a path below %LOCALAPPDATA%.
  * lua/claude-code/install/store.lua has the same.
  */
 export function stablePath(): string {
@@ -143,38 +139,40 @@ function localAppData(): string {
   return process.env.LOCALAPPDATA || join(homedir(), "AppData", "Local");
 }
 
-/** A relative XDG folder is ignored, as the XDG specification asks. */
+/** The XDG specification requires us to ignore relative folders. */
 function xdgFolder(given: string | undefined, standard: string): string {
   return given && isAbsolute(given) ? given : join(homedir(), standard);
 }
 
-/** The folders shared with the remote that this program works for, as a list in JSON. */
+/** If we work for a remote, this variable has a JSON list of the folders that we share with it. */
 export const SHARED_FOLDERS = "CLAUDE_CODE_NVIM_SHARED_FOLDERS";
 
 /**
- * Real paths, as they were passed: a symlink that a remote puts in their place is not followed. Undefined if this
- * program does not work for a remote. Throws if the list is malformed.
+ * The folders that we share with the remote for which we work; undefined if there is no remote. They are real paths: we
+ * do not follow a symlink that replaces one later. Throws if the list is malformed.
  */
 export function sharedFolders(): readonly string[] | undefined {
   const given = process.env[SHARED_FOLDERS];
   return given === undefined ? undefined : [...JSON.parse(given)].map(String);
 }
 
-/** A folder's real path. Throws if this program works for a remote and the folder is not the one that was passed. */
+/** A folder's real path. Throws if we work for a remote and the path has become a symlink. */
 export function passedFolder(folder: string): string {
   const real = realPath(folder);
   if (real === folder || sharedFolders() === undefined) return real;
   throw new Error(`${folder} is a symlink now, or lies behind one: nothing is done there`);
 }
 
-/** Whether the file is private because the remote does not share it. `real`: its real path. */
+/** True if we work for a remote that does not share the file with the real path `real`. */
 export function isUnshared(real: string, shared: readonly string[] | undefined): boolean {
   return shared !== undefined && !shared.some((folder) => isBelow(real, folder));
 }
 
-/** Changes with a file that is written; as Lua has it (`written_version` in documents/disk.lua); "" for no file. */
+/**
+ * A text that changes with the file; "" if there is none. Lua has the same: `written_version` in documents/disk.lua.
+ */
 export function fileVersion(path: string): string {
-  // A file may be where a folder was.
+  // `statOf` also covers a path through a file, for which stat throws.
   const stats = statOf(path) && statSync(path, { bigint: true, throwIfNoEntry: false });
   if (!stats) return "";
   return [stats.mtimeNs / 1_000_000_000n, stats.mtimeNs % 1_000_000_000n, stats.size].join(":");

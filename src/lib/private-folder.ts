@@ -14,9 +14,9 @@ import { isBelow, stateFolder } from "./paths";
 import { readRange, withRegular } from "./read-regular";
 
 /**
- * Makes a folder that only its owner may enter: it and, where it lies in the state folder, those above it up to that
- * one get mode 700, whatever the umask is or was. Throws the system's error, and an Error where one in the state folder
- * belongs to another user, who could put there what we would believe.
+ * Makes a folder that only its owner may enter. It gets mode 700, whatever the umask is, and so do its parents up to
+ * the state folder if it is in there. Throws the system's error, and an Error if a folder in the state folder belongs
+ * to another user: we trust the files there.
  */
 export function makePrivateFolder(folder: string): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -30,21 +30,21 @@ export function makePrivateFolder(folder: string): void {
   }
 }
 
-/** Does it belong to us? True on Windows, which has no such owners. */
+/** True on Windows, which has no user ids. */
 export function isOwn({ uid }: Stats): boolean {
   return process.platform === "win32" || uid === process.getuid?.();
 }
 
 const { O_WRONLY, O_CREAT, O_APPEND, O_NONBLOCK = 0 } = constants;
-/** To open a file at whose end something is written: it is made, and a FIFO in its place is an error (ENXIO). */
+/** Flags of open(2) for appending. A missing file is created; a FIFO is an error (ENXIO). */
 export const APPENDING = O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK;
 
-/** Makes an empty file, unless one is there. Throws the system's error. */
+/** Creates an empty file, unless it exists. Throws the system's error. */
 export function touch(path: string): void {
   closeSync(openSync(path, APPENDING, 0o600));
 }
 
-/** The text of a regular file that only we, its owner, can have written; undefined for any other. */
+/** The text of a regular file that only our own user can have written; undefined for any other file. */
 export function readPrivateFile(path: string): string | undefined {
   const read = (file: number, size: number) => {
     const stats = fstatSync(file);

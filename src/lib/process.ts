@@ -5,26 +5,25 @@ import { attempt } from "./errors";
 const MACHINE = "/etc/machine-id";
 const NAMESPACE = "/proc/self/ns/pid";
 
-/** A process, and where its id is valid: in another container it is that of another process. */
+/** Identifies a process. In another container, its id is that of another process. */
 interface ProcessName {
   pid: number;
-  /** Ours if it is left out. */
+  /** The machine and namespace in which the id is valid, if not our own. */
   domain?: string | undefined;
-  /** When it began, as Linux counts (field 22 of /proc/PID/stat): another process may have its id by now. */
+  /** Field 22 of Linux's /proc/PID/stat, the time of its start: another process may have its id by now. */
   start?: string | undefined;
 }
 
-/** This process, as others may ask for it later. */
 export function ownProcess(): { pid: number; domain: string } {
   return { pid: process.pid, domain: processDomain() };
 }
 
-/** Has the process ended? One of another machine or container counts as running: nothing here knows. */
+/** True if the process has ended. One of another machine or container counts as running. */
 export function isGone({ pid, domain, start }: ProcessName): boolean {
   return (domain === undefined || domain === processDomain()) && !isAlive(pid, start);
 }
 
-/** The domain of our process ids, as the CLI (2.1.330) names it. */
+/** The CLI's name (2.1.330) for the domain of our process ids. */
 export function processDomain(): string {
   if (process.platform === "win32") return `linux:${hostname().toLowerCase()}`;
   if (process.platform !== "linux") return "linux";
@@ -33,7 +32,7 @@ export function processDomain(): string {
   return `linux:${machine}:${namespace}`;
 }
 
-/** Whether a process runs. True for processes that we may not signal and, to be safe, for invalid process ids. */
+/** True if the process runs, if we may not signal it, and, to be safe, if the id is invalid. */
 export function isAlive(pid: number, start?: string): boolean {
   if (!Number.isInteger(pid) || pid <= 0) return true;
   try {
@@ -42,14 +41,14 @@ export function isAlive(pid: number, start?: string): boolean {
     return (error as NodeJS.ErrnoException).code !== "ESRCH";
   }
   const { state = "", began = start } = attempt(() => statOf(pid)) ?? {};
-  // Z: it has ended, and its parent has not waited for it yet; in containers that may never come.
+  // Z: the process has ended, but its parent has not waited for it. In containers the parent may never do that.
   return !/^[ZX]/.test(state) && (start === undefined || began === start);
 }
 
-/** Reads /proc/PID/stat of a process; `began` in ticks since the machine's start. Linux only; throws. */
+/** Reads /proc/PID/stat, on Linux only. `began` is in ticks since the machine's start. Throws. */
 export function statOf(pid: number | "self") {
   const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
-  // The name may hold anything.
+  // The name may contain any characters, also parentheses.
   const end = stat.lastIndexOf(")");
   const fields = stat.slice(end + 2).split(" ");
   return {
@@ -60,14 +59,14 @@ export function statOf(pid: number | "self") {
   };
 }
 
-/** Linux's unit of a process's times, on every machine that the executable is built for. */
+/** A tick of Linux, on every machine for which we build the executable. */
 const TICK_MS = 10;
-/** If they differ more, the two are not of the same clock. */
+/** If the two times differ more, their clocks differ. */
 const MAX_LOADING_MS = 10_000;
 
 /**
- * When this process was started, in ms since the epoch. Linux knows it; the runtime's own time begins when the program
- * has been loaded, on a busy machine 100 ms later.
+ * The time of this process's start, in ms since the epoch. On Linux it is exact. Otherwise it is when the program was
+ * loaded, which may be 100 ms later on a busy machine.
  */
 export function startedAt(): number {
   const loaded = performance.timeOrigin;
@@ -82,7 +81,7 @@ export function startedAt(): number {
   }
 }
 
-/** Resolves, with its name, at the first signal that asks us to end. */
+/** Resolves to the name of the first signal that asks us to end. */
 export function signalled(): Promise<string> {
   return new Promise((resolve) => {
     for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const)
@@ -91,8 +90,8 @@ export function signalled(): Promise<string> {
 }
 
 /**
- * The processes that the executable has started and that still run: ids, negative ones of whole groups. They end with
- * the executable: a git that opens a FIFO would never end.
+ * The ids of our running child processes; a negative id is that of a group. We kill them when we end: a git that opens
+ * a FIFO would run forever.
  */
 export const ownChildren = new Set<number>();
 
@@ -100,7 +99,7 @@ process.once("exit", () => {
   for (const pid of ownChildren) killNow(pid);
 });
 
-/** Ends a process, or a group of them (`-pid`), if it still runs. */
+/** Kills a process, or a group (`-pid`), if it still runs. */
 export function killNow(pid: number): void {
   attempt(() => process.kill(pid, "SIGKILL"));
 }

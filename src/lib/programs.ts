@@ -4,8 +4,8 @@ import { type Environment, isExecutable } from "./paths";
 export type Lookup = { path: string } | { path: undefined; why: string };
 
 /**
- * Looks a program up in the absolute entries of $PATH: in any other, the current folder decides which program runs, and
- * it may be a hostile project. Lua's `on_path()` (programs/) is the same. `why` is for the user.
+ * Looks a program up in the absolute entries of $PATH. A relative entry could lead to a program of a hostile project.
+ * Lua's `on_path()` (programs/) is the same. `why` is for the user.
  */
 export function onPath(name: string, env: Environment = process.env): Lookup {
   let why = `\`${name}\` is not on $PATH`;
@@ -25,15 +25,15 @@ export function onPath(name: string, env: Environment = process.env): Lookup {
 }
 
 /**
- * $PATH for a program that itself looks others up, as env(1) in the first line of a script does. Undefined if nothing
- * is left: an empty $PATH is the current folder.
+ * The $PATH for a program that looks up others, such as env(1) in the first line of a script. Undefined if no entry is
+ * left, since an empty $PATH means the current folder.
  */
 export function absoluteEntries(path: string | undefined): string | undefined {
   const folders = (path ?? "").split(delimiter).filter((folder) => isAbsolute(folder));
   return folders.join(delimiter) || undefined;
 }
 
-/** npm installs a claude.cmd on Windows. */
+/** On Windows, npm installs the CLI as claude.cmd. */
 function fileNames(name: string): string[] {
   return process.platform === "win32" ? [`${name}.exe`, `${name}.cmd`] : [name];
 }

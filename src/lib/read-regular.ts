@@ -4,9 +4,9 @@ import { attempt } from "./errors";
 const MAX_BYTES = 64 * 1024 * 1024;
 
 /**
- * The bytes of a regular file. A project may put a FIFO, a device, a file of /proc or a link to one in place of any
- * file, on which a plain read never returns. O_NONBLOCK opens those at once, and the file's size limits the read.
- * Throws the system's error, and an Error for anything but a regular file, or one of more than `mostBytes`.
+ * The bytes of a regular file. A project may replace any file with a FIFO, a device, a file of /proc or a link to one:
+ * a plain read of it may never return. O_NONBLOCK opens the file at once, and its size limits the read. Throws the
+ * system's error, or an Error unless the file is regular and has at most `mostBytes`.
  */
 export function readRegular(path: string, mostBytes = MAX_BYTES): Buffer {
   return withRegular(path, (file, size) => {
@@ -15,18 +15,18 @@ export function readRegular(path: string, mostBytes = MAX_BYTES): Buffer {
   });
 }
 
-/** The text of a regular file; undefined for any other, and for one that cannot be read. */
+/** The text of a regular file; undefined if it is not regular or cannot be read. */
 export function readText(path: string, mostBytes?: number): string | undefined {
   return attempt(() => readRegular(path, mostBytes).toString());
 }
 
-/** Calls `read` with the open regular file and its size. `flags` are added to those of open(2). */
+/** Calls `read` with the open file and its size. `flags` are additional flags of open(2). */
 export function withRegular<T>(
   path: string,
   read: (file: number, size: number) => T,
   flags = 0,
 ): T {
-  // Windows has neither FIFOs nor that flag.
+  // Windows has neither FIFOs nor O_NONBLOCK.
   const file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | flags);
   try {
     const stats = fstatSync(file);
@@ -37,7 +37,7 @@ export function withRegular<T>(
   }
 }
 
-/** Opens a file; undefined if nothing is there. Throws the system's other errors. */
+/** Undefined if the file does not exist. Throws the system's other errors. */
 export function openIfThere(path: string, flags: number): number | undefined {
   try {
     return openSync(path, flags);
@@ -47,7 +47,7 @@ export function openIfThere(path: string, flags: number): number | undefined {
   }
 }
 
-/** The bytes of an open file between two offsets, as far as it has them. Throws the system's error. */
+/** The existing bytes of an open file between two offsets. Throws the system's error. */
 export function readRange(file: number, from: number, end: number): Buffer {
   const bytes = Buffer.allocUnsafe(Math.max(0, end - from));
   let count = 0;

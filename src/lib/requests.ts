@@ -1,16 +1,16 @@
 import * as v from "valibot";
 
-/** Throws Failure with a sentence for the user, and anything else for a defect. */
+/** Throws Failure with a sentence for the user. Any other error is a defect. */
 export type Answer = (params: unknown) => unknown;
 
-/** The requests of one area that Neovim may make, by their names: `takes` has the parameters' type. */
+/** The requests of one area that Neovim may make, by name. */
 export interface Answers {
   readonly requests: Readonly<Record<string, Answer>>;
-  /** Neovim has taken the answer. */
+  /** Called when Neovim has received the answer. */
   answered?(name: string): void;
 }
 
-/** Answers what `schema` accepts; anything else is not in the contract (ValiError). */
+/** Checks the parameters. Throws ValiError if they violate the contract. */
 export function takes<S extends v.GenericSchema, R>(
   schema: S,
   answer: (params: v.InferOutput<S>) => R,

@@ -15,10 +15,7 @@ import { dirname } from "node:path";
 import { keptMode, replace } from "./atomic-write";
 import { realPath } from "./paths";
 
-/**
- * Gives the file at `path` a text, as `rewrite` does. Folders are made, a symlink stays one: its target is written.
- * Throws the system's error.
- */
+/** Writes a file as `rewrite` does. Makes missing folders, and writes through a symlink. Throws the system's error. */
 export function writeText(path: string, text: string): void {
   const file = realPath(path);
   mkdirSync(dirname(file), { recursive: true });
@@ -26,9 +23,9 @@ export function writeText(path: string, text: string): void {
 }
 
 /**
- * Writes a file's bytes so that its owner, hard links and mode stay, but for setuid and setgid, unless it gets another
- * `mode`. `stats`: lstat's of the file, which is not a symlink; undefined for a new one. Throws the system's error; the
- * file is then as it was, unless it has several names.
+ * Writes a file that is not a symlink. Its owner, its hard links and, except for setuid and setgid, its mode stay,
+ * unless `mode` is given. `stats` are those of the file; undefined for a new one. Throws the system's error. The file
+ * is unchanged then, unless it has several hard links.
  */
 export function rewrite(
   file: string,
@@ -40,7 +37,7 @@ export function rewrite(
   if (stats && stats.nlink > 1) return inPlace(stats);
   try {
     replace(file, (name) => {
-      // By its descriptor: another file may take the draft's name at once.
+      // Use the descriptor, since another file may replace the draft at any moment.
       const draft = openSync(name, "wx", mode);
       try {
         writeFileSync(draft, bytes);
@@ -51,14 +48,14 @@ export function rewrite(
       }
     });
   } catch (error) {
-    // The new file cannot get the owner and group of the old one: that one is written.
+    // The draft cannot get the owner and group of the file, so write the file itself.
     const { code } = error as NodeJS.ErrnoException;
     if (!stats || (code !== "EPERM" && code !== "EACCES")) throw error;
     inPlace(stats);
   }
 }
 
-/** Refuses to write if another file (or a symlink, or a FIFO) has taken its place. */
+/** Throws if another file, a symlink or a FIFO has replaced the file. */
 function writeInPlace(
   file: string,
   bytes: Uint8Array,

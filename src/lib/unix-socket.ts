@@ -1,14 +1,14 @@
 import { withDeadline } from "./deadline";
 
 /**
- * A connection by a socket path or a named pipe. Not by Node's `net`, whose streams take as long to load as all else
- * that talks to Neovim.
+ * A connection to a socket path or a named pipe. Node's `net` would take as long to load as everything else that a hook
+ * needs for Neovim.
  */
 export class UnixSocket {
   #socket: Bun.Socket<UnixSocket | undefined> | undefined;
-  /** Bytes that have arrived and were not read yet. */
+  /** Bytes that have arrived and are not read yet. */
   #received: Uint8Array[] = [];
-  /** Bytes that the peer has yet to take. */
+  /** Bytes that the peer has not taken yet. */
   #unsent: Uint8Array[] = [];
   #wake: () => void = () => {};
   #isEnding = false;
@@ -16,7 +16,7 @@ export class UnixSocket {
 
   private constructor() {}
 
-  /** Rejects with the system's error, or Failure "late" that names `peer`. */
+  /** Rejects with the system's error, or with Failure "late", which names `peer`. */
   static async connect(address: string, deadlineMs: number, peer: string): Promise<UnixSocket> {
     const connection = new UnixSocket();
     const connecting = Bun.connect({ unix: address, socket: EVENTS, data: connection });
@@ -29,7 +29,7 @@ export class UnixSocket {
     return connection;
   }
 
-  /** Listens there, until it is stopped. Throws the system's error. */
+  /** Throws the system's error. */
   static listen(address: string, onConnect: (connection: UnixSocket) => void): { stop(): void } {
     const open = (socket: Bun.Socket<UnixSocket | undefined>) => {
       const connection = new UnixSocket();
@@ -46,7 +46,7 @@ export class UnixSocket {
     if (this.#unsent.length === 1) this.flush();
   }
 
-  /** Ends it once the peer has taken what was written. */
+  /** Ends the connection once the peer has taken all bytes. */
   end(): void {
     this.#isEnding = true;
     this.flush();
@@ -71,7 +71,7 @@ export class UnixSocket {
     }
   }
 
-  /** Bytes have come in. For the events of the socket, as the two below. */
+  /** Only EVENTS calls this, `flush` and `closed`. */
   received(bytes: Uint8Array): void {
     this.#received.push(bytes);
     this.#wake();

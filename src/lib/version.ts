@@ -3,8 +3,5 @@ import { version } from "../../package.json";
 export const NAME = "claude-code.nvim";
 export const VERSION: string = version;
 
-/**
- * Counts the changes of what the executable and the Lua plugin say to each other. It must equal
- * `lua/claude-code/install/contract.lua`; a test compares them.
- */
+/** The version of the protocol between executable and plugin. A test compares it with lua's install/contract.lua. */
 export const CONTRACT = 2;

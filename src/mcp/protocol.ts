@@ -1,6 +1,6 @@
 /** The parts of the Model Context Protocol that we use (https://modelcontextprotocol.io). */
 
-/** Oldest first. The last one is answered to a client whose version we do not know. */
+/** From the oldest to the newest. A client with an unknown version gets the newest. */
 const PROTOCOL_VERSIONS = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] as const;
 type ProtocolVersion = (typeof PROTOCOL_VERSIONS)[number];
 
@@ -25,12 +25,12 @@ export function texts(...blocks: string[]): ToolResult {
   return { content: blocks.map((text) => ({ type: "text", text })) };
 }
 
-/** A result whose single text block is `value` as JSON: how the IDE tools answer with data. */
+/** A result of one text block with `value` as JSON. */
 export function json(value: unknown): ToolResult {
   return texts(JSON.stringify(value));
 }
 
-/** A failure the model or the user can act on. Not a JSON-RPC error: the call itself was sound. */
+/** A failure that the model or the user can act on. It is not a JSON-RPC error, since the call was valid. */
 export function failed(message: string): ToolResult {
   return { ...texts(message), isError: true };
 }
@@ -52,35 +52,34 @@ export interface ImplementationInfo {
   version: string;
 }
 
-/** The name the Claude Code CLI gives in `initialize` (measured with 2.1.330). */
+/** The CLI's name in `initialize` (measured with 2.1.330). */
 const CLAUDE_CODE = "claude-code";
 
-/** The place of a client that may do less than this machine's user: a container, another machine. */
+/** A container or another machine. Its clients may do less than this machine's user. */
 export interface Remote {
-  /** As the user calls it. */
+  /** The user's name for it. */
   readonly name: string;
-  /** Real paths: the client may see only files below these. */
+  /** Real paths. The client may see only files in these folders. */
   readonly folders: readonly string[];
-  /** May the client learn of the file at this path? */
+  /** True if the client may learn of the file at this path. */
   sees(path: string): boolean;
 }
 
-/** One connected MCP client, for as long as its connection lasts. */
+/** One connected MCP client. */
 export interface Client {
-  /** Unique in this process. */
   readonly id: number;
-  /** undefined: it runs here, as the user. */
+  /** Undefined if the client runs on this machine, as the user. */
   readonly remote: Remote | undefined;
   /** From `initialize`; undefined before. */
   info: ImplementationInfo | undefined;
-  /** From `ide_connected`; the CLI's own process id. */
+  /** The CLI's process id, from `ide_connected`. */
   pid: number | undefined;
-  /** When the client last sent anything, in ms on a clock that never goes back. */
+  /** The time of the client's last message, by performance.now(). */
   lastActive: number;
   notify(method: string, params: unknown): void;
 }
 
-/** Whether this is the genuine CLI, which writes accepted files itself and compares raw URIs. */
+/** True for the genuine CLI, which writes accepted files itself and compares raw URIs. */
 export function isClaudeCode(client: Pick<Client, "info">): boolean {
   return client.info?.name === CLAUDE_CODE;
 }

@@ -15,7 +15,7 @@ import {
 } from "./protocol";
 import { type Tool, validate } from "./tool";
 
-/** Serves any number of clients, each with its own connection and pending work. */
+/** Serves any number of clients, each with a connection of its own. */
 export class McpServer {
   readonly #tools: Map<string, Tool>;
   readonly #peers = new Set<ConnectedClient>();
@@ -32,7 +32,7 @@ export class McpServer {
     return [...this.#peers].map((peer) => peer.client);
   }
 
-  /** Serves one more client, until the transport closes. */
+  /** Serves a client until its transport closes. */
   connect(transport: Transport, remote?: Remote): void {
     const id = this.#nextId++;
     const { definition, events } = this;
@@ -40,7 +40,7 @@ export class McpServer {
     transport.onMessage = (text) => peer.receive(text);
     transport.onClose = () => {
       this.#peers.delete(peer);
-      // Requests that wait for the user end together, before each call is aborted.
+      // The listener ends all requests that wait for the user, before `dispose` aborts each call.
       this.events.onDisconnect?.(peer.client);
       peer.dispose();
     };
@@ -56,7 +56,7 @@ const InitializeParams = v.object({
 const CallParams = v.object({
   name: v.string(),
   arguments: v.optional(v.unknown()),
-  /** The model's own calls have the id (measured with 2.1.330). */
+  /** Only calls of the model have the id (measured with 2.1.330). */
   _meta: v.fallback(
     v.optional(v.object({ "claudecode/toolUseId": v.optional(v.string()) })),
     undefined,
@@ -66,7 +66,6 @@ const ReadParams = v.object({ uri: v.string() });
 const CancelledParams = v.object({ requestId: v.union([v.string(), v.number()]) });
 const IdeConnectedParams = v.object({ pid: v.optional(v.pipe(v.number(), v.integer())) });
 
-/** One client's connection: its requests and notifications. */
 class ConnectedClient implements Handler {
   readonly client: Client;
   readonly #connection: Connection;
@@ -121,7 +120,7 @@ class ConnectedClient implements Handler {
     throw new RpcError(ErrorCode.MethodNotFound, `Method not found: ${method}`);
   }
 
-  /** Notifications that we do not know are ignored, as MCP asks. */
+  /** Ignores unknown notifications, as MCP requires. */
   notification(method: string, params: unknown): void {
     switch (method) {
       case "notifications/cancelled": {
@@ -179,7 +178,7 @@ class ConnectedClient implements Handler {
   }
 }
 
-/** A JSON-RPC method outside MCP (the `editor/*` family). `params` is not validated yet. */
+/** A JSON-RPC method outside of MCP (`editor/*`). It must validate `params`. */
 export type Method = (params: unknown, client: Client) => unknown;
 
 export interface Resources {
@@ -188,7 +187,6 @@ export interface Resources {
   read(uri: string, client: Client): ResourceContents | Promise<ResourceContents>;
 }
 
-/** All that one of our servers offers, whatever the transport. */
 interface ServerDefinition {
   info: ImplementationInfo;
   instructions: string;
@@ -197,20 +195,19 @@ interface ServerDefinition {
   methods?: Readonly<Record<string, Method>>;
 }
 
-/** Events for the program around the server. All are optional. */
 interface ServerEvents {
-  /** A connection is there; its name is not known yet. */
+  /** A client has connected. Its name is not known yet. */
   onConnect?(client: Client): void;
-  /** `initialize` or `ide_connected` named the client. */
+  /** `initialize` or `ide_connected` has identified the client. */
   onIdentify?(client: Client): void;
   onDisconnect?(client: Client): void;
-  /** `notifications/initialized` arrived: the client takes notifications. */
+  /** The client has sent `notifications/initialized`, and takes notifications now. */
   onInitialized?(client: Client): void;
-  /** `ide_connected` arrived, which only the CLI sends, right after `initialized`. */
+  /** The client has sent `ide_connected`. Only the CLI does that, right after `initialized`. */
   onIdeConnected?(client: Client): void;
-  /** The client has been given the list of tools. */
+  /** The client has requested the list of tools. */
   onToolsListed?(client: Client): void;
-  /** After a tool answered. */
+  /** A tool has answered. */
   onToolCalled?(name: string, client: Client): void;
   /** An internal error, for the log. */
   onFault?(error: unknown, method: string): void;

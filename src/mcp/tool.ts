@@ -3,7 +3,6 @@ import * as v from "valibot";
 import { ErrorCode, RpcError } from "../jsonrpc/message";
 import type { Client, ToolResult } from "./protocol";
 
-/** The call that a tool answers. */
 export interface ToolCall {
   readonly client: Client;
   /** Claude Code's id of this use of the tool. */
@@ -14,10 +13,10 @@ export interface ToolCall {
 
 type InputSchema = v.GenericSchema<Record<string, unknown> | undefined>;
 
-/** One tool. Its schema validates, gives the types, and is published as `inputSchema`. */
+/** The schema validates the input, defines its type, and is published as `inputSchema`. */
 interface ToolDefinition<S extends v.GenericSchema> {
   name: string;
-  /** Left out for tools that the specification lists without one (close_tab). */
+  /** Missing for tools that the specification lists without one (close_tab). */
   description?: string;
   input: S;
   annotations?: { readOnlyHint?: boolean; destructiveHint?: boolean; idempotentHint?: boolean };
@@ -25,12 +24,11 @@ interface ToolDefinition<S extends v.GenericSchema> {
   call(input: v.InferOutput<S>, call: ToolCall): ToolResult | Promise<ToolResult>;
 }
 
-/** A tool as the protocol layer sees it. */
 export interface Tool {
   readonly name: string;
   /** The entry of `tools/list`. */
   describe(): Record<string, unknown>;
-  /** Validates and runs. Throws RpcError InvalidParams that names the field and what it must be. */
+  /** Validates the input and runs the tool. Throws RpcError InvalidParams that names the wrong fields. */
   call(input: unknown, call: ToolCall): ToolResult | Promise<ToolResult>;
 }
 
@@ -49,7 +47,7 @@ export function defineTool<S extends v.GenericSchema>(definition: ToolDefinition
   };
 }
 
-/** Checks `input` (absent counts as `{}`) against `schema`. Throws RpcError InvalidParams. */
+/** Validates `input`, by default `{}`. Throws RpcError InvalidParams. */
 export function validate<S extends v.GenericSchema>(
   schema: S,
   input: unknown,

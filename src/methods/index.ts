@@ -15,8 +15,8 @@ export interface MethodEditor extends Pick<EditorPort, "call"> {
 }
 
 /**
- * One of spec 05's methods. Said once, offered twice: as a JSON-RPC method (`editor/position`) on the WebSocket and as
- * an MCP tool (`editor_position`) on the stdio server.
+ * Defines one of spec 05's methods, which is both a JSON-RPC method (`editor/position`) on the WebSocket and an MCP
+ * tool (`editor_position`) of the stdio server.
  */
 function defineMethod<S extends v.GenericSchema>(definition: {
   name: string;
@@ -43,9 +43,9 @@ function defineMethod<S extends v.GenericSchema>(definition: {
 }
 
 /**
- * Spec 05: lines 1-based, columns 0-based in characters, `start` and `end` 1-based character offsets, the end behind
- * the last character. Only `active` when nothing is selected. `truncated` when the text was cut at 100,000 bytes; the
- * ends never are.
+ * Spec 05. Lines are 1-based, columns 0-based in characters. `start` and `end` are 1-based offsets in characters; the
+ * end is after the last character. If nothing is selected, there is only `active`. `truncated` says that the text, but
+ * not the positions, was cut at 100,000 bytes.
  */
 const selection = defineMethod({
   name: "editor/selection",
@@ -56,7 +56,7 @@ const selection = defineMethod({
   answer: (editor) => editor.call("region", {}),
 });
 
-/** Spec 05: lines 1-based, columns 0-based in characters, `position` a 1-based character offset. */
+/** Spec 05. Lines are 1-based, columns 0-based in characters. `position` is a 1-based offset in characters. */
 const position = defineMethod({
   name: "editor/position",
   description: "Where the cursor is: line, column, offset, buffer and its length",
@@ -78,8 +78,8 @@ export function describeCursor(cursor: Cursor): object {
 }
 
 /**
- * Spec 05, with Neovim's meaning: `major_mode` is the filetype, `size` counts characters (0 for a buffer that is not
- * loaded), special buffers are those that show no file or are not listed.
+ * Spec 05. `major_mode` is Neovim's filetype. `size` counts characters, and is 0 if the buffer is not loaded. Special
+ * buffers show no file, or are not listed.
  */
 const buffers = defineMethod({
   name: "editor/buffers",
@@ -108,7 +108,7 @@ const buffers = defineMethod({
   },
 });
 
-/** More would be the whole file: that is what resources are for. */
+/** A client that needs more lines can read the file as a resource. */
 const MAX_LINES = 1_000;
 
 const lines = (what: string) =>
@@ -123,7 +123,7 @@ const lines = (what: string) =>
     5,
   );
 
-/** Spec 05: the text around the cursor, without line ends at either side, and where that is. */
+/** Spec 05. The texts before and after the cursor's line do not begin or end with a line end. */
 const context = defineMethod({
   name: "editor/context",
   description: "The lines around the cursor, the enclosing function and the file type",
@@ -145,12 +145,12 @@ const context = defineMethod({
 
 const METHODS = [selection, position, buffers, context] as const;
 
-/** Spec 05 as JSON-RPC methods, for the WebSocket. */
+/** The methods for the WebSocket. */
 export function createMethods(editor: MethodEditor): Record<string, Method> {
   return Object.fromEntries(METHODS.map((method) => [method.name, method.method(editor)]));
 }
 
-/** Spec 05 as MCP tools (`editor_selection`, …), for the stdio server. */
+/** The same as MCP tools (`editor_selection`, …) for the stdio server. */
 export function createMethodTools(editor: MethodEditor) {
   return METHODS.map((method) => method.tool(editor));
 }

@@ -1,14 +1,14 @@
 import { Failure, failureCode } from "../lib/errors";
 import { isObject } from "../lib/json";
 
-/** Runs one method of the plugin: `{ value }` or `{ error }` comes back (see `unwrap`). */
+/** Calls a method of the plugin, which returns `{ value }` or `{ error }` (see `unwrap`). */
 export const CALL = 'return require("claude-code.editor").call(...)';
 
 const BUSY =
   "Neovim is busy (it may be waiting for a key or running a command). " +
   "Nothing was changed; try again in a moment.";
 
-/** The value of the plugin's answer, or its failure. Checked by hand: a hook has no time to load a schema library. */
+/** Returns the value of the plugin's answer, or throws its failure. A hook has no time to load a schema library. */
 export function unwrap(answer: unknown): unknown {
   if (!isObject(answer)) throw new Error("the plugin sent an answer that is not in the contract");
   const { value, error } = answer;
@@ -17,7 +17,7 @@ export function unwrap(answer: unknown): unknown {
   throw new Failure(message, code);
 }
 
-/** The answer; Failure "busy" if there is none in time. */
+/** Turns Failure "late" into "busy". */
 export async function unlessBusy<T>(answer: Promise<T>): Promise<T> {
   try {
     return await answer;
@@ -26,7 +26,7 @@ export async function unlessBusy<T>(answer: Promise<T>): Promise<T> {
   }
 }
 
-/** Lua takes a field that is undefined for vim.NIL. */
+/** An undefined field would be vim.NIL in Lua. */
 export function withoutUndefined<T extends object>(params: T): T {
   const given = Object.entries(params).filter(([, value]) => value !== undefined);
   return Object.fromEntries(given) as T;

@@ -20,7 +20,7 @@ import type { Log } from "../lib/log";
 import { CALL, unlessBusy, unwrap, withoutUndefined } from "./call";
 import type { NeovimRpc } from "./rpc";
 
-/** How long Neovim may take to answer at all; longer means that it is busy. */
+/** If Neovim takes longer to answer, in ms, it is busy. */
 const BUSY_AFTER_MS = 1_000;
 const UNFINISHED =
   "Neovim has begun this and has not finished after 10 s: check later whether it was done.";
@@ -41,9 +41,7 @@ interface ExecutableIdentity {
   version: string;
 }
 
-/**
- * EditorPort over msgpack-RPC with `lua/claude-code/editor`. Neovim pushes its state, and answers with it when asked.
- */
+/** Implements EditorPort by msgpack-RPC with `lua/claude-code/editor`. Neovim reports its state, also on request. */
 export class NeovimEditor implements EditorPort {
   readonly state = new EditorState();
   readonly #events = new Map<EventName, Emitter<unknown>>();
@@ -51,7 +49,7 @@ export class NeovimEditor implements EditorPort {
   #nextPull: Promise<void> | undefined;
   latestSelection: Selection | undefined;
 
-  /** `folders`: the workspace folders, as far as they are known before Neovim reports them. */
+  /** `folders` are the workspace folders until Neovim reports them. */
   constructor(
     private readonly rpc: NeovimRpc,
     private readonly log: Log,
@@ -71,10 +69,7 @@ export class NeovimEditor implements EditorPort {
     return this.#emitter(event).on(listener as (payload: unknown) => void);
   }
 
-  /**
-   * Makes us known to Neovim and takes its whole state. Waits as long as Neovim is busy; a `sync` in the meantime waits
-   * for this.
-   */
+  /** Registers us with Neovim and gets its whole state. Waits while Neovim is busy. A later `sync` waits for this. */
   attach(identity: ExecutableIdentity): Promise<void> {
     return this.#track(this.#attach(identity));
   }
@@ -102,9 +97,8 @@ export class NeovimEditor implements EditorPort {
   }
 
   /**
-   * Takes what has changed until after this call. One question is under way at most, and all who come in the meantime
-   * share the next: a crowd is not a load for Neovim. There is no deadline here, since Neovim reports each change once:
-   * an answer that comes late has to be taken all the same.
+   * Gets all changes up to this call. At most one question is under way, and all callers in the meantime share the next
+   * one. There is no deadline: Neovim reports each change once, so we need the answer even if it is late.
    */
   #pull(): Promise<void> {
     if (!this.#pulling) return this.#track(this.#takeFrom(CALL, ["sync", {}]));
@@ -138,7 +132,7 @@ export class NeovimEditor implements EditorPort {
     return pulling;
   }
 
-  /** Takes the Delta that `code` answers at once: what is pushed right behind it is newer. */
+  /** Applies the Delta that `code` returns as soon as it arrives: a report right after it is newer. */
   async #takeFrom(code: string, args: unknown[]): Promise<void> {
     await this.rpc.request("nvim_exec_lua", [code, args], Number.POSITIVE_INFINITY, (answer) =>
       this.#emit("state", unwrap(answer)),
@@ -156,7 +150,7 @@ export class NeovimEditor implements EditorPort {
     }
   }
 
-  /** Throws valibot's error for anything that is not in the table. */
+  /** Throws ValiError if the payload violates the contract. */
   #emit(event: EventName, payload: unknown): void {
     this.#emitter(event).emit(v.parse(EVENTS[event], payload));
   }
@@ -168,7 +162,7 @@ export class NeovimEditor implements EditorPort {
   }
 }
 
-/** Neovim's answer, once its shape was checked. */
+/** Throws ValiError if the answer violates the contract. */
 export function checked<M extends MethodName>(method: M, answer: unknown): Result<M> {
   return v.parse(METHODS[method].result, answer) as Result<M>;
 }

@@ -5,33 +5,33 @@ import { sharedFolders } from "../lib/paths";
 import { unlessBusy, unwrap } from "./call";
 import { NeovimRpc } from "./rpc";
 
-/** Never loads the plugin: a Neovim in which it was not set up is left alone. */
+/** Does not load the plugin into a Neovim in which it was not set up. */
 const CALL_IF_LOADED = `
   if not package.loaded["claude-code"] then
     return { absent = true }
   end
   return require("claude-code.editor").call(...)`;
 
-/** How long language servers may take, in ms. */
+/** Limits for language servers, in ms. */
 export interface WaitTimes {
-  /** Until they have reported. */
+  /** They must report within this time. */
   waitMs: number;
-  /** In all, while they are busy (the value has `is_busy`). */
+  /** The limit while they are busy (the value has `is_busy`). */
   busyMs?: number;
 }
 
-/** How long a late answer may take, in ms. */
+/** Limits for a late answer, in ms. */
 interface LateTimes {
   limitMs: number;
-  /** Neovim itself. */
+  /** Neovim must react to each call within this time. */
   answerMs: number;
-  /** Aborts when no one wants the answer any more. */
+  /** Aborts when the answer is no longer necessary. */
   signal?: AbortSignal | undefined;
 }
 
-/** A connection of our own to a Neovim that has the plugin, for programs that Claude Code starts. */
+/** The connection of a program that Claude Code starts to a Neovim with the plugin. */
 export class Plugin {
-  /** Neovim leaves out files outside of these folders, if we work for a Claude elsewhere. */
+  /** If we work for a remote, Neovim leaves out files outside of these folders. */
   readonly #shared = sharedFolders();
   #waits = 0;
 
@@ -40,7 +40,7 @@ export class Plugin {
     private readonly rpc: NeovimRpc,
   ) {}
 
-  /** Rejects when no program listens there. */
+  /** Rejects if no program listens at the address. */
   static async connect(address: string): Promise<Plugin> {
     return new Plugin(address, await NeovimRpc.connect(address));
   }
@@ -50,8 +50,7 @@ export class Plugin {
   }
 
   /**
-   * Runs a method of `lua/claude-code/editor`. Rejects with Failure "no_plugin", "busy" (no answer in time), "gone", or
-   * the plugin's own.
+   * Calls a method of `lua/claude-code/editor`. Rejects with Failure "no_plugin", "busy", "gone", or the plugin's own.
    */
   async call<M extends MethodName>(
     method: M,
@@ -72,8 +71,8 @@ export class Plugin {
   }
 
   /**
-   * Like `call`, for a method whose value has `settled`: Neovim answers once language servers have reported, or when
-   * the time is over. `answerMs`: how long Neovim itself may take.
+   * Like `call`, for a method whose value has `settled`. Neovim answers once language servers have reported, or when
+   * the time is over.
    */
   callWhenSettled<M extends MethodName>(
     method: M,
@@ -86,7 +85,7 @@ export class Plugin {
     return this.callLate("when_settled", wait, { limitMs, answerMs });
   }
 
-  /** Like `call`, for a method that waits for language servers or the user, as a task of at most `timeoutMs`. */
+  /** Like `call`, for a method that waits for language servers or the user for up to `timeoutMs`. */
   runTask<M extends MethodName>(
     method: M,
     params: Params<M>,
@@ -99,8 +98,8 @@ export class Plugin {
   }
 
   /**
-   * Like `call`, for a method that Neovim answers at once, or by the notification `settled`. When `signal` aborts,
-   * Neovim takes back what it has asked language servers; the promise rejects then.
+   * Like `call`, for a method that Neovim answers at once or, later, by the notification `settled`. Rejects when
+   * `signal` aborts, and Neovim then cancels its requests to language servers.
    */
   async callLate<R>(
     method: string,
@@ -111,7 +110,7 @@ export class Plugin {
     const info = await unlessBusy(this.rpc.request("nvim_get_chan_info", [0], answerMs));
     const { id: channel } = info as { id: number };
     const late = Promise.withResolvers<unknown>();
-    // No one may wait for it yet when the connection ends.
+    // The connection may end before anything awaits the promise.
     late.promise.catch(() => {});
     const offs = [
       this.rpc.onNotification.on(({ args: [event, payload] }) => {

@@ -1,5 +1,5 @@
-// The package's own client asks for the whole API description first and pulls in a logger that takes over `console`; we
-// need only its transport.
+// We need only the package's transport. Its client first requests the whole API description, and its logger takes over
+// `console`.
 
 import { decodeMultiStream } from "@msgpack/msgpack";
 import { Transport } from "neovim/lib/utils/transport";
@@ -10,29 +10,29 @@ import { UnixSocket } from "../lib/unix-socket";
 
 const gone = () => new Failure("Neovim is gone", "gone");
 
-/** A local socket answers at once or not at all; on a machine that does much else, we notice late. */
+/** In ms. A local socket answers at once or never, but on a busy machine we may notice it late. */
 const CONNECT_MS = 5_000;
-/** Neovim runs all requests that it has received before it draws or serves another: more wait here. */
+/** Neovim runs all received requests before it draws or serves another client, so further requests wait here. */
 const MAX_IN_FLIGHT = 16;
 
-/** For the package's transport, which only writes: what it reads would lose characters. */
+/** The package's transport only writes, since it would lose characters when reading. */
 const NOTHING_TO_READ = {
   once() {},
   async *[Symbol.asyncIterator]() {},
 } as unknown as NodeJS.ReadableStream;
 
-/** msgpack-RPC with one Neovim. Every request settles: answered, late, or disconnected. */
+/** msgpack-RPC with one Neovim. Every request settles. */
 export class NeovimRpc {
   readonly onNotification = new Emitter<{ method: string; args: unknown[] }>();
   readonly onClose = new Emitter<void>();
   readonly #transport = new Transport();
   readonly #pending = new Set<(error: Error) => void>();
-  /** Functions that send the requests that wait, the oldest first. */
+  /** Each function sends a waiting request. The oldest comes first. */
   readonly #waiting = new Set<() => void>();
   #inFlight = 0;
   closed = false;
 
-  /** Connects to a socket path or named pipe (`v:servername`). */
+  /** `address` is a socket path or a named pipe (`v:servername`). */
   static async connect(address: string): Promise<NeovimRpc> {
     return new NeovimRpc(await UnixSocket.connect(address, CONNECT_MS, "Neovim"));
   }
@@ -50,9 +50,8 @@ export class NeovimRpc {
   }
 
   /**
-   * Rejects with an Error of Neovim's message, Failure "late", or Failure "gone". Requests run in their order; one that
-   * is late before its turn is never sent. `arrived` gets the result before anything that Neovim sent behind it is
-   * read, which an await does not.
+   * Rejects with Neovim's error, Failure "late" or Failure "gone". Requests run in order. A request that is late before
+   * its turn is never sent. `arrived` gets the result before we read Neovim's next message; an await would be too late.
    */
   request(
     method: string,
@@ -101,7 +100,7 @@ export class NeovimRpc {
   async #read(): Promise<void> {
     const received = messages(this.socket);
     for (;;) {
-      // A socket that broke, or bytes that are not msgpack: nothing behind them can be understood.
+      // The socket broke, or sent bytes that are not msgpack. We cannot read what follows.
       const next = await received.next().catch(() => undefined);
       if (!next || next.done) return this.close();
       this.#transport.parseMessage(next.value as unknown[]);
@@ -119,8 +118,8 @@ export class NeovimRpc {
 }
 
 /**
- * Neovim's strings are bytes: a file's name, a linter's message or a binary buffer need not be UTF-8. Other bytes
- * become U+FFFD. A byte order mark is text like any other.
+ * Neovim's strings are bytes: names of files, messages of linters and binary buffers need not be UTF-8. Other bytes
+ * become U+FFFD. A byte order mark is part of the text.
  */
 const UTF8 = new TextDecoder("utf-8", { ignoreBOM: true });
 
@@ -136,10 +135,9 @@ const OPTIONS = {
 };
 
 /**
- * The msgpack messages that come in on a socket. Their strings are decoded here, since the package decodes short ones
- * without a look at their end: after an é in Latin-1 it takes the next two characters, or the next field, for the rest
- * of one. Keys are decoded here, too: those of a language server's edit are its own, and the package takes none called
- * `__proto__`.
+ * The msgpack messages from a socket. We decode strings ourselves: the package reads beyond the end of a short string
+ * that ends within a character, such as an é in Latin-1. We also decode keys: a language server chooses the keys of an
+ * edit, and the package refuses `__proto__`.
  */
 async function* messages(stream: AsyncIterable<Uint8Array>): AsyncGenerator<unknown, void> {
   for await (const message of decodeMultiStream<undefined>(stream, OPTIONS)) {
@@ -147,7 +145,7 @@ async function* messages(stream: AsyncIterable<Uint8Array>): AsyncGenerator<unkn
   }
 }
 
-/** Arrays and maps are filled in place: there may be ten thousand. */
+/** Changes arrays and maps in place: there may be ten thousand. */
 function withText(value: unknown): unknown {
   if (value instanceof Uint8Array) return UTF8.decode(value);
   if (typeof value !== "object" || value === null) return value;

@@ -13,7 +13,7 @@ import { Privacy } from "../review/record/privacy";
 
 const Typed = v.object({ folder: v.string(), word: v.string() });
 
-/** Answers a Neovim's requests `prompt/…`: what can be named in a prompt. */
+/** Answers Neovim's requests `prompt/…` for completion in a prompt. */
 export class PromptEndpoint {
   readonly #files = new MentionedFiles();
 
@@ -23,23 +23,23 @@ export class PromptEndpoint {
   };
 }
 
-/** The CLI's own commands (2.1.330), those that one types into a prompt. */
+/** The CLI's commands (2.1.330) that users type into a prompt. */
 const BUILT_IN = (
   "add-dir agents btw clear compact config context copy cost doctor effort export goal help hooks ide init " +
   "mcp memory model permissions plan plugin rename resume review rewind security-review skills status " +
   "tasks tui usage"
 ).split(" ");
 
-/** The front matter of a file must end within this many bytes. */
+/** The front matter of a file must end within these bytes. */
 const MAX_BYTES = 4 * 1024;
 const MAX_DEPTH = 4;
 const MAX_DETAIL = 120;
-/** A folder of more bytes has thousands of entries, whose names alone take tens of ms. */
+/** A larger folder has thousands of entries. Reading their names alone takes tens of ms. */
 const MAX_FOLDER_BYTES = 64 * 1024;
-/** Entries that are examined in one place. */
+/** The limit of entries in one place. */
 const MAX_ENTRIES = 2_000;
 
-/** Commands and skills of the user, of the project around a folder, and of the CLI that begin as what was typed. */
+/** The commands and skills of the user, the project and the CLI that begin with the typed text. */
 function commandsFor(folder: string, typed: string): PromptItem[] {
   const places = [folder, gitTop(folder) ?? folder].map((one) => join(one, ".claude"));
   const items = new Map<string, string>();
@@ -68,8 +68,7 @@ function skillsIn(place: string): Named[] {
 }
 
 /**
- * A folder below groups commands and is not part of their names. Links to folders may lead anywhere and are not
- * followed.
+ * The name of a subfolder is not part of a command's name. Symlinks to folders could lead anywhere, so we ignore them.
  */
 function commandsIn(folder: string, depth = 0, left = { entries: MAX_ENTRIES }): Named[] {
   return entriesOf(folder).flatMap((entry) => {
@@ -85,7 +84,7 @@ function entriesOf(folder: string): Dirent[] {
   return attempt(() => readdirSync(folder, { withFileTypes: true })) ?? [];
 }
 
-/** The description in its front matter. */
+/** The description in the front matter of a file. */
 function detailOf(path: string): { detail?: string } {
   const text = attempt(() => withRegular(path, (file) => readRange(file, 0, MAX_BYTES)));
   const found = /^---\n(?:.*\n)*?description:(.+)\n/.exec(`${text ?? ""}`)?.[1]?.trim();
@@ -98,10 +97,10 @@ interface PromptItem {
 }
 
 const MAX_ITEMS = 60;
-/** Looks at so many to find those that are not private. */
+/** The limit of files that we check for privacy. */
 const MAX_LOOKS = 10 * MAX_ITEMS;
 
-/** How long a list is reused while a word is typed letter by letter. */
+/** In ms. We reuse a list of files while the user types a word. */
 const LISTED_MS = 3_000;
 
 interface Listing {
@@ -110,11 +109,11 @@ interface Listing {
   at: number;
 }
 
-/** Files of the project around a folder, by the names that a prompt mentions: `src/a.ts`. Private ones are left out. */
+/** Finds files of the project around a folder by their names in a prompt: `src/a.ts`. Leaves out private files. */
 class MentionedFiles {
   readonly #listings = new Map<string, Listing>();
 
-  /** Lists the files that fit the typed word, the best first. */
+  /** The files that match the typed word, the best first. */
   async find(folder: string, typed: string): Promise<PromptItem[]> {
     const { project, files: listed } = this.#listing(folder);
     const files = await listed;
@@ -123,7 +122,7 @@ class MentionedFiles {
     const found: { path: string; name: string; rank: number }[] = [];
     for (const path of files) {
       const name = project.nameOf(path);
-      // The CLI (2.1.330) reads a name in quotes, but none with a quote.
+      // The CLI (2.1.330) reads a name in quotes, but not a name that contains a quote.
       const isNamed = isPlain(name) && !name.includes('"');
       const rank = isNamed ? rankOf(name.toLowerCase(), wanted) : undefined;
       if (rank !== undefined) found.push({ path, name, rank });
@@ -147,7 +146,7 @@ class MentionedFiles {
   }
 }
 
-/** Lower is better; undefined if the letters do not follow each other in the name. */
+/** Lower is better. Undefined if the name does not contain the letters in this order. */
 function rankOf(name: string, typed: string): number | undefined {
   if (basename(name).startsWith(typed)) return 0;
   if (name.startsWith(typed)) return 1;

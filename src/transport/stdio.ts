@@ -1,12 +1,12 @@
 import type { Transport } from "../jsonrpc/message";
 import { linesOf } from "../lib/lines";
 
-/** One message, in bytes; a longer line ends the connection. */
+/** A longer message ends the connection. */
 const LINE_LIMIT_BYTES = 64 * 1024 * 1024;
 
-/** Newline-delimited messages on stdin and stdout, as MCP's stdio transport has them. */
+/** MCP's stdio transport: one message a line on stdin and stdout. */
 export class StdioTransport implements Transport {
-  /** Resolves when stdin ended, or stdout is closed. */
+  /** Resolves when stdin ends or stdout is closed. */
   readonly ended: Promise<void>;
   readonly #end: () => void;
   onMessage: (text: string) => void = () => {};

@@ -1,42 +1,40 @@
 import type { Server, ServerWebSocket } from "bun";
 import type { Transport } from "../jsonrpc/message";
 
-/** All limits of the socket, in one place. */
 export const LIMITS = {
-  /** One message, in bytes. The CLI sends a whole file in one text frame. */
+  /** The length of a message in bytes. The CLI sends a whole file in one message. */
   messageBytes: 64 * 1024 * 1024,
-  /** Open WebSockets at once. */
+  /** Open WebSockets. */
   connections: 128,
-  /** Bytes that may wait for a client; beyond that it is dropped. */
+  /** Bytes that wait for a client. If there are more, it is disconnected. */
   backlogBytes: 128 * 1024 * 1024,
-  /** Silence after which Bun has pinged in vain and drops the client, in seconds. */
+  /** In seconds. A client that does not answer Bun's pings is disconnected after this time. */
   idleSeconds: 120,
-  /** A TCP connection that sends no complete upgrade request is dropped, in seconds. */
+  /** In seconds. A TCP connection without a complete upgrade request is closed after this time. */
   upgradeSeconds: 10,
 } as const;
 
 export type Limits = { readonly [name in keyof typeof LIMITS]: number };
 
-/** Only loopback, never a name that could resolve elsewhere (spec: MCP server, Security). */
+/** An address rather than a name, which could resolve to another one (spec 01, Security). */
 const HOST = "127.0.0.1";
 
-/** The close code of an endpoint that ends (RFC 6455). */
+/** RFC 6455's close code of an endpoint that ends. */
 const GOING_AWAY = 1001;
 const TOKEN_HEADER = "x-claude-code-ide-authorization";
-/** The CLI (2.1.330) closes at once unless this sub-protocol is echoed. */
+/** The CLI (2.1.330) disconnects unless we echo this sub-protocol. */
 const SUBPROTOCOL = "mcp";
 
-/** Ended from our side it reports its end, too. */
+/** Also calls `onClose` when we close it. */
 export interface ClosableTransport extends Transport {
   close(): void;
 }
 
-/** Whom a listener lets in. */
 interface Admission {
   token: string;
-  /** A client has been let in; its transport needs its receivers now. */
+  /** A client has connected. The callee must set the transport's receivers synchronously. */
   onConnect(transport: ClosableTransport): void;
-  /** A connection was refused, and why: for the log, never for the client. */
+  /** A connection was refused. The reason is for the log, not for the client. */
   onRefuse?(reason: string): void;
 }
 
@@ -44,17 +42,13 @@ interface SocketData {
   transport: Transport | undefined;
 }
 
-/**
- * Listens on 127.0.0.1:`port`, and refuses everybody until admit() says who may come in. Throws when the port is taken
- * (`code` EADDRINUSE).
- */
+/** Listens on 127.0.0.1:`port`. Refuses all clients until admit(). Throws if the port is taken (`code` EADDRINUSE). */
 export class WebSocketListener {
   readonly #server: Server<SocketData>;
   readonly #limits: Limits;
   #admission: Admission | undefined;
   #open = 0;
 
-  /** `limits`: other ones than the usual. */
   constructor(port: number, limits: Partial<Limits> = {}) {
     this.#limits = { ...LIMITS, ...limits };
     const { upgradeSeconds, messageBytes, backlogBytes, idleSeconds } = this.#limits;
@@ -89,12 +83,12 @@ export class WebSocketListener {
     return this.#server.port as number;
   }
 
-  /** From now on clients that show the token are let in. */
+  /** Accepts clients with the token from now on. */
   admit(admission: Admission): void {
     this.#admission = admission;
   }
 
-  /** Closes every client (1001, going away) and the port. */
+  /** Disconnects all clients (1001, going away), and closes the port. */
   async stop(): Promise<void> {
     await this.#server.stop(true);
   }
@@ -116,7 +110,7 @@ export class WebSocketListener {
 
   #refusal(request: Request): { status: number; text: string; reason: string } | undefined {
     const { headers } = request;
-    // A web page cannot leave Origin out, and Claude Code does not send it (CVE-2025-52882).
+    // Every web page sends Origin, and Claude Code never does (CVE-2025-52882).
     if (headers.has("origin")) return forbidden("an Origin header, so a web page");
     if (!this.#isOwn(headers.get("host"))) return forbidden("a Host header of another host");
     if (!isSame(headers.get(TOKEN_HEADER) ?? "", this.#admission?.token)) {
@@ -145,7 +139,7 @@ export class WebSocketListener {
   }
 }
 
-/** Takes the same time wherever the first wrong character is. */
+/** Takes the same time wherever the first difference is. */
 function isSame(given: string, token: string | undefined): boolean {
   if (token === undefined) return false;
   const [bytes, wanted] = [Buffer.from(given), Buffer.from(token)];
@@ -157,7 +151,7 @@ function forbidden(reason: string): { status: number; text: string; reason: stri
   return { status: 403, text: "Forbidden", reason };
 }
 
-/** Plain and the same for every cause: an answer that leaks nothing. */
+/** The answer does not reveal the cause of a refusal. */
 function refuse(status: number, text: string): Response {
   return new Response(`${text}\n`, { status, headers: { "Content-Type": "text/plain" } });
 }
