@@ -1,6 +1,6 @@
---- The methods that the executable may call, by RPC. Neovim's own messages to the executable are in server/channel.lua.
---- Every answer is `{ value = … }` or `{ error = { code, message } }`; nothing throws. A method returns its value, or
---- nil and a failure; a failure that is a plain sentence gets the code "refused".
+--- The methods that the executable may call, by RPC. src/editor/methods.ts describes their parameters and results, and
+--- src/editor/model.ts the tables inside. Every answer is `{ value = … }` or `{ error = { code, message } }`; nothing
+--- throws. A method returns its value, or nil and a failure; a plain sentence gets the code "refused".
 local channel = require("claude-code.server.channel")
 local scope = require("claude-code.editor.documents.scope")
 
@@ -114,9 +114,7 @@ local methods = {
   cursor = lazy("editor.methods.cursor", "now"),
   context = lazy("editor.methods.cursor", "context"),
   snapshot = lazy("editor.sync", "snapshot"),
-  report = function()
-    return require("claude-code.health").report()
-  end,
+  report = lazy("health", "report"),
   prompt_edit = lazy("editor.prompt.edit", "open"),
   prompt_submit = lazy("terminal.prompt", "submit_for_user"),
   permission_wanted = lazy("sessions.requests", "wanted"),

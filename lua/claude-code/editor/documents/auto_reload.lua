@@ -220,7 +220,6 @@ local function stop_expecting()
 end
 
 ---Follows a file, which need not exist yet: the Claude CLI writes it some ms after a diff was accepted.
----@param params { path: string }
 function M.expect_write(params)
   require("claude-code.server.channel").on_detach(stop_expecting)
   expected[path.normal(params.path)] = true

@@ -20,8 +20,6 @@ local function has_unsaved(buf)
   return buf ~= nil and api.nvim_buf_is_loaded(buf) and vim.bo[buf].modified
 end
 
----@param params { path: string, prompt?: string, text?: string }
----@return boolean must_wait
 function M.is_needed(params)
   local buf = path.loaded_buffer(params.path)
   return #api.nvim_list_uis() > 0
@@ -56,9 +54,7 @@ local function follow()
   return events
 end
 
----Waits in a task.
----@param params claude-code.HookParams|{ path: string, prompt?: string }
----@return "written"|"as_before"
+---Waits, in a task, until the edit may be made.
 function M.wait(params)
   local buf, name = path.loaded_buffer(params.path), path.title(params.path)
   if not buf or not has_unsaved(buf) then

@@ -218,8 +218,6 @@ local function not_open(params)
 end
 
 ---Reads the text of an open buffer, as `:w` would write it in UTF-8.
----@param params { path: string }
----@return string?, claude-code.Failure?
 function M.read(params)
   local buf = path.loaded_buffer(params.path)
   if not buf then
@@ -268,8 +266,6 @@ local function write(buf)
 end
 
 ---Writes a buffer as `:w` does, autocommands included.
----@param params { path: string }
----@return { saved: true, problem?: string }?, claude-code.Failure? problem: an autocommand failed after the write
 function M.save(params)
   local buf = path.loaded_buffer(params.path)
   if not buf then

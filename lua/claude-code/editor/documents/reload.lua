@@ -270,7 +270,6 @@ function M.was_undone(buf)
   return is_undone
 end
 
----@param params { path: string }
 function M.now(params)
   local buf = path.loaded_buffer(params.path)
   if buf then

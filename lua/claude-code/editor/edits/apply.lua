@@ -19,12 +19,6 @@ local MAX_EDITS = 50000
 
 local M = {}
 
----@class claude-code.FileEdit checked by the executable
----@field path string real path
----@field edits lsp.TextEdit[]
----@field encoding string in which the edits count columns
----@field version? integer of the text that Neovim sent to the server
-
 ---@class claude-code.AppliedFile
 ---@field path string
 ---@field before string bytes
@@ -159,12 +153,6 @@ local function opened(name, folders, tick, version)
   return file
 end
 
----@class claude-code.ApplyParams
----@field operations claude-code.FileEdit[]
----@field ticks table<string, integer> of buffers when the server was asked, by path
----@field renamed? { from: string, to: string } names of a symbol
----@field preview? boolean
-
 ---@return claude-code.AppliedFile[] sorted by path
 local function changes_of(params)
   local by_path, bytes, edits = {}, 0, 0 ---@type table<string, claude-code.AppliedFile>, integer, integer
@@ -273,9 +261,6 @@ function M.write(changes)
   return done, problem
 end
 
----@param params claude-code.ApplyParams
----@return { changes: table[], problem?: string }? answer `changes` were made; `problem` kept others from being made
----@return claude-code.Failure?
 function M.run(params)
   local ok, changes = pcall(changes_of, params)
   if not ok then

@@ -21,13 +21,6 @@ local M = {}
 ---@field client vim.lsp.Client
 ---@field action table CodeAction or Command (LSP 3.17)
 
----@class claude-code.CodeActionParams
----@field file string[]
----@field named string
----@field line? integer 1-based
----@field action? string title or name in KINDS; nil: list the actions
----@field changes? claude-code.ChangedFile[]
-
 ---@param row integer? nil: the whole file
 ---@return table CodeActionParams (LSP 3.17)
 local function params_of(buf, row, only, client)
@@ -101,12 +94,6 @@ local function edits_of(entry, buf)
   return { edits = type(action.edit) == "table" and { edit } or {}, left = command }
 end
 
----@class claude-code.CodeActionAnswer : claude-code.EditAnswer
----@field left? string command that belongs to the edit, but is not run
----@field actions? { title: string, kind?: string, server: string }[] if no `action` was given
-
----@param params claude-code.CodeActionParams
----@return claude-code.CodeActionAnswer?, claude-code.Failure?
 function M.run(params)
   if not require("claude-code.config").get().language_tools.code_action then
     return task.fail("disabled", DISABLED)

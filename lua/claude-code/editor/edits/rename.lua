@@ -13,17 +13,6 @@ local DISABLED = "The user has switched rename_symbol off in Neovim (option lang
 
 local M = {}
 
----@class claude-code.ServerEdit
----@field edit table WorkspaceEdit (LSP 3.17)
----@field encoding string in which it counts columns
----@field server string
-
----@class claude-code.EditAnswer
----@field edits claude-code.ServerEdit[]
----@field ticks? table<string, integer> of buffers when the servers were asked, by path
----@field name? string of the symbol, unqualified
----@field candidates? claude-code.LanguagePlaces symbols with the name, if there are several
-
 ---Moves to the definition: at a use, typescript-language-server would rename only the local name of an import. Ignores
 ---a definition with another name (`import { a as b }`).
 local function at_definition(symbol)
@@ -61,8 +50,6 @@ local function rename(symbol, new_name)
   return task.fail("unsupported", "No language server of %s can rename symbols.", file)
 end
 
----@param params claude-code.SymbolParams|{ new_name: string }
----@return claude-code.EditAnswer?, claude-code.Failure?
 function M.symbol(params)
   if not require("claude-code.config").get().language_tools.rename then
     return task.fail("disabled", DISABLED)

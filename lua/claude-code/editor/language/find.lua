@@ -53,8 +53,6 @@ local function hover_of(symbol)
   end
 end
 
----@param params claude-code.SymbolParams
----@return table? answer, claude-code.Failure?
 function M.definition(params)
   return located(params, function(symbol)
     if #symbol.definitions == 0 then
@@ -78,8 +76,6 @@ local METHODS = {
   implementations = "textDocument/implementation",
 }
 
----@param params claude-code.SymbolParams|{ relation: "references"|"implementations" }
----@return table? answer, claude-code.Failure?
 function M.related(params)
   return located(params, function(symbol)
     local method = METHODS[params.relation]
@@ -151,8 +147,6 @@ end
 local LOCAL = { variable = true, constant = true }
 
 ---Lists the declarations of a file, by the server that knows the most.
----@param params { file: string[], named: string, changes?: claude-code.ChangedFile[] }
----@return table? answer, claude-code.Failure?
 function M.outline(params)
   files.take_over(params.changes)
   local buf, failure = files.file(params.file, params.named)

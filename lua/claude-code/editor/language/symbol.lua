@@ -18,13 +18,6 @@ local MAX_OCCURRENCES = 24
 
 local M = {}
 
----@class claude-code.SymbolParams
----@field symbol string name, or a qualified one: "Parser.parse"
----@field file? string[] possible paths of a file in which it occurs
----@field named? string path as Claude gave it
----@field line? integer 1-based
----@field changes? claude-code.ChangedFile[]
-
 ---@class claude-code.Symbol : claude-code.Occurrence
 ---@field name string unqualified
 ---@field definitions claude-code.ServerPlace[]
@@ -226,7 +219,7 @@ local function in_project(params, name, parent)
 end
 
 ---Finds the symbol in a task, after buffers and servers have noticed what other programs wrote.
----@param params claude-code.SymbolParams
+---@param params table of `find_symbol` in src/editor/methods.ts
 ---@return claude-code.Symbol?, claude-code.Failure?
 function M.find(params)
   files.take_over(params.changes)

@@ -59,7 +59,6 @@ function M.at(buf, lnum, byte)
   }
 end
 
----@return claude-code.Cursor?, claude-code.Failure?
 function M.now()
   local failure = M.refusal()
   if failure then
@@ -128,9 +127,6 @@ local function enclosing(buf, lnum, byte)
   return #names > 0 and table.concat(names, ".") or nil
 end
 
----@param params { lines_before: integer, lines_after: integer }
----@return table? context of src/editor/model.ts
----@return claude-code.Failure?
 function M.context(params)
   local failure = M.refusal()
   if failure then

@@ -24,7 +24,7 @@ local function problems(files, settled)
   return { folders = folders, files = files, settled = settled }
 end
 
----@return claude-code.Problems sorted by path
+---@return table problems sorted by path
 local function all()
   local files = {}
   for _, buf in ipairs(api.nvim_list_bufs()) do
@@ -70,19 +70,6 @@ local function is_readable(buf)
   return is_known and not privacy.hides(buf)
 end
 
----@class claude-code.ProblemsParams
----@field files? string[][] possible paths of each file, the likeliest first; nil: all files with diagnostics
----@field load? boolean load files of the workspace, so that servers see them
-
----@class claude-code.Problems
----@field folders string[] real paths of workspace folders, the current directory first
----@field files table[] FileProblems of src/editor/model.ts
----@field settled boolean no report on these files is pending
----@field is_busy? boolean the next call loads more files
----@field unknown? string sentence about files that no language server has seen
-
----@param params claude-code.ProblemsParams
----@return claude-code.Problems?, claude-code.Failure?
 function M.list(params)
   if not params.files then
     return all()
@@ -114,9 +101,6 @@ function M.list(params)
 end
 
 ---Answers with a line, its diagnostics and `count` lines on each side.
----@param params { file: string[], named: string, line: integer, count: integer } `line` is 1-based
----@return table? context ProblemContext of src/editor/model.ts
----@return claude-code.Failure?
 function M.context(params)
   local buf = first_open(params.file)
   if not buf or not is_readable(buf) then

@@ -14,14 +14,6 @@ local windows = require("claude-code.editor.windows")
 
 local M = {}
 
----@class claude-code.OpenParams
----@field path string
----@field start_text? string plain text, may span lines
----@field end_text? string plain text, searched from the beginning of start_text on
----@field select_to_eol? boolean
----@field front? boolean
----@field folders? string[] that a Claude on another machine shares: it may see only files inside
-
 ---@class claude-code.Range from the first to the last selected character; rows 1-based, byte columns
 ---@field first { [1]: integer, [2]: integer }
 ---@field last { [1]: integer, [2]: integer }
@@ -188,9 +180,6 @@ function M.at(name, line)
 end
 
 ---Opens a file in front and selects a range, or only loads and lists it.
----@param params claude-code.OpenParams
----@return { language_id: string, line_count: integer }?
----@return claude-code.Failure?
 function M.open(params)
   local name = path.normal(params.path)
   local open_already = path.loaded_buffer(name)
@@ -227,9 +216,6 @@ end
 
 ---Closes a buffer as `:bdelete` does, which keeps its marks and its places in jump lists, unless it has unsaved
 ---changes.
----@param params { path?: string, name?: string }
----@return { closed: boolean, reason?: string }?
----@return claude-code.Failure?
 function M.close(params)
   local name = params.path or params.name
   local found = open_buffers(params)

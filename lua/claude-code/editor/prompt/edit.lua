@@ -18,14 +18,6 @@ local QUIET_MS, MAX_LOOKS = 200, 50
 ---@type table<integer, { win: integer, is_asked: boolean }> git's messages, by buffer
 local messages = {}
 
----@class claude-code.EditorFile
----@field path string
----@field kind "prompt"|"transcript"|"document"|"commit"
----@field line? integer 1-based
----@field n? integer number of the session whose CLI opens it
----@field channel integer of the waiting program
----@field id integer of its request
-
 ---Lets the waiting program continue, and with it the CLI.
 ---@return boolean received false if the program has ended
 local function finish(params, value)
@@ -179,8 +171,6 @@ local function redraw_later(params)
   end)
 end
 
----@param params claude-code.EditorFile
----@return { answer?: table }, claude-code.Failure? with an answer, the program does not wait
 function M.open(params)
   if params.kind == "commit" then
     check_message(params)

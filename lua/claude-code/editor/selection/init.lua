@@ -277,7 +277,6 @@ function M.now()
 end
 
 ---Finds the selection of the current window, whatever it shows, or else that of the last file window.
----@return claude-code.Region
 function M.region()
   local region = not refusal() and visual.current()
   if region and not require("claude-code.editor.methods.cursor").refusal() then
@@ -287,8 +286,6 @@ function M.region()
 end
 
 ---Finds the last selection, even if its window has been closed.
----@param params? { detailed?: boolean, for_client?: boolean } for_client: one client is about to receive it
----@return claude-code.Selection?, claude-code.Failure?
 function M.latest(params)
   if refusal() or not watch then
     return nil, refusal()

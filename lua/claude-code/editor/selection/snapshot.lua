@@ -5,22 +5,8 @@ local lines = require("claude-code.editor.documents.lines")
 local path = require("claude-code.editor.documents.path")
 local visual = require("claude-code.editor.selection.visual")
 
----@class claude-code.Position 0-based; `character` counts UTF-16 code units
----@field line integer
----@field character integer
-
----@class claude-code.Selection as the executable receives it
----@field path string "" if no file is selected any more
----@field text string
----@field start claude-code.Position
----@field end claude-code.Position after the last selected character
----@field empty boolean
+---@class claude-code.Snapshot : table `Selection` of src/editor/model.ts
 ---@field mode "n"|claude-code.VisualMode
----@field truncated? true the text was cut
----@field region? claude-code.Region
----@field cursor? claude-code.Cursor
-
----@class claude-code.Snapshot : claude-code.Selection
 ---@field buf integer
 ---@field at { [1]: integer, [2]: integer } cursor: 0-based line, byte
 
@@ -74,19 +60,6 @@ function M.same(a, b)
   end)
 end
 
----A selection in the form of spec 05 (editor/selection): lines 1-based, columns 0-based in characters, `start` and
----`end` 1-based offsets in characters; the end is after the last character.
----@class claude-code.Region
----@field active boolean false: nothing is selected, and the other fields are missing
----@field start? integer
----@field end? integer
----@field text? string
----@field truncated? true the text was cut; the ends are not
----@field line_start? integer
----@field line_end? integer
----@field column_start? integer
----@field column_end? integer
-
 ---@return integer offset, integer column
 local function locate(buf, place)
   local line = lines.at(buf, place.line)
@@ -95,7 +68,7 @@ local function locate(buf, place)
 end
 
 ---@param selection claude-code.Snapshot?
----@return claude-code.Region
+---@return table `Region` of src/editor/model.ts
 function M.region(selection)
   if not selection or selection.empty then
     return { active = false }
@@ -110,7 +83,7 @@ end
 
 ---@param snapshot claude-code.Snapshot? nil: no file is selected any more
 ---@param detailed? boolean counts characters, which takes longer in a longer buffer
----@return claude-code.Selection
+---@return table `Selection` of src/editor/model.ts
 function M.to_wire(snapshot, detailed)
   if not snapshot then
     local nowhere = { line = 0, character = 0 }

@@ -36,31 +36,11 @@ local BUFFER_EVENTS = {
   "TextChanged",
 }
 
----@class claude-code.Buffer
----@field buf integer
----@field name string
----@field path? string only for a file
----@field sources? string[] other files that its text may come from
----@field filetype string
----@field listed boolean
----@field loaded boolean
----@field modified boolean
----@field lines integer
-
----@class claude-code.Delta changes; a missing field has not changed
----@field full? true the executable forgets its earlier state
----@field buffers? claude-code.Buffer[]
----@field removed? integer[]
----@field diagnostics? { buf: integer, path: string, items: claude-code.Diagnostic[] }[]
----@field folders? string[]
----@field current? integer
----@field pending? string[] files with a pending report of a language server
-
 local M = {}
 
 local follower ---@type { push_soon: fun(), stops: (fun())[] }? nil: the editor is not followed
 ---State that the executable knows; `reported` has the paths of buffers with diagnostics.
-local known ---@type table<integer, claude-code.Buffer>
+local known ---@type table<integer, table>
 local reported ---@type table<integer, string>
 local last ---@type { current?: integer, pending: string }
 ---Buffers that the executable must not know.
@@ -180,16 +160,15 @@ local function add_rest(delta)
   end
 end
 
----@return claude-code.Delta changes since the previous Delta
+---@return table delta changes since the previous Delta
 local function take()
-  local delta = vim.empty_dict() ---@type claude-code.Delta
+  local delta = vim.empty_dict() ---@type table `Delta` of src/editor/model.ts
   add_diagnostics(delta, add_buffers(delta))
   add_rest(delta)
   return delta
 end
 
 ---Describes all buffers, without an effect on the next Delta.
----@return { buffers: claude-code.Buffer[], current: integer }
 function M.snapshot()
   local buffers = {}
   for _, buf in ipairs(api.nvim_list_bufs()) do
@@ -253,7 +232,7 @@ local function on_privacy()
   vim.iter(api.nvim_list_bufs()):each(mark_buffer)
 end
 
----@return claude-code.Delta full Delta
+---@return table delta full
 function M.start()
   M.stop()
   require("claude-code.config").on_change("privacy", on_privacy)
@@ -279,7 +258,7 @@ function M.start()
   return delta
 end
 
----@return claude-code.Delta?, claude-code.Failure?
+---@return table? delta, claude-code.Failure?
 function M.take()
   if not follower then
     return nil, "not attached"

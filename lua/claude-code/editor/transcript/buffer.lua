@@ -5,28 +5,7 @@ local channel = require("claude-code.server.channel")
 local windows = require("claude-code.editor.windows")
 require("claude-code.lib.highlights")
 
----@class claude-code.TranscriptMark subject of a line; `Mark` of src/transcript/markdown.ts
----@field row integer in the block, 0-based
----@field prompt? integer time when the prompt was sent, in ms since 1970
----@field rows? integer lines of the prompt
----@field call? string id of a tool's call
----@field note? string result, at the end of the line
----@field failed? boolean
----@field path? string absolute
----@field line? integer 1-based
----@field agent? string subagent with its own conversation
-
----@class claude-code.TranscriptBlock
----@field lines string[]
----@field folds string a character for each line: ">" begins a fold, "1" is inside, "0" is outside
----@field marks claude-code.TranscriptMark[]
-
----@class claude-code.TranscriptUpdate
----@field view integer
----@field restarted? boolean
----@field block? claude-code.TranscriptBlock to append
----@field results? { call: string, block: claude-code.TranscriptBlock, about: table }[]
----@field problem? string
+---@alias claude-code.TranscriptMark table `Mark` of src/transcript/markdown.ts
 
 ---@class claude-code.Transcript
 ---@field id string of the conversation

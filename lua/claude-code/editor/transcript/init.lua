@@ -224,7 +224,6 @@ function M.of_row(row)
   end
 end
 
----@return true
 function M.on_changed(update)
   local transcript = vim.iter(vim.tbl_values(shown)):find(function(transcript)
     return transcript.view == update.view

@@ -21,7 +21,6 @@ local M = {
 }
 
 ---A session has started, was resumed or cleared.
----@param params claude-code.SessionParams|{ source?: string }
 function M.start(params)
   sources.on_hook(params, "idle")
   local session = sessions.of(params)
@@ -30,7 +29,6 @@ function M.start(params)
   end
 end
 
----@param params claude-code.SessionParams
 function M.finish(params)
   sources.on_last_hook(params)
   sessions.finish(params)
@@ -45,13 +43,7 @@ local function is_connected(pid)
     end)
 end
 
----@class claude-code.EditParams : claude-code.SessionParams
----@field path string absolute
----@field created? boolean the edit made the file
-
 ---A file was edited.
----@param params claude-code.EditParams
----@return { report: boolean, timeout_ms: integer }? `report`: the hook waits for new problems and shows them to Claude
 function M.edited(params)
   sources.on_hook(params, "working")
   local session = sessions.of(params)
@@ -68,8 +60,6 @@ function M.edited(params)
 end
 
 ---Language servers have changed files for a session, which count as edited by it.
----@param params { session?: string, pid?: integer, edits: { path: string, created: boolean }[] }
----@return { session?: string } id, if the hooks of the session report here
 function M.changed(params)
   local session = sessions.of_server(params.session, params.pid)
   for _, edit in ipairs(session and params.edits or {}) do
@@ -79,8 +69,6 @@ function M.changed(params)
 end
 
 ---Finds the problems that the last edit of a file caused.
----@param params claude-code.EditParams
----@return table? result of session_new_problems in src/editor/methods.ts
 function M.new_problems(params)
   local session, real = sessions.of(params), path.real(params.path)
   local file = session and session.files[real]
@@ -105,8 +93,6 @@ local function is_busy(edited)
 end
 
 ---Claude wants to stop: sums up problems in files that the session has edited; nil if it has edited no file.
----@param params claude-code.SessionParams|{ prompt?: string }
----@return table? result of session_summary in src/editor/methods.ts
 function M.summary(params)
   local session = sessions.of(params)
   if not session or next(session.files) == nil then
@@ -140,7 +126,6 @@ function M.summary(params)
 end
 
 ---Claude may not stop yet.
----@param params claude-code.SessionParams|{ prompt?: string }
 function M.blocked(params)
   sources.on_hook(params, "working")
   local session = sessions.of(params)
@@ -150,8 +135,6 @@ function M.blocked(params)
 end
 
 ---Claude may stop; later edits belong to its next turn.
----@param params claude-code.SessionParams|{ waited?: boolean } `waited`: the hook has waited for language servers
----@return { unknown?: string } message if it has waited in vain
 function M.allowed(params)
   sources.on_hook(params, "done")
   local session = sessions.of(params)
@@ -159,8 +142,6 @@ function M.allowed(params)
   return unknown and { unknown = unknown } or vim.empty_dict()
 end
 
----@param params { session?: string, pid?: integer }
----@return claude-code.Problems in files that the session has edited; `unknown` lists missing reports
 function M.problems(params)
   local session = sessions.of_server(params.session, params.pid)
   local list, settled = {}, true

@@ -30,9 +30,6 @@ local M = {}
 ---@field unchecked? true a turn ended before language servers reported on the file
 ---@field late? true its problems were found after the turn
 
----@class claude-code.SessionParams : claude-code.HookParams
----@field installation string
-
 local sessions = {} ---@type table<string, claude-code.CheckedSession>
 ---Problems of files before another program last wrote to them, by real path.
 local before = {} ---@type table<string, claude-code.ProblemCounts>
@@ -67,9 +64,7 @@ function M.list()
   return list
 end
 
----Finds or adds the session of a hook.
----@param params claude-code.SessionParams
----@return claude-code.CheckedSession? session nil if it belongs to another installation
+---Finds or adds the session of a hook; nil if another installation reports on it.
 function M.of(params)
   local id = params.session
   local session = sessions[id]
@@ -92,7 +87,6 @@ function M.of(params)
   return session
 end
 
----@param params claude-code.SessionParams
 function M.finish(params)
   local session = sessions[params.session]
   if session and session.installation == params.installation then
