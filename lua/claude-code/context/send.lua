@@ -177,7 +177,7 @@ end
 
 --- Sends the worst problems, those of the files with the worst first, to the session that edited these.
 function M.problems()
-  local problems, n = require("claude-code.editor.turn_check.unchecked").problems()
+  local problems, n = require("claude-code.editor.turn_check").late_problems()
   if #problems == 0 then
     return notify.warn("nothing to send: Claude's last turn left no problem")
   end

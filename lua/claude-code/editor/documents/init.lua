@@ -230,11 +230,6 @@ function M.read(params)
   return lines.bytes(buf)
 end
 
----@return integer count of the current buffer's writes since it was loaded
-local function writes()
-  return api.nvim_eval("undotree().save_last")
-end
-
 ---@return string reason error of `:write` or of an autocommand, without our position in it
 local function reason(message)
   local text = tostring(message):gsub("\nstack traceback:.*", "")
@@ -255,9 +250,10 @@ local function write(buf)
   end, { buffer = buf })
   local written, problem = false, nil
   local ok, failure = pcall(api.nvim_buf_call, buf, function()
-    local before = writes()
+    local writes = "undotree().save_last" -- nvim_eval() does not copy the whole tree.
+    local before = api.nvim_eval(writes)
     local done, message = pcall(vim.cmd, "silent write")
-    written = done or writes() > before
+    written = done or api.nvim_eval(writes) > before
     problem = not done and reason(message) or nil
   end)
   vim.o.confirm = confirm

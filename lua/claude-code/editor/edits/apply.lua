@@ -94,14 +94,11 @@ local function edited(all, edits, encoding, renamed)
   return table.concat(parts) .. text:sub(at + 1)
 end
 
-local function is_text(text)
-  return not text:find("\0", 1, true) and not text:find("\r[^\n]") and not vim.endswith(text, "\r")
-end
-
 ---Edits the text, and keeps its BOM, its line ends, and a missing last line end.
 local function edit_text(file, edit, renamed)
   local name, text = path.title(file.path), lines.parse(file.after)
-  if not file_change.is_utf8(file.after) or not is_text(file.after) then
+  local has_return = file.after:find("\r[^\n]") or vim.endswith(file.after, "\r")
+  if has_return or file.after:find("\0", 1, true) or not file_change.is_utf8(file.after) then
     refuse("%s is not a text in UTF-8.", name)
   end
   local all = text.newline and vim.list_extend(text.lines, { "" }) or text.lines

@@ -30,10 +30,7 @@ function M.now()
 end
 
 ---Tests replace this, too.
----@return fun() cancel
-function M.after(ms, callback)
-  return require("claude-code.lib.timer").once(ms, callback)
-end
+M.after = require("claude-code.lib.timer").once
 
 local function is_pointer(typed)
   -- This byte begins special keys.

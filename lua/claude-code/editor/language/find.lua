@@ -110,12 +110,6 @@ function M.related(params)
   end)
 end
 
----@param kind integer SymbolKind (LSP 3.17)
-local function kind_name(kind)
-  local name = vim.lsp.protocol.SymbolKind[kind]
-  return type(name) == "string" and (name:gsub("(%l)(%u)", "%1 %2")):lower() or "symbol"
-end
-
 local function range_of(item)
   return item.range or (item.location or {}).range
 end
@@ -128,10 +122,10 @@ local function flatten(items, depth, list)
   end)
   for _, item in ipairs(items) do
     task.breathe() -- A generated file may declare tens of thousands.
-    local range = range_of(item)
+    local range, kind = range_of(item), vim.lsp.protocol.SymbolKind[item.kind] or "symbol"
     list[#list + 1] = {
       name = tostring(item.name),
-      kind = kind_name(item.kind),
+      kind = kind:gsub("(%l)(%u)", "%1 %2"):lower(),
       detail = type(item.detail) == "string" and item.detail ~= "" and item.detail or nil,
       depth = depth,
       first_line = range.start.line + 1,

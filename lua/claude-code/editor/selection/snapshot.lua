@@ -16,36 +16,34 @@ local function to_position(buf, at)
   return { line = at[1], character = columns.of_byte(lines.at(buf, at[1]), at[2], "utf-16") }
 end
 
-local function cursor_of(win)
-  local at = api.nvim_win_get_cursor(win)
-  return { at[1] - 1, at[2] }
+---@param span? claude-code.Span nil: only the cursor
+local function describe(win, mode, span)
+  local buf, cursor = api.nvim_win_get_buf(win), api.nvim_win_get_cursor(win)
+  local at = { cursor[1] - 1, cursor[2] }
+  span = span or { first = at, last = at, text = "" }
+  return {
+    buf = buf,
+    path = path.of_buffer(buf) or "",
+    mode = mode,
+    at = at,
+    text = span.text,
+    empty = span.text == "",
+    truncated = span.truncated,
+    start = to_position(buf, span.first),
+    ["end"] = to_position(buf, span.last),
+  }
 end
 
 ---@param win integer shows a file
 ---@return claude-code.Snapshot of the cursor, without a selection
 function M.of_cursor(win)
-  local buf, at = api.nvim_win_get_buf(win), cursor_of(win)
-  local start = to_position(buf, at)
-  local snapshot = { buf = buf, path = path.of_buffer(buf) or "", mode = "n", at = at }
-  snapshot.text, snapshot.empty, snapshot.start, snapshot["end"] = "", true, start, start
-  return snapshot
+  return describe(win, "n")
 end
 
 ---@param region claude-code.VisualRegion in the current window
 ---@return claude-code.Snapshot
 function M.of_region(region)
-  local span = visual.read(region)
-  return {
-    buf = region.buf,
-    path = path.of_buffer(region.buf) or "",
-    mode = region.mode,
-    at = cursor_of(0),
-    text = span.text,
-    empty = span.text == "",
-    truncated = span.truncated,
-    start = to_position(region.buf, span.first),
-    ["end"] = to_position(region.buf, span.last),
-  }
+  return describe(0, region.mode, visual.read(region))
 end
 
 ---@param a claude-code.Snapshot?

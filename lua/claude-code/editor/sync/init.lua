@@ -227,15 +227,14 @@ local function watch()
   end
 end
 
----Judges all buffers again.
-local function on_privacy()
+local function mark_all()
   vim.iter(api.nvim_list_bufs()):each(mark_buffer)
 end
 
 ---@return table delta full
 function M.start()
   M.stop()
-  require("claude-code.config").on_change("privacy", on_privacy)
+  require("claude-code.config").on_change("privacy", mark_all)
   known, private, reported, last = {}, {}, {}, { pending = "" }
   dirty = { buffers = {}, diagnostics = {}, folders = true }
   channel.on_detach(M.stop)
