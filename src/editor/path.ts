@@ -25,17 +25,11 @@ export function resolvePath(input: string, root: string | undefined): FilePath {
   return path as FilePath;
 }
 
-/** One of the paths that a file URI may mean, in the client's spelling and in normal form. */
-interface UriPath {
-  given: string;
-  path: FilePath;
-}
-
 /**
  * The paths that a file URI may mean, the likeliest first. Empty unless it is a file URI of this machine. Throws
  * Failure if one of them cannot be a file.
  */
-export function resolveUri(uri: string): UriPath[] {
+export function resolveUri(uri: string): { given: string; path: FilePath }[] {
   return pathsOfUri(uri).map((given) => ({ given, path: resolvePath(given, undefined) }));
 }
 

@@ -40,7 +40,6 @@ export function createIdeServer(
   const diffs = new Diffs(editor, log);
   const rejections = new Rejections(editor, diffs, log);
   const notifications = new Notifications(editor, log);
-  const changed = () => onClientsChanged(server.clients);
   const server = new McpServer(
     {
       info: { name: NAME, version: VERSION },
@@ -61,8 +60,7 @@ export function createIdeServer(
       methods: createMethods(editor),
     },
     {
-      onConnect: changed,
-      onIdentify: changed,
+      onChange: () => onClientsChanged(server.clients),
       onInitialized: (client) => notifications.initialized(client),
       onIdeConnected: (client) => notifications.ideConnected(client),
       onToolsListed: (client) => notifications.toolsListed(client),
@@ -71,7 +69,6 @@ export function createIdeServer(
         notifications.gone(client);
         rejections.gone(client);
         void diffs.closeOf(client.id);
-        changed();
       },
       onFault: (error, method) =>
         log.error(`${method} failed: ${describe(error)}`, `${method} failed`),

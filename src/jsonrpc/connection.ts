@@ -82,7 +82,11 @@ export class Connection {
         respond(failure(message.id, message.error));
         return "answered";
       case "notification":
-        this.#notify(message.method, message.params);
+        try {
+          this.handler.notification(message.method, message.params);
+        } catch (error) {
+          this.onFault?.(error, message.method);
+        }
         return "silent";
       case "response":
         // We never send requests.
@@ -120,14 +124,6 @@ export class Connection {
       result.then((value) => finish(() => success(id, value)), fail);
     } catch (error) {
       fail(error);
-    }
-  }
-
-  #notify(method: string, params: unknown): void {
-    try {
-      this.handler.notification(method, params);
-    } catch (error) {
-      this.onFault?.(error, method);
     }
   }
 

@@ -14,7 +14,8 @@ export function rawUri(path: string, windows = WINDOWS): string {
 
 /** Percent-encoded, as RFC 3986 requires. */
 export function fileUri(path: string, windows = WINDOWS): string {
-  return SCHEME + slashes(path, windows).split("/").map(encodeSegment).join("/");
+  const encoded = encodeURIComponent(slashes(path, windows).toWellFormed());
+  return SCHEME + encoded.replaceAll("%2F", "/").replaceAll("%3A", ":");
 }
 
 /**
@@ -35,8 +36,4 @@ function slashes(path: string, windows: boolean): string {
   if (!windows) return path;
   const forward = path.replaceAll("\\", "/");
   return forward.startsWith("/") ? forward : `/${forward}`;
-}
-
-function encodeSegment(segment: string): string {
-  return encodeURIComponent(segment.toWellFormed()).replaceAll("%3A", ":");
 }

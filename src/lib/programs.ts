@@ -9,10 +9,10 @@ export type Lookup = { path: string } | { path: undefined; why: string };
  */
 export function onPath(name: string, env: Environment = process.env): Lookup {
   let why = `\`${name}\` is not on $PATH`;
+  // On Windows, npm installs the CLI as claude.cmd.
+  const files = process.platform === "win32" ? [`${name}.exe`, `${name}.cmd`] : [name];
   for (const folder of (env.PATH ?? "").split(delimiter)) {
-    const path = fileNames(name)
-      .map((file) => join(folder, file))
-      .find(isExecutable);
+    const path = files.map((file) => join(folder, file)).find(isExecutable);
     if (path && isAbsolute(folder)) return { path };
     if (path) {
       const entry = folder === "" ? "empty entry" : `relative entry \`${folder}\``;
@@ -31,9 +31,4 @@ export function onPath(name: string, env: Environment = process.env): Lookup {
 export function absoluteEntries(path: string | undefined): string | undefined {
   const folders = (path ?? "").split(delimiter).filter((folder) => isAbsolute(folder));
   return folders.join(delimiter) || undefined;
-}
-
-/** On Windows, npm installs the CLI as claude.cmd. */
-function fileNames(name: string): string[] {
-  return process.platform === "win32" ? [`${name}.exe`, `${name}.cmd`] : [name];
 }

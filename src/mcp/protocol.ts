@@ -9,13 +9,8 @@ export function negotiateVersion(requested: string): ProtocolVersion {
   return known ?? (PROTOCOL_VERSIONS.at(-1) as ProtocolVersion);
 }
 
-interface TextContent {
-  type: "text";
-  text: string;
-}
-
 export interface ToolResult {
-  content: TextContent[];
+  content: { type: "text"; text: string }[];
   isError?: boolean;
   _meta?: Record<string, unknown>;
 }

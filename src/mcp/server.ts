@@ -42,10 +42,11 @@ export class McpServer {
       this.#peers.delete(peer);
       // The listener ends all requests that wait for the user, before `dispose` aborts each call.
       this.events.onDisconnect?.(peer.client);
+      this.events.onChange?.();
       peer.dispose();
     };
     this.#peers.add(peer);
-    this.events.onConnect?.(peer.client);
+    this.events.onChange?.();
   }
 }
 
@@ -133,7 +134,7 @@ class ConnectedClient implements Handler {
       case "ide_connected": {
         const connected = v.safeParse(IdeConnectedParams, params ?? {});
         if (connected.success) this.client.pid = connected.output.pid;
-        this.events.onIdentify?.(this.client);
+        this.events.onChange?.();
         this.events.onIdeConnected?.(this.client);
       }
     }
@@ -142,7 +143,7 @@ class ConnectedClient implements Handler {
   #initialize(params: unknown): unknown {
     const { protocolVersion, clientInfo } = validate(InitializeParams, params, "initialize");
     this.client.info = clientInfo;
-    this.events.onIdentify?.(this.client);
+    this.events.onChange?.();
     return {
       protocolVersion: negotiateVersion(protocolVersion),
       capabilities: {
@@ -196,10 +197,8 @@ interface ServerDefinition {
 }
 
 interface ServerEvents {
-  /** A client has connected. Its name is not known yet. */
-  onConnect?(client: Client): void;
-  /** `initialize` or `ide_connected` has identified the client. */
-  onIdentify?(client: Client): void;
+  /** A client has connected, been identified by `initialize` or `ide_connected`, or disconnected. */
+  onChange?(): void;
   onDisconnect?(client: Client): void;
   /** The client has sent `notifications/initialized`, and takes notifications now. */
   onInitialized?(client: Client): void;

@@ -15,12 +15,21 @@ const Typed = v.object({ folder: v.string(), word: v.string() });
 
 /** Answers Neovim's requests `prompt/…` for completion in a prompt. */
 export class PromptEndpoint {
-  readonly #files = new MentionedFiles();
+  readonly #listings = new Map<string, Listing>();
 
   readonly requests = {
-    files: takes(Typed, ({ folder, word }) => this.#files.find(folder, word)),
+    files: takes(Typed, ({ folder, word }) => filesFor(this.#listing(folder), word)),
     commands: takes(Typed, ({ folder, word }) => commandsFor(folder, word)),
   };
+
+  #listing(folder: string): Listing {
+    const last = this.#listings.get(folder);
+    if (last && Date.now() - last.at < LISTED_MS) return last;
+    const project = last?.project ?? new ProjectFiles(folder);
+    const listing = { project, files: project.list(), at: Date.now() };
+    this.#listings.set(folder, listing);
+    return listing;
+  }
 }
 
 /** The CLI's commands (2.1.330) that users type into a prompt. */
@@ -44,7 +53,8 @@ function commandsFor(folder: string, typed: string): PromptItem[] {
   const places = [folder, gitTop(folder) ?? folder].map((one) => join(one, ".claude"));
   const items = new Map<string, string>();
   for (const place of [...new Set([...places, claudeFolder()])]) {
-    for (const { name, path } of [...skillsIn(place), ...commandsIn(join(place, "commands"))]) {
+    const [skills, commands] = [join(place, "skills"), join(place, "commands")];
+    for (const { name, path } of [...skillsIn(skills), ...commandsIn(commands)]) {
       if (!items.has(name) && isPlain(name)) items.set(name, path);
     }
   }
@@ -61,8 +71,7 @@ interface Named {
   path: string;
 }
 
-function skillsIn(place: string): Named[] {
-  const folder = join(place, "skills");
+function skillsIn(folder: string): Named[] {
   const entries = entriesOf(folder).slice(0, MAX_ENTRIES);
   return entries.map(({ name }) => ({ name, path: join(folder, name, "SKILL.md") }));
 }
@@ -109,41 +118,25 @@ interface Listing {
   at: number;
 }
 
-/** Finds files of the project around a folder by their names in a prompt: `src/a.ts`. Leaves out private files. */
-class MentionedFiles {
-  readonly #listings = new Map<string, Listing>();
-
-  /** The files that match the typed word, the best first. */
-  async find(folder: string, typed: string): Promise<PromptItem[]> {
-    const { project, files: listed } = this.#listing(folder);
-    const files = await listed;
-    if (!files) return [{ text: typed, detail: "this project has too many files" }];
-    const wanted = typed.toLowerCase();
-    const found: { path: string; name: string; rank: number }[] = [];
-    for (const path of files) {
-      const name = project.nameOf(path);
-      // The CLI (2.1.330) reads a name in quotes, but not a name that contains a quote.
-      const isNamed = isPlain(name) && !name.includes('"');
-      const rank = isNamed ? rankOf(name.toLowerCase(), wanted) : undefined;
-      if (rank !== undefined) found.push({ path, name, rank });
-    }
-    found.sort((a, b) => a.rank - b.rank || a.name.length - b.name.length);
-    const privacy = new Privacy();
-    return found
-      .slice(0, MAX_LOOKS)
-      .filter(({ path }) => !privacy.isPrivate(path))
-      .slice(0, MAX_ITEMS)
-      .map(({ name }) => ({ text: name }));
-  }
-
-  #listing(folder: string): Listing {
-    const last = this.#listings.get(folder);
-    if (last && Date.now() - last.at < LISTED_MS) return last;
-    const project = last?.project ?? new ProjectFiles(folder);
-    const listing = { project, files: project.list(), at: Date.now() };
-    this.#listings.set(folder, listing);
-    return listing;
-  }
+/** The files of the project that match the typed word, the best first: `src/a.ts`. Leaves out private files. */
+async function filesFor({ project, files: listed }: Listing, typed: string): Promise<PromptItem[]> {
+  const files = await listed;
+  if (!files) return [{ text: typed, detail: "this project has too many files" }];
+  const wanted = typed.toLowerCase();
+  const found = files.flatMap((path) => {
+    const name = project.nameOf(path);
+    // The CLI (2.1.330) reads a name in quotes, but not a name that contains a quote.
+    const isNamed = isPlain(name) && !name.includes('"');
+    const rank = isNamed ? rankOf(name.toLowerCase(), wanted) : undefined;
+    return rank === undefined ? [] : [{ path, name, rank }];
+  });
+  found.sort((a, b) => a.rank - b.rank || a.name.length - b.name.length);
+  const privacy = new Privacy();
+  return found
+    .slice(0, MAX_LOOKS)
+    .filter(({ path }) => !privacy.isPrivate(path))
+    .slice(0, MAX_ITEMS)
+    .map(({ name }) => ({ text: name }));
 }
 
 /** Lower is better. Undefined if the name does not contain the letters in this order. */

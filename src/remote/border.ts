@@ -174,9 +174,7 @@ function paramsOf(given: unknown): JsonObject {
 /** The client receives this if the rules cannot convert an answer. */
 const UNREADABLE = new RpcError(ErrorCode.InternalError, "The answer cannot be passed on");
 
-/* Rules that both of our servers share. */
-
-export const initialize: RequestRule = {
+const initialize: RequestRule = {
   params({ protocolVersion, clientInfo }, crossing) {
     const info = isObject(clientInfo) ? clientInfo : {};
     crossing.isClaudeCode = isClaudeCode({ info: { name: String(info.name), version: "" } });
@@ -185,11 +183,13 @@ export const initialize: RequestRule = {
   result: (result) => result,
 };
 
-export const ping: RequestRule = { params: () => ({}), result: () => ({}) };
-
-export const handshake: Readonly<Record<string, NotificationRule>> = {
-  "notifications/initialized": () => ({}),
-  "notifications/cancelled": ({ requestId }) => ({ requestId }),
+/** The rules that both of our servers share. */
+export const SHARED_RULES: Omit<Rules, "notifications"> = {
+  requests: { initialize, ping: { params: () => ({}), result: () => ({}) } },
+  reports: {
+    "notifications/initialized": () => ({}),
+    "notifications/cancelled": ({ requestId }) => ({ requestId }),
+  },
 };
 
 /** The kind of a tool's argument, or its conversion. A "project" path may be relative to the project's top. */

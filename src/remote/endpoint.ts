@@ -128,10 +128,7 @@ function mapOf(name: string, mappings: readonly Mapping[]): PathMap {
  * The shared folders: those that the user has mapped, or else the one that a devcontainer.json in or above `folder`
  * names, up to the top of its repository, or else `folder` itself, with the same path on both sides.
  */
-export function mappingsOf(
-  folder: string,
-  given: Readonly<Record<string, string>> = {},
-): Mapping[] {
+export function mappingsOf(folder: string, given: Record<string, string> = {}): Mapping[] {
   const mapped = Object.entries(given);
   const withHome = (path: string) => path.replace(/^~(?=\/|$)/, homedir());
   if (mapped.length > 0) return mapped.map(([remote, host]) => ({ remote, host: withHome(host) }));

@@ -6,15 +6,7 @@ import { attempt } from "../lib/errors";
 import { isDeep, isObject, type JsonObject, parseJson } from "../lib/json";
 import { type Environment, SHARED_FOLDERS } from "../lib/paths";
 import { StdioTransport } from "../transport/stdio";
-import {
-  Border,
-  handshake,
-  initialize,
-  ping,
-  type Rules,
-  type ToolRule,
-  toolRequests,
-} from "./border";
+import { Border, type Rules, SHARED_RULES, type ToolRule, toolRequests } from "./border";
 import type { Channel } from "./channels";
 import type { Crossing, Remote } from "./remote";
 import { LIMITS } from "./wire";
@@ -250,10 +242,9 @@ const TOOLS = [
 
 const RULES: Rules = {
   requests: {
+    ...SHARED_RULES.requests,
     ...toolRequests(Object.fromEntries(TOOLS.map((name) => [name, { input: INPUT, output }]))),
-    initialize,
-    ping,
   },
-  reports: handshake,
+  reports: SHARED_RULES.reports,
   notifications: {},
 };

@@ -3,12 +3,10 @@ import type { Transport } from "../jsonrpc/message";
 import type { JsonObject } from "../lib/json";
 import {
   Border,
-  handshake,
-  initialize,
   type NotificationRule,
-  ping,
   type RequestRule,
   type Rules,
+  SHARED_RULES,
   type ToolRule,
   toolRequests,
 } from "./border";
@@ -116,11 +114,9 @@ const resourceText: RequestRule = {
   params: ({ uri }, crossing) => ({ uri: uri === REASON ? uri : crossing.uriToHost(uri) }),
   result({ contents }, { uri }, crossing) {
     const [{ uri: found, mimeType, text }] = contents as [JsonObject];
-    if (uri === REASON) {
-      return {
-        contents: [{ uri, mimeType, text: crossing.remote.map.textToRemote(String(text)) }],
-      };
-    }
+    const { map } = crossing.remote;
+    if (uri === REASON)
+      return { contents: [{ uri, mimeType, text: map.textToRemote(String(text)) }] };
     // The file may have been replaced by a symlink in the meantime.
     if (crossing.uriToRemote(found) === undefined) throw refusal("The file is not shared any more");
     return { contents: [{ uri, mimeType, text }] };
@@ -142,15 +138,14 @@ const selectionChanged: NotificationRule = (params, crossing) => {
 
 const RULES: Rules = {
   requests: {
+    ...SHARED_RULES.requests,
     ...toolRequests(TOOLS),
-    initialize,
-    ping,
     "resources/list": resourceList,
     "resources/templates/list": { params: () => ({}), result: (result) => result },
     "resources/read": resourceText,
   },
   reports: {
-    ...handshake,
+    ...SHARED_RULES.reports,
     // The client's process id is not valid on this machine.
     ide_connected: () => ({}),
   },
@@ -170,10 +165,8 @@ const RULES: Rules = {
 };
 
 function withError(answer: JsonObject, { remote }: Crossing): string {
-  return JSON.stringify({
-    success: false,
-    message: remote.map.errorToRemote(String(answer.message)),
-  });
+  const message = remote.map.errorToRemote(String(answer.message));
+  return JSON.stringify({ success: false, message });
 }
 
 function withUri<T extends JsonObject>(one: T, crossing: Crossing): T[] {

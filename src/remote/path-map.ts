@@ -29,10 +29,8 @@ interface Pair {
   readonly host: Place;
   /** The folder's real path when the map was made. If a symlink replaces the folder later, it is not followed. */
   readonly real: Place;
-  readonly folds: boolean;
+  readonly folding: Folding;
 }
-
-type Side = "remote" | "host" | "real";
 
 /**
  * Translates paths in the folders that a remote and this machine share. A path outside of them, by its name or through
@@ -57,7 +55,7 @@ export class PathMap {
         remote: named(remote, style),
         host: named(host, disk.style),
         real: named(disk.real(host), disk.style),
-        folds: disk.folds(host),
+        folding: disk.folds(host) ? "case" : "none",
       };
     });
     // If a shared folder contains another one, the remote can replace the inner one with a symlink.
@@ -117,11 +115,8 @@ export class PathMap {
     if (typeof value === "string") return this.textToRemote(value);
     if (Array.isArray(value)) return value.map((one) => this.dataToRemote(one));
     if (!isObject(value)) return value;
-    const entries = Object.entries(value).map(([key, one]) => [
-      this.textToRemote(key),
-      this.dataToRemote(one),
-    ]);
-    return Object.fromEntries(entries);
+    const entries = Object.entries(value);
+    return Object.fromEntries(entries.map((entry) => entry.map((one) => this.dataToRemote(one))));
   }
 
   /** The same for an error. Cuts it before the first path that the remote must not learn of. */
@@ -151,16 +146,12 @@ export class PathMap {
   }
 
   /** The pair with the longest folder on this side, and then the longest one in the remote. */
-  #longest(side: Side, place: Place): Pair | undefined {
+  #longest(side: "remote" | "host" | "real", place: Place): Pair | undefined {
+    const there = this.style === "win32" ? "case" : "composition";
     const rank = (pair: Pair) => pair[side].names.length * 10_000 + pair.remote.names.length;
     return this.#pairs
-      .filter((pair) => isWithin(place, pair[side], this.#folding(side, pair)))
+      .filter((pair) => isWithin(place, pair[side], side === "remote" ? there : pair.folding))
       .sort((a, b) => rank(b) - rank(a))[0];
-  }
-
-  #folding(side: Side, { folds }: Pair): Folding {
-    if (side === "remote") return this.style === "win32" ? "case" : "composition";
-    return folds ? "case" : "none";
   }
 
   #realInside(host: string): string | undefined {

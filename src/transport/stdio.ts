@@ -23,16 +23,15 @@ export class StdioTransport implements Transport {
   }
 
   send(text: string): void {
-    this.#write(`${text}\n`).catch(this.#end);
+    const write = async () => {
+      await this.output.write(`${text}\n`);
+      await this.output.flush();
+    };
+    write().catch(this.#end);
   }
 
   close(): void {
     this.onClose();
-  }
-
-  async #write(line: string): Promise<void> {
-    await this.output.write(line);
-    await this.output.flush();
   }
 
   async #read(input: ReadableStream<Uint8Array>): Promise<void> {

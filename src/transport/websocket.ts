@@ -38,9 +38,7 @@ interface Admission {
   onRefuse?(reason: string): void;
 }
 
-interface SocketData {
-  transport: Transport | undefined;
-}
+type SocketData = { transport: Transport | undefined };
 
 /** Listens on 127.0.0.1:`port`. Refuses all clients until admit(). Throws if the port is taken (`code` EADDRINUSE). */
 export class WebSocketListener {
@@ -112,7 +110,9 @@ export class WebSocketListener {
     const { headers } = request;
     // Every web page sends Origin, and Claude Code never does (CVE-2025-52882).
     if (headers.has("origin")) return forbidden("an Origin header, so a web page");
-    if (!this.#isOwn(headers.get("host"))) return forbidden("a Host header of another host");
+    const hosts = [HOST, "localhost"].map((name) => `${name}:${this.port}`);
+    if (!hosts.includes(headers.get("host")?.toLowerCase() ?? ""))
+      return forbidden("a Host header of another host");
     if (!isSame(headers.get(TOKEN_HEADER) ?? "", this.#admission?.token)) {
       return { status: 401, text: "Unauthorized", reason: "a missing or wrong token" };
     }
@@ -120,10 +120,6 @@ export class WebSocketListener {
       return { status: 503, text: "Too many connections", reason: "too many connections" };
     }
     return undefined;
-  }
-
-  #isOwn(host: string | null): boolean {
-    return [HOST, "localhost"].some((name) => host?.toLowerCase() === `${name}:${this.port}`);
   }
 
   #opened(socket: ServerWebSocket<SocketData>): void {
