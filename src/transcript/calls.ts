@@ -1,40 +1,42 @@
 import { isAbsolute, relative, resolve } from "node:path";
+import { type JsonObject, own } from "../lib/json";
 import { beginning } from "../lib/visible";
 import type { ToolCall } from "./entries";
 
 /** Characters; no path is longer. */
 const MAX_TEXT = 4_096;
-const MOST = 2 ** 31 - 1;
+/** The last line that Neovim can address. */
+const MAX_LINE = 2 ** 31 - 1;
 
 /** The subject of a tool call. */
 export interface Call {
-  /** Claude's action: "Read", "Grep", "Bash". */
+  /** The tool: "Read", "Grep", "Bash". */
   name: string;
-  /** Text behind the name: a path with lines, a command, a pattern; it may have line ends. */
+  /** Follows the name: a path with lines, a command or a pattern. It may contain line ends. */
   subject: string;
-  /** Absolute; a file, or the folder that is searched. */
+  /** Absolute: the file, or the folder that Claude searches. */
   path?: string;
-  /** 1-based lines of it, the last one included. */
+  /** 1-based lines of the file, the last one included. */
   first?: number;
   last?: number;
   /** How the trail lists the call; the trail omits calls without it. */
   act?: "read" | "searched" | "edited";
 }
 
-type Describe = (input: Record<string, unknown>, folder: string) => Omit<Call, "name">;
+type Described = Omit<Call, "name">;
 
-const TOOLS: Record<string, Describe> = {
+const TOOLS: Record<string, (input: JsonObject, folder: string) => Described> = {
   Read: (input, folder) => {
     const [first, count] = [input.offset, input.limit].map(lineNumber);
     const last = count === undefined ? undefined : lineNumber((first ?? 1) + count - 1);
     const lines = first === undefined && last === undefined ? {} : { first: first ?? 1 };
-    return ofFile(input.file_path, folder, { ...lines, ...(last && { last }), act: "read" });
+    return fileCall(input.file_path, folder, { ...lines, ...(last && { last }), act: "read" });
   },
-  Edit: (input, folder) => ofFile(input.file_path, folder, { act: "edited" }),
-  Write: (input, folder) => ofFile(input.file_path, folder, { act: "edited" }),
-  NotebookEdit: (input, folder) => ofFile(input.notebook_path, folder, { act: "edited" }),
-  Grep: (input, folder) => search(input, folder),
-  Glob: (input, folder) => search(input, folder),
+  Edit: (input, folder) => fileCall(input.file_path, folder, { act: "edited" }),
+  Write: (input, folder) => fileCall(input.file_path, folder, { act: "edited" }),
+  NotebookEdit: (input, folder) => fileCall(input.notebook_path, folder, { act: "edited" }),
+  Grep: searchCall,
+  Glob: searchCall,
   Bash: ({ command }) => ({ subject: text(command) }),
   Agent: ({ description }) => ({ subject: text(description) }),
   WebFetch: ({ url }) => ({ subject: text(url) }),
@@ -45,7 +47,7 @@ const TOOLS: Record<string, Describe> = {
 
 const MCP = /^mcp__(.+?)__(.+)$/s;
 
-/** Leaves `path` out if it names no file of this machine. */
+/** The call's `path` is missing if it names no file on this machine. */
 export function callOf(tool: ToolCall): Call {
   const call = describedCall(tool);
   if (!tool.toHost || call.path === undefined) return call;
@@ -54,21 +56,17 @@ export function callOf(tool: ToolCall): Call {
 }
 
 function describedCall({ name, input, folder = "/" }: ToolCall): Call {
-  const describe = Object.hasOwn(TOOLS, name) ? TOOLS[name] : undefined;
+  const describe = own(TOOLS, name);
   if (describe) return { name, ...describe(input, folder) };
   const [, server, tool] = MCP.exec(name) ?? [];
   const shown = server === undefined ? name : `${server}: ${tool}`;
   const keys = ["path", "file_path", "filePath", "file"];
   const path = keys.map((key) => text(input[key])).find(Boolean);
-  if (path !== undefined) return { name: shown, ...ofFile(path, folder, {}) };
+  if (path !== undefined) return { name: shown, ...fileCall(path, folder, {}) };
   return { name: shown, subject: text(Object.values(input).find(isText)) };
 }
 
-function ofFile(
-  given: unknown,
-  folder: string,
-  rest: Pick<Call, "first" | "last" | "act">,
-): Omit<Call, "name"> {
+function fileCall(given: unknown, folder: string, rest: Partial<Described>): Described {
   const path = text(given);
   if (path === "") return { subject: "" };
   const { first, last } = rest;
@@ -76,21 +74,22 @@ function ofFile(
   return { subject: shortPath(path, folder) + lines, path: resolve(folder, path), ...rest };
 }
 
-function search(input: Record<string, unknown>, folder: string): Omit<Call, "name"> {
+function searchCall(input: JsonObject, folder: string): Described {
   const [pattern, path] = [text(input.pattern), text(input.path)];
   const place = path === "" ? "" : ` in ${shortPath(path, folder)}`;
   return { subject: pattern + place, path: resolve(folder, path), act: "searched" };
 }
 
-/** Relative to Claude's folder if it lies below it. */
+/** Relative to Claude's folder if the path lies below that folder. */
 function shortPath(path: string, folder: string): string {
   const short = isAbsolute(path) ? relative(folder, path) : path;
   return short === "" || short.startsWith("..") ? path : short;
 }
 
-/** A line number from 1, as far as Neovim counts; undefined for any other number. */
+/** A valid line number, capped at MAX_LINE; undefined for any other value. */
 export function lineNumber(value: unknown): number | undefined {
-  return Number.isInteger(value) && Number(value) >= 1 ? Math.min(Number(value), MOST) : undefined;
+  const isLine = Number.isInteger(value) && Number(value) >= 1;
+  return isLine ? Math.min(Number(value), MAX_LINE) : undefined;
 }
 
 function text(value: unknown): string {

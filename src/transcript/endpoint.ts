@@ -10,15 +10,15 @@ import { takes } from "../lib/requests";
 import type { EndedCall } from "../review/unrecorded";
 import { type Item, itemsOf, type ToHost, type ToolCall, type ToolResult } from "./entries";
 import { type Line, TranscriptFile } from "./file";
-import { type Block, markdown, type Result, resultOf } from "./markdown";
+import { type Block, markdown, resultOf } from "./markdown";
 import { trailOf } from "./trail";
 import { WatchedTranscript } from "./watched";
 
-/** Groups writes of the CLI within this many ms into one update. */
+/** Groups the CLI's writes into one update. */
 const DEBOUNCE_MS = 15;
 
 const optional = v.optional(v.string());
-/** `remote`: the name of the one where its Claude runs. */
+/** `remote`: the name of the remote on which Claude runs. */
 const Session = v.object({ session: v.string(), agent: optional, remote: optional });
 const Watched = v.object({
   sessions: v.array(v.object({ id: v.string(), cwd: v.string() })),
@@ -30,32 +30,30 @@ const Trail = v.object({
 const Shown = v.object({ view: v.number() });
 const Named = v.object({ view: v.number(), name: v.string(), folder: optional });
 
-/** The file of a conversation; there may be none yet. */
+/** A conversation's file, which may not exist yet. */
 interface Conversation {
   readonly path: string;
   readonly toHost?: ToHost;
 }
 
 /**
- * Answers a Neovim's requests `transcript/…`, and reports what is added to the conversations that it shows. It reads
- * the CLI's own files and stores nothing of them.
+ * Answers Neovim's requests `transcript/…`, and reports additions to the conversations that it shows. Reads the CLI's
+ * files and stores nothing.
  */
 export class TranscriptEndpoint {
   readonly #views = new Map<number, View>();
-  /** By their sessions' ids. */
+  /** By session id. */
   readonly #watched = new Map<string, WatchedTranscript>();
   readonly #watch = new PathWatch(() => this.#soon());
-  readonly #reporting = new WeakSet<View>();
-  readonly #unreadable = new WeakSet<View>();
   #last = 0;
   #timer: Timer | undefined;
 
   constructor(
     private readonly editor: Pick<EditorPort, "call">,
     private readonly log: Log,
-    /** Copies the conversation of a Claude in a remote, as it is now. */
+    /** Copies a conversation from a remote. */
     private readonly copy?: (remote: string, session: string) => Promise<Conversation>,
-    /** A call has ended of a CLI that was started in `folder`, in a session that is watched. */
+    /** A call of a watched session has ended. `folder` is the folder in which its CLI was started. */
     private readonly onEnded?: (folder: string, call: EndedCall) => void,
   ) {}
 
@@ -77,7 +75,6 @@ export class TranscriptEndpoint {
     }),
   };
 
-  /** A number for the view, and its first part. */
   #open({ path, toHost }: Conversation) {
     const id = ++this.#last;
     const view = new View(path, toHost);
@@ -99,7 +96,7 @@ export class TranscriptEndpoint {
     throw new Failure(text);
   }
 
-  /** Replaces the sessions about which Neovim gets news. */
+  /** Replaces the watched sessions. */
   #watchAll(sessions: v.InferOutput<typeof Watched>["sessions"]): void {
     for (const id of this.#watched.keys()) {
       if (!sessions.some((session) => session.id === id)) this.#watched.delete(id);
@@ -122,54 +119,37 @@ export class TranscriptEndpoint {
 
   #follow(): void {
     const all = [...this.#views.values(), ...this.#watched.values()].map(({ path }) => path);
-    // Changes after this call are events; earlier ones were not, so look once more.
+    // Changes made before the watch began caused no event, so look once more.
     if (this.#watch.follow(all)) this.#soon();
   }
 
   #soon(): void {
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
-      // A folder that was missing may be there now.
+      // A folder that was missing may exist now.
       this.#follow();
       for (const [id, view] of this.#views) void this.#report(id, view);
-      for (const [session, one] of this.#watched) this.#sendNews(session, one);
+      for (const [session, transcript] of this.#watched) {
+        // The file may not exist.
+        const news = attempt(() => transcript.news());
+        if (news) void this.#send("transcript_news", { session, ...news });
+      }
     }, DEBOUNCE_MS);
   }
 
-  /** One part after the other: between them Neovim draws, and reads keys. */
+  /** Sends one part at a time, so that Neovim can draw and read keys between them. */
   async #report(id: number, view: View): Promise<void> {
-    if (this.#reporting.has(view)) return;
-    this.#reporting.add(view);
-    for (let next = this.#next(id, view); next; next = this.#next(id, view)) {
-      await this.#send({ view: id, ...next });
+    if (view.isReporting) return;
+    view.isReporting = true;
+    while (this.#views.has(id)) {
+      const update = view.updateOrProblem();
+      if (!update) break;
+      await this.#send("transcript_changed", { view: id, ...update });
     }
-    this.#reporting.delete(view);
+    view.isReporting = false;
   }
 
-  #next(id: number, view: View): object | undefined {
-    if (!this.#views.has(id)) return undefined;
-    try {
-      const update = view.update();
-      this.#unreadable.delete(view);
-      return update;
-    } catch (error) {
-      // Reports it once, until the file can be read again.
-      if (this.#unreadable.has(view)) return undefined;
-      this.#unreadable.add(view);
-      return { problem: `${view.path} cannot be read: ${message(error)}` };
-    }
-  }
-
-  #sendNews(session: string, transcript: WatchedTranscript): void {
-    // It may not be there yet, or not any more.
-    const news = attempt(() => transcript.news());
-    if (news) void this.#send({ session, ...news }, "transcript_news");
-  }
-
-  async #send(
-    update: object,
-    method: "transcript_changed" | "transcript_news" = "transcript_changed",
-  ): Promise<void> {
+  async #send(method: "transcript_changed" | "transcript_news", update: object): Promise<void> {
     await this.editor
       .call(method, update)
       .catch((error) => this.log.warn(`A part of a conversation was not shown: ${message(error)}`));
@@ -191,34 +171,25 @@ function readable<T>(path: string, read: () => T): T {
   }
 }
 
-/** The path to which the CLI will write it. */
+/** The path to which the CLI will write the conversation. */
 function expectedPath(session: string, cwd: string): string {
   return join(conversationsFolder(), conversationsOf(cwd), `${session.replaceAll("/", "-")}.jsonl`);
 }
 
-/** A conversation may have many MB; it is shown in parts of this size, the last one first. */
+/** A conversation may have many MB. We show it in parts of this size, the last part first. */
 const PART_BYTES = 64 * 1024;
-
-/** The changes of a conversation since the last look. */
-interface Update {
-  /** The update replaces all that was shown before: see TranscriptFile. */
-  restarted?: true;
-  /** Follows at the end. */
-  block: Block;
-  /** Results of calls that were shown without one. */
-  results: { call: string; block: Block; about: Result["about"] }[];
-}
 
 /** A conversation on screen: its last part first, then new lines, and earlier parts on request. */
 export class View {
+  isReporting = false;
+  #isUnreadable = false;
   readonly #file: TranscriptFile;
-  /** Results of calls that are further up. */
+  /** Results of calls that earlier parts contain. */
   readonly #results = new Map<string, ToolResult>();
-  /** Calls whose results have yet to come. */
+  /** Calls without a result yet. */
   readonly #open = new Map<string, ToolCall>();
   readonly #items = (line: Line) => itemsOf(line, this.toHost);
 
-  /** `toHost`: where Claude runs elsewhere. */
   constructor(
     readonly path: string,
     readonly toHost?: ToHost,
@@ -226,10 +197,18 @@ export class View {
     this.#file = new TranscriptFile(path);
   }
 
-  /** The lines that were added; undefined if there are none. Throws if the file cannot be read. */
-  update(): Update | undefined {
+  /**
+   * Returns what was added at the end, and the `results` of calls that were shown without one; undefined if nothing was
+   * added. If `restarted`, the update replaces everything shown. Throws if the file cannot be read.
+   */
+  update() {
     const { lines, restarted } = this.#file.appended();
-    if (restarted) return { restarted, block: this.#begin(lines), results: [] };
+    if (restarted) {
+      this.#results.clear();
+      this.#open.clear();
+      const items = [...this.#file.earlier(PART_BYTES), ...lines].flatMap(this.#items);
+      return { restarted, block: this.#shown(items), results: [] };
+    }
     if (lines.length === 0) return undefined;
     const items = lines.flatMap(this.#items);
     const results = items.flatMap((item) => (item.kind === "result" ? this.#late(item) : []));
@@ -238,19 +217,26 @@ export class View {
     return { block: this.#shown(left), results };
   }
 
-  #begin(lines: readonly Line[]): Block {
-    this.#results.clear();
-    this.#open.clear();
-    return this.#shown([...this.#file.earlier(PART_BYTES), ...lines].flatMap(this.#items));
+  /** Like `update`, but returns a problem, once, while the file cannot be read. */
+  updateOrProblem(): object | undefined {
+    try {
+      const update = this.update();
+      this.#isUnreadable = false;
+      return update;
+    } catch (error) {
+      if (this.#isUnreadable) return undefined;
+      this.#isUnreadable = true;
+      return { problem: `${this.path} cannot be read: ${message(error)}` };
+    }
   }
 
-  #late(result: ToolResult): Update["results"] {
+  #late(result: ToolResult) {
     const call = this.#open.get(result.id);
     this.#open.delete(result.id);
     return call ? [{ call: call.id, ...resultOf(call, result) }] : [];
   }
 
-  /** The part before the first one shown; undefined at the start of the conversation. */
+  /** The part before the first part shown; undefined at the start of the conversation. */
   earlier(): Block | undefined {
     while (!this.#file.isWhole) {
       const block = this.#shown(this.#file.earlier(PART_BYTES).flatMap(this.#items));
@@ -259,7 +245,7 @@ export class View {
     return undefined;
   }
 
-  /** Keeps results whose calls lie further up until `earlier` reads those. */
+  /** Keeps results of earlier calls until `earlier` reads those calls. */
   #shown(items: readonly Item[]): Block {
     for (const item of items) if (item.kind === "result") this.#results.set(item.id, item);
     const block = markdown(items, this.#results);

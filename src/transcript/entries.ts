@@ -3,15 +3,18 @@ import { isObject, type JsonObject, shownJson } from "../lib/json";
 import { cutText } from "../lib/visible";
 import type { Line } from "./file";
 
-/** The file of this machine that a path of another one means, if it is shared. A relative one is from `folder`, of here. */
+/**
+ * Translates a remote's path to the file on this machine, if the file is shared. `folder` is a folder on this machine,
+ * to which a relative path belongs.
+ */
 export type ToHost = (path: string, folder?: string) => string | undefined;
 
-/** Characters of text that is shown unchanged. */
+/** In characters, of text that we show unchanged. */
 const MAX_RAW = 8 * 1024;
 
 /**
- * The entries of a conversation's file, one per line (measured with 2.1.330; the CLI documents no format). Anything
- * unexpected is shown as it is.
+ * A part of an entry; a conversation's file has one entry per line (measured with 2.1.330; the CLI documents no
+ * format). We show unexpected entries unchanged.
  */
 export type Item =
   | { kind: "prompt"; text: string; at: number | undefined }
@@ -19,9 +22,9 @@ export type Item =
   | { kind: "thinking"; text: string }
   | ToolCall
   | ToolResult
-  /** Another event, in a line, perhaps with details. */
+  /** Another event: a line, perhaps with details. */
   | { kind: "note"; title: string; text: string }
-  /** From here on Claude is this one; its name says how large a context it has. */
+  /** Claude uses this model from here on. The name shows how large the context is. */
   | { kind: "model"; name: string }
   | { kind: "usage"; usage: Usage };
 
@@ -30,7 +33,7 @@ export interface ToolCall {
   id: string;
   name: string;
   input: JsonObject;
-  /** The folder in which Claude was then. */
+  /** Claude's working folder at that time. */
   folder: string | undefined;
   /** In ms since the epoch. */
   at: number | undefined;
@@ -44,7 +47,7 @@ export interface ToolResult {
   id: string;
   text: string;
   failed: boolean;
-  /** The `tool_response` of hooks. */
+  /** The same as the `tool_response` that hooks receive. */
   detail: JsonObject;
   /** In ms since the epoch. */
   at: number | undefined;
@@ -54,11 +57,11 @@ export interface ToolResult {
 
 interface Usage {
   model: string;
-  /** Tokens that the model had before it; the CLI counts those that it writes only with the next request. */
+  /** Tokens of the model's input. Its answer counts with the next request, as in the CLI. */
   tokens: number;
 }
 
-/** Entries about the CLI's own work, which say nothing to a reader. */
+/** Entries about the CLI's internals, which tell a reader nothing. */
 const SILENT = new Set([
   ...["mode", "permission-mode", "atis-latch", "tools-used", "last-prompt", "queue-operation"],
   ...["api-request", "api-request-blob", "api-request-shape", "cost-state"],
@@ -68,7 +71,7 @@ const SILENT = new Set([
 
 const SILENT_SYSTEM = new Set(["turn_duration", "stop_hook_summary", "init"]);
 
-/** The items of a line. A line that is not an entry becomes a note with its text; one bad entry hides no other. */
+/** Parses a line. A line that is not an entry becomes a note with its text, so one bad entry hides no other. */
 export function itemsOf(line: Line, toHost?: ToHost): Item[] {
   if (typeof line !== "string") {
     return [raw(`An entry of ${Math.round(line.skipped / 1e6)} MB is not shown`, "")];
@@ -94,7 +97,7 @@ function fromEntry(entry: JsonObject, line: string): Item[] {
   return [raw(`Entry "${type}"`, line)];
 }
 
-/** JSON can name half of a character, which has no UTF-8 form that Neovim could receive. */
+/** JSON can name half of a surrogate pair. It has no UTF-8 form, so Neovim could not receive it. */
 const HALF = /\\u[dD][89a-fA-F]/;
 
 function parsed(line: string): JsonObject | undefined {
@@ -130,14 +133,14 @@ const TOKENS = ["input_tokens", "cache_creation_input_tokens", "cache_read_input
 function usageOf(message: JsonObject): Usage | undefined {
   const usage = object(message.usage);
   const model = string(message.model);
-  // The CLI itself says this in Claude's name.
+  // The CLI writes such messages in Claude's name.
   if (!usage || model === undefined || model.startsWith("<")) return undefined;
   const counts = TOKENS.map((name) => usage[name]).filter((count) => typeof count === "number");
   const tokens = counts.reduce((sum, count) => sum + count, 0);
   return tokens > 0 && Number.isSafeInteger(tokens) ? { model, tokens } : undefined;
 }
 
-/** The prompt in an entry of the user's, a command as it was typed; undefined for what the CLI has put there. */
+/** The prompt that the user typed, or the command; undefined if the CLI wrote the entry. */
 export function promptIn(entry: JsonObject): string | undefined {
   if (entry.type !== "user" || entry.isMeta || entry.isSidechain) return undefined;
   const prompt = fromUser(entry).find((item) => item.kind === "prompt");
@@ -166,7 +169,7 @@ function fromUser(entry: JsonObject): Item[] {
   return [...items, ...saidBy(entry, text)];
 }
 
-/** Messages and events while Claude works follow the result of a call. */
+/** The CLI attaches messages and events to the result of a call while Claude works. */
 function fromAttachment(entry: JsonObject): Item[] {
   const { type, prompt, identity } = object(entry.attachment) ?? {};
   const name = type === "model" ? string(object(identity)?.modelId) : undefined;
@@ -175,7 +178,7 @@ function fromAttachment(entry: JsonObject): Item[] {
   return text.trim() === "" ? [] : saidBy(entry, text);
 }
 
-/** The CLI adds text between these tags. */
+/** The CLI puts its own text between these tags. */
 const COMMAND = /^<command-name>(.*?)<\/command-name>/s;
 const OUTPUT = /^<(?:local-command|bash)-(?:stdout|stderr)>/;
 const OUTPUT_TAGS = /(?:<\/?(?:local-command|bash)-(?:stdout|stderr)>)+/g;
@@ -204,7 +207,6 @@ function saidBy(entry: JsonObject, text: string): Item[] {
   return [{ kind: "prompt", text, at }];
 }
 
-/** The output of a command, if there is any. */
 function outputOf(output: string): Item[] {
   const text = output.replaceAll(OUTPUT_TAGS, "\n").replaceAll(COLOUR, "").trim();
   if (text === "") return [];
@@ -212,7 +214,7 @@ function outputOf(output: string): Item[] {
   return [{ kind: "note", title, text: rest }];
 }
 
-/** The content of a tag. A pattern would take quadratic time for many tags without an end. */
+/** The text inside a tag. A regular expression would take quadratic time for many unclosed tags. */
 function within(text: string, tag: string): string | undefined {
   const from = text.indexOf(`<${tag}>`);
   const to = text.indexOf(`</${tag}>`, from);
@@ -238,7 +240,7 @@ function raw(title: string, text: string): Item {
   return { kind: "note", title, text: cutText(text, MAX_RAW) };
 }
 
-/** The text of a content, whatever blocks it has. */
+/** The text of a message's content, whichever blocks it has. */
 function plain(content: unknown): string {
   if (typeof content === "string") return content;
   return blocks(content)

@@ -1,21 +1,21 @@
 import { fstatSync } from "node:fs";
 import { readRange, withRegular } from "../lib/read-regular";
 
-/** A line of the file, or the number of bytes of a line that is too long to read. */
+/** The text of a line, or the size in bytes of a line that is too long to read. */
 export type Line = string | { skipped: number };
 
-/** Bytes. Longer lines hold an image or a pasted file. */
+/** In bytes. Longer lines hold an image or a pasted file. */
 const MAX_LINE = 8 * 1024 * 1024;
 
 const BLOCK = 256 * 1024;
 const LINE_END = 10;
 
 /**
- * Reads the lines of a file that another program appends to: new lines as they arrive, and older ones backwards, a
- * part at a time. It holds a last line back until its line end arrives.
+ * Reads a file that another program appends to: new lines as they arrive, and older lines backwards, one part at a
+ * time. It holds back an unfinished last line until the line end arrives.
  */
 export class TranscriptFile {
-  /** The bytes read so far are those between `#begin` and `#end`; each is the start of a line. */
+  /** We have read the bytes from `#begin` to `#end`. Both offsets are starts of lines. */
   #begin = 0;
   #end = 0;
   #inode: number | undefined;
@@ -29,9 +29,9 @@ export class TranscriptFile {
   }
 
   /**
-   * The lines that were added since the last call. `restarted`: it is the first call, another file is there,
-   * or the file has become shorter, so that reading begins at the end. Throws the system's error, and an Error
-   * for what is not a regular file.
+   * Returns the lines added since the last call. `restarted` means that reading began at the end of the file: on the
+   * first call, or because the file was replaced or became shorter. Throws the system's error, and an Error if the
+   * path is not a regular file.
    */
   appended(): { lines: Line[]; restarted: boolean } {
     return withRegular(this.path, (file, size) => {
@@ -56,7 +56,7 @@ export class TranscriptFile {
     this.#begin = this.#end;
   }
 
-  /** Reads backwards: the lines in about `bytes` bytes before those already read, and at least one if there is any. */
+  /** Reads backwards: about `bytes` bytes of lines before those already read, and at least one line if any is left. */
   earlier(bytes: number): Line[] {
     return withRegular(this.path, (file) => {
       const end = this.#begin;
@@ -71,7 +71,7 @@ export class TranscriptFile {
   }
 }
 
-/** The start of the line in which an offset lies: behind the line end before it. */
+/** The start of the line that contains `offset`. */
 function lineStart(file: number, offset: number): number {
   for (let end = offset; end > 0; ) {
     const from = Math.max(0, end - BLOCK);
@@ -82,12 +82,12 @@ function lineStart(file: number, offset: number): number {
   return 0;
 }
 
-/** The line that has no end yet. */
+/** A line whose end has not arrived yet. */
 class Unfinished {
   #parts: Uint8Array[] = [];
   length = 0;
 
-  /** Adds bytes; returns the lines that end in them. */
+  /** Adds bytes and returns the lines that they complete. */
   add(bytes: Buffer): Line[] {
     const lines: Line[] = [];
     let start = 0;

@@ -4,10 +4,10 @@ import { beginning, counted, cutText, visible, visibleLine } from "../lib/visibl
 import { type Call, callOf, lineNumber } from "./calls";
 import type { Item, ToolCall, ToolResult } from "./entries";
 
-/** Lines of the buffer, what folds in them, and what the lines are about. */
+/** Lines for the buffer, with their folds and marks. */
 export interface Block {
   lines: string[];
-  /** A character for each line: ">" begins a fold, "1" is in it, "0" in none. */
+  /** One character per line: ">" begins a fold, "1" is inside a fold, "0" outside. */
   folds: string;
   marks: Mark[];
 }
@@ -15,27 +15,30 @@ export interface Block {
 interface Mark {
   /** Line of the block, from 0. */
   row: number;
-  /** A prompt: when it was sent, in ms since 1970. */
+  /** When the prompt was sent, in ms since the epoch. */
   prompt?: number;
+  /** The number of the prompt's lines. */
   rows?: number;
-  /** A call of a tool, by its id; its result may follow later. */
+  /** The id of a tool call, whose result may follow later. */
   call?: string;
   /** The outcome of a call, at the end of its line. */
   note?: string;
   failed?: boolean;
-  /** The place that the line is about: absolute, 1-based. */
+  /** The file that the line is about, absolute. */
   path?: string;
+  /** A line of that file, 1-based. */
   line?: number;
-  /** A subagent's conversation. */
+  /** The id of a subagent, which has a conversation of its own. */
   agent?: string;
 }
 
-/** Characters of a result, a note or an input. */
+/** Lines of a result, a note or an input. */
 const MAX_LINES = 1_000;
-/** Characters of a message. */
+/** Lines of a message. */
 const MAX_SAID = 2_000;
-/** Neovim draws longer ones slowly. */
+/** Neovim draws longer lines slowly. */
 const MAX_COLUMNS = 2_000;
+/** In characters. */
 const MAX_TEXT = 256 * 1024;
 const MAX_TITLE = 200;
 
@@ -44,7 +47,6 @@ const FOLDED = "▸";
 class Builder {
   readonly block: Block = { lines: [], folds: "", marks: [] };
 
-  /** Adds lines; `fold` is what they are to a fold. */
   add(lines: readonly string[], fold: "0" | ">" | "1" = "0"): void {
     for (const line of lines) this.block.lines.push(line);
     this.block.folds += fold.repeat(lines.length);
@@ -63,8 +65,8 @@ class Builder {
 }
 
 /**
- * The items as Markdown, what Claude said as it said it. A call has the result below it that `results` has of
- * it; a result alone is left out. An empty line ends each item.
+ * Renders items as Markdown; Claude's own text stays unchanged. Each call is followed by its result from `results`, and
+ * results without a call are left out. An empty line ends each item.
  */
 export function markdown(items: readonly Item[], results: ReadonlyMap<string, ToolResult>): Block {
   const builder = new Builder();
@@ -126,13 +128,8 @@ function header({ name, subject }: Call): string {
   return `${FOLDED} ${visibleLine(name, MAX_TITLE)}${short === "" ? "" : ` ${code}`}`;
 }
 
-/** The outcome of a call: its lines, which belong to the call's fold, and a summary for the call's own line. */
-export interface Result {
-  block: Block;
-  about: Pick<Mark, "failed" | "line" | "agent"> & { note: string };
-}
-
-export function resultOf(tool: ToolCall, result: ToolResult): Result {
+/** Renders a call's result: lines for the fold of the call, and the fields of the call's mark. */
+export function resultOf(tool: ToolCall, result: ToolResult) {
   const { detail, failed } = result;
   const hunks = hunksOf(result);
   const builder = new Builder();
@@ -142,7 +139,7 @@ export function resultOf(tool: ToolCall, result: ToolResult): Result {
   const { lines, more } = fenced(text, language);
   builder.add([...inputLines(tool), ...lines, ...rest(more)], "1");
   const agent = typeof detail.agentId === "string" ? detail.agentId : undefined;
-  const line = lineOf(result).first;
+  const line = changedLines(result).first;
   return {
     block: builder.block,
     about: {
@@ -154,15 +151,12 @@ export function resultOf(tool: ToolCall, result: ToolResult): Result {
   };
 }
 
-interface Content {
-  text: string;
-  language: string;
-  /** How much it is, where that is not its lines. */
-  count?: string;
-}
-
-function contentOf(tool: ToolCall, result: ToolResult, hunks: readonly Hunk[]): Content {
-  const { detail, text } = result;
+/** `count` replaces the number of lines in the summary. */
+function contentOf(
+  tool: ToolCall,
+  { detail, text }: ToolResult,
+  hunks: readonly Hunk[],
+): { text: string; language: string; count?: string } {
   if (hunks.length > 0) {
     const lines = hunks.flatMap(({ oldStart, oldLines, newStart, newLines, lines }) => [
       `@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`,
@@ -184,7 +178,7 @@ function contentOf(tool: ToolCall, result: ToolResult, hunks: readonly Hunk[]): 
   return { text, language: "" };
 }
 
-/** A command of several lines, which its header has not room for; the arguments of an unknown tool. */
+/** The input that the header does not show: a command of several lines, or the arguments of an MCP tool. */
 function inputLines({ name, input }: ToolCall): string[] {
   const { command, prompt } = input;
   const [text, language] =
@@ -209,8 +203,8 @@ function hunksOf({ detail }: ToolResult): Hunk[] {
   return isHunks(detail.structuredPatch) ? detail.structuredPatch : [];
 }
 
-/** The lines that an edit has changed, 1-based, from the first to the last. */
-export function lineOf(result: ToolResult): { first?: number; last?: number } {
+/** The first and last line that an edit changed, 1-based. */
+export function changedLines(result: ToolResult): { first?: number; last?: number } {
   const [begin, end] = [hunksOf(result)[0], hunksOf(result).at(-1)];
   if (!begin || !end) return {};
   const before = begin.lines.findIndex((line) => !line.startsWith(" "));
@@ -237,7 +231,7 @@ function isHunks(value: unknown): value is Hunk[] {
 
 interface Lines {
   lines: string[];
-  /** How many were left out. */
+  /** The number of lines left out. */
   more: number;
 }
 
@@ -245,7 +239,7 @@ function rest(more: number): string[] {
   return more > 0 ? [`… ${counted(more, "more line")}`] : [];
 }
 
-/** As a code block, whose fence is longer than any in it; nothing of nothing. */
+/** A code block, with a fence longer than any fence in the text; no lines for a blank text. */
 function fenced(text: string, language = ""): Lines {
   if (text.trim() === "") return { lines: [], more: 0 };
   let end = text.length;
@@ -256,7 +250,7 @@ function fenced(text: string, language = ""): Lines {
   return { lines: [fence + (/^\w+$/.test(language) ? language : ""), ...lines, fence], more };
 }
 
-/** A code block that has no end, or lost it by a cut or an interruption, ends here: all behind it would be code. */
+/** Closes a code block that was cut or interrupted; otherwise everything after the message would be code. */
 function saidLines(text: string): Lines {
   const { lines, more } = textLines(text.trim(), MAX_SAID);
   let open: string | undefined;

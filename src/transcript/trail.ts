@@ -2,7 +2,7 @@ import { Privacy } from "../review/record/privacy";
 import { type Call, callOf } from "./calls";
 import { type Item, itemsOf, type ToHost, type ToolCall, type ToolResult } from "./entries";
 import { type Line, TranscriptFile } from "./file";
-import { lineOf } from "./markdown";
+import { changedLines } from "./markdown";
 
 /** A place that Claude read, searched or edited. */
 export interface Step {
@@ -12,32 +12,25 @@ export interface Step {
   /** 1-based lines, the last one included. */
   first?: number;
   last?: number;
-  /** As Claude names it: a path with lines, or a pattern. */
+  /** A path with lines, or a pattern, in Claude's words. */
   subject: string;
-}
-
-/** The trail of a conversation, from its end. */
-interface Trail {
-  steps: Step[];
-  /** The number of calls about private files, which are not listed. */
-  hidden: number;
-  /** The number of earlier steps. */
-  left_out: number;
 }
 
 const PART_BYTES = 1024 * 1024;
 const MAX_STEPS = 1_000;
 
-/** The part of an entry that the trail keeps. */
+/** The part of an entry that the trail needs. */
 type Kept = "prompt" | { id: string; step: Step };
-/** The outcome of a call that did not simply succeed. */
-type Outcome = { failed: boolean } & ReturnType<typeof lineOf>;
+/** The result of a call that failed, or that edited known lines. */
+type Outcome = { failed: boolean } & ReturnType<typeof changedLines>;
+type Turn = number | "last" | "all";
 
 /**
- * The steps of a conversation in their order, subagents' aside: of all of it, of the turn with a number
- * (1 is the first prompt's), or of the last one. Throws if the file cannot be read.
+ * Lists the steps of the main agent in order: those of one turn (number 1 belongs to the first prompt), or all. Returns
+ * the last MAX_STEPS of them; `left_out` counts earlier steps, `hidden` those about private files. Throws if the file
+ * cannot be read.
  */
-export function trailOf(path: string, turn: number | "last" | "all", toHost?: ToHost): Trail {
+export function trailOf(path: string, turn: Turn, toHost?: ToHost) {
   const file = new TranscriptFile(path);
   const outcomes = new Map<string, Outcome>();
   const kept = (line: Line) => keptOf(itemsOf(line, toHost), outcomes);
@@ -47,30 +40,7 @@ export function trailOf(path: string, turn: number | "last" | "all", toHost?: To
     part = file.earlier(PART_BYTES).flatMap(kept);
     parts.push(part);
   }
-  return trail(ofTurn(parts.toReversed().flat(), turn), outcomes);
-}
-
-function keptOf(items: readonly Item[], outcomes: Map<string, Outcome>): Kept[] {
-  return items.flatMap((item): Kept[] => {
-    if (item.kind === "prompt") return ["prompt"];
-    if (item.kind === "tool") return stepOf(item).map((step) => ({ id: item.id, step }));
-    if (item.kind !== "result") return [];
-    const { id, failed } = item;
-    const lines = lineOf(item);
-    if (failed || lines.first !== undefined) outcomes.set(id, { failed, ...lines });
-    return [];
-  });
-}
-
-function ofTurn(kept: readonly Kept[], turn: number | "last" | "all"): readonly Kept[] {
-  if (turn === "all") return kept;
-  const prompts = kept.flatMap((one, index) => (one === "prompt" ? [index] : []));
-  const at = turn === "last" ? prompts.length - 1 : turn - 1;
-  return prompts[at] === undefined ? [] : kept.slice(prompts[at], prompts[at + 1]);
-}
-
-function trail(kept: readonly Kept[], outcomes: ReadonlyMap<string, Outcome>): Trail {
-  const all = kept.flatMap((one) => {
+  const all = inTurn(parts.toReversed().flat(), turn).flatMap((one) => {
     if (one === "prompt") return [];
     const { failed, ...lines } = outcomes.get(one.id) ?? { failed: false };
     if (failed) return [];
@@ -82,9 +52,29 @@ function trail(kept: readonly Kept[], outcomes: ReadonlyMap<string, Outcome>): T
   return { steps, hidden: last.length - steps.length, left_out: all.length - last.length };
 }
 
-/** The step that a call is; none of one that is about no file, or has failed. */
+function keptOf(items: readonly Item[], outcomes: Map<string, Outcome>): Kept[] {
+  return items.flatMap((item): Kept[] => {
+    if (item.kind === "prompt") return ["prompt"];
+    if (item.kind === "tool") return stepOf(item).map((step) => ({ id: item.id, step }));
+    if (item.kind !== "result") return [];
+    const { id, failed } = item;
+    const lines = changedLines(item);
+    if (failed || lines.first !== undefined) outcomes.set(id, { failed, ...lines });
+    return [];
+  });
+}
+
+function inTurn(kept: readonly Kept[], turn: Turn): readonly Kept[] {
+  if (turn === "all") return kept;
+  const prompts = kept.flatMap((one, index) => (one === "prompt" ? [index] : []));
+  const at = turn === "last" ? prompts.length - 1 : turn - 1;
+  return prompts[at] === undefined ? [] : kept.slice(prompts[at], prompts[at + 1]);
+}
+
+/** The call as a step; an empty list if the call names no file, or failed. */
 export function stepOf(tool: ToolCall, result?: ToolResult): Step[] {
   const { name: _, act, path, subject, ...lines } = callOf(tool);
   if (act === undefined || path === undefined || result?.failed) return [];
-  return [{ act, path, subject, ...lines, ...(act === "edited" && result && lineOf(result)) }];
+  const edited = act === "edited" && result && changedLines(result);
+  return [{ act, path, subject, ...lines, ...edited }];
 }

@@ -5,32 +5,23 @@ import { type Item, itemsOf, type ToolCall, type ToolResult } from "./entries";
 import { TranscriptFile } from "./file";
 import { type Step, stepOf } from "./trail";
 
-/** It contains the last usage, unless a result is longer. */
+/** The last usage is within these bytes, unless a longer result follows it. */
 const TAIL_BYTES = 256 * 1024;
 
-/** No one follows more at once. */
+/** No user can follow more steps at once. */
 const MAX_STEPS = 50;
 
-/** News of a conversation for Neovim, which does not show it. */
-interface News {
-  /** How full the model's context is: tokens, and the share where its size is known. */
-  tokens?: number;
-  share?: number;
-  /** A call that Claude has begun, or an edit whose lines are known now. */
-  steps: Step[];
-}
-
-/** A conversation that is only watched: how full its context is, and what Claude reads and edits. */
+/** Watches a conversation that Neovim does not show: how full its context is, and what Claude reads and edits. */
 export class WatchedTranscript {
   readonly #file: TranscriptFile;
   readonly #calls = new Map<string, ToolCall>();
   readonly #since = Date.now();
-  /** As the CLI names it: an answer's `model` says nothing of a larger context. */
+  /** The CLI's name of the model. An answer's `model` does not show whether the context is the larger one. */
   #model: string | undefined;
-  /** Whether all that is in the file came after the watch began. */
+  /** Whether the file was created after the watch began. */
   #isNew = false;
 
-  /** `onEnded` gets each call that begins from now on: a file may begin with a copy of another one. */
+  /** `onEnded` gets calls that begin from now on. A file may begin with a copy of another conversation. */
   constructor(
     readonly path: string,
     private readonly onEnded?: (call: Omit<EndedCall, "session">) => void,
@@ -38,8 +29,11 @@ export class WatchedTranscript {
     this.#file = new TranscriptFile(path);
   }
 
-  /** Additions since the last call; only the usage for the first one. Throws if the file cannot be read. */
-  news(): News | undefined {
+  /**
+   * Returns how full the context is, and the steps since the last call: calls that Claude began, and edits whose lines
+   * are now known. The first call returns no steps of an older file. Throws if the file cannot be read.
+   */
+  news() {
     if (!existsSync(this.path)) this.#isNew = true;
     const { lines, restarted } = this.#file.appended();
     const before = restarted ? this.#file.earlier(TAIL_BYTES) : [];
@@ -66,32 +60,29 @@ export class WatchedTranscript {
   }
 
   #end(call: ToolCall, { detail, failed, prompt, at }: ToolResult): void {
-    const { id: use, name: tool, input, at: began = 0 } = call;
+    const { input, at: began = 0 } = call;
     if (began < this.#since) return;
-    const isVague = failed || detail.backgroundTaskId !== undefined;
-    const durationMs = (at ?? began) - began;
-    const command = typeof input.command === "string" ? input.command : undefined;
     this.onEnded?.({
-      use,
-      tool,
+      use: call.id,
+      tool: call.name,
       prompt,
-      command,
+      command: typeof input.command === "string" ? input.command : undefined,
       path: callOf(call).path,
       response: detail,
       began,
-      durationMs,
-      isVague,
+      durationMs: (at ?? began) - began,
+      isVague: failed || detail.backgroundTaskId !== undefined,
     });
   }
 }
 
-/** Context windows of models, as the CLI (2.1.330) knows them; of any other only the tokens are known. */
+/** Context windows in tokens, as the CLI (2.1.330) has them. We show no share for other models. */
 const WINDOWS: [model: RegExp, tokens: number][] = [
   [/\[1m\]|^claude-([a-z]+-5|opus-4-[78])\b/i, 1_000_000],
   [/^claude-(3|(opus|sonnet|haiku)-4)/, 200_000],
 ];
 
-function contextOf(tokens: number, model: string): Pick<News, "tokens" | "share"> {
+function contextOf(tokens: number, model: string) {
   const window = WINDOWS.find(([pattern]) => pattern.test(model))?.[1] ?? 0;
   return { tokens, ...(tokens <= window && { share: tokens / window }) };
 }

@@ -1,9 +1,7 @@
 import { headCommit } from "../../lib/git-folder";
 import { type GitWork, outputOf } from "./run";
 
-/**
- * The commit that HEAD names; null before the first one. Undefined if git fails, which must not count as having none.
- */
+/** HEAD's commit; null before the first commit. Undefined if git fails, which must not count as having no commit. */
 export function* headOf(root: string): GitWork<string | null | undefined> {
   const head = headCommit(root);
   if (head !== undefined) return head;
@@ -13,8 +11,8 @@ export function* headOf(root: string): GitWork<string | null | undefined> {
 }
 
 /**
- * The tree to compare with: the commit's, or before the first one the empty tree, whose name depends on how the
- * repository names objects. Undefined if git fails.
+ * The tree to compare with: HEAD's commit, or before the first commit the empty tree, whose hash depends on the
+ * repository's hash algorithm. Undefined if git fails.
  */
 export function* treeOf(head: string | null): GitWork<string | undefined> {
   return head ?? (yield* outputOf("hash-object", "-t", "tree", "--stdin"));
@@ -25,8 +23,8 @@ export interface CommittedFile {
   blob?: string;
   symlink: boolean;
   /**
-   * The content as a checkout would write it, or as it was in the work tree; for a symlink, its target. Undefined if
-   * git does not have it, or a filter driver (LFS) would produce it and its content in the work tree is unknown.
+   * The content that a checkout would write, or that the work tree had; for a symlink, its target. Undefined if git lacks
+   * the content, or a filter driver (LFS) would produce it and we do not know the work tree's content.
    */
   bytes: Uint8Array | undefined;
 }
@@ -36,10 +34,9 @@ const MAX_MS = 10_000;
 const SYMLINK = 0o120000;
 
 /**
- * The files at `paths` in a commit, by path; those that it does not have are left out. With `index`, a copy
- * that git has refreshed: with the bytes that they had in the work tree then, where they were clean. To git
- * one is clean also with other line ends, in another encoding, or where a filter would make it so.
- * Undefined if git fails.
+ * Reads the files at `paths` that a commit has, by path. With `index`, a copy that git has refreshed, a clean file has
+ * the bytes that it had in the work tree then: git also takes a file for clean that has other line ends or another
+ * encoding, or to which a filter applies. Undefined if git fails.
  */
 export function* committedFiles(
   commit: string,
@@ -81,11 +78,11 @@ interface Blob {
   symlink: boolean;
 }
 
-/** All at once that can be asked for by a line; none where one is missing, or it is too much. */
+/** Reads blobs by one command, except symlinks and paths with line ends. Empty if one is missing, or at a limit. */
 function* textsOf(all: readonly Blob[]): GitWork<Map<Blob, Uint8Array>> {
   const blobs = all.filter(({ symlink, path }) => !symlink && !path.includes("\n"));
   if (blobs.length === 0) return new Map();
-  // The sizes that git gives are those before its line ends.
+  // We cannot use the sizes that git prints: they are those before it converts line ends.
   const mark = crypto.randomUUID();
   const input = blobs.map(({ id, path }) => `${id} ${path}\n`).join("");
   const args = ["cat-file", "--filters", `--batch=${mark}`];
@@ -107,7 +104,7 @@ function* textOf({ id, path, symlink }: Blob): GitWork<Uint8Array | undefined> {
   return code === 0 ? stdout : undefined;
 }
 
-/** The blobs of files in an index, and their sizes in the work tree, by path. No paths: all. */
+/** The blobs of files in an index, and their sizes in the work tree, by path. Without paths, those of all files. */
 export function* sizesIn(
   index: string,
   paths: readonly string[],
@@ -122,7 +119,7 @@ export function* sizesIn(
   );
 }
 
-/** A text with the line ends by which it has that size: they can only all be the same. */
+/** Converts all line ends of a text to those with which the text has this size. */
 function ofSize(bytes: Uint8Array, size: number | undefined): Uint8Array | undefined {
   if (bytes.length === size) return bytes;
   const text = Buffer.from(bytes).toString("latin1").replaceAll("\r\n", "\n");
@@ -131,10 +128,10 @@ function ofSize(bytes: Uint8Array, size: number | undefined): Uint8Array | undef
   return found === undefined ? undefined : Buffer.from(found, "latin1");
 }
 
-/** Attributes by which files of one size may hold different bytes, and be clean. */
+/** A clean file with one of these attributes may have different bytes of the same size. */
 const CHANGING = ["filter", "ident", "working-tree-encoding"];
 
-/** Those with one of the attributes: without a filter driver, say, the text of the commit is another one. */
+/** The paths that have one of the attributes. */
 function* filteredPaths(
   paths: readonly string[],
   attributes: readonly string[],
@@ -151,10 +148,10 @@ function* filteredPaths(
   return filtered;
 }
 
-/** Entries of git's index, by path: `MODE BLOB`, with mode 0 where there is nothing. */
+/** Entries of git's index, by path: `MODE BLOB`, with mode 0 for a missing file. */
 export type Entries = Map<string, string>;
 
-/** Reads the index at some paths; "" where a merge is not finished. Undefined if git fails. */
+/** Reads the index at some paths; "" for an unmerged path. Undefined if git fails. */
 export function* stagedAt(paths: readonly string[]): GitWork<Entries | undefined> {
   if (paths.length === 0) return new Map();
   const args = ["--literal-pathspecs", "ls-files", "--stage", "-z", "--full-name", "--", ...paths];
@@ -167,20 +164,17 @@ export function* stagedAt(paths: readonly string[]): GitWork<Entries | undefined
   return code === 0 ? entries : undefined;
 }
 
-/** The arguments for git and its input, to put entries into an index. A file makes room for a folder, or gets it. */
+/** Git's arguments and input to put entries into an index. Removals come first: a folder may replace a file. */
 export function indexInfo(entries: ReadonlyMap<string, string>) {
+  const isRemoval = ([, entry]: [string, string]) => /^0+ /.test(entry);
   const inOrder = [...entries].sort(
-    ([, one], [, other]) => Number(isThere(one)) - Number(isThere(other)),
+    (one, other) => Number(isRemoval(other)) - Number(isRemoval(one)),
   );
   const input = inOrder.map(([path, entry]) => `${entry}\t${path}\0`).join("");
   return { args: ["update-index", "-z", "--index-info"], input };
 }
 
-function isThere(entry: string): boolean {
-  return !/^0+ /.test(entry);
-}
-
-/** By path what `git diff-index` and `git diff-tree` print with `--raw -z`. */
+/** Parses the output of `git diff-index` or `git diff-tree` with `--raw -z`, by path. */
 export function rawChanges(raw: string) {
   const changes = new Map<string, { before: string; after: string; status: string }>();
   const fields = raw.split("\0");

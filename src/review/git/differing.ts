@@ -8,36 +8,36 @@ import { readRegular } from "../../lib/read-regular";
 import { headOf, sizesIn } from "./committed";
 import { Git, type GitWork } from "./run";
 
-/** Looks into this many inner repositories, each by a git of its own. */
-const MOST = 20;
+/** Each inner repository needs runs of git. */
+const MAX_REPOSITORIES = 20;
 const MAX_ATTEMPTS = 5;
-/** git ends on its own long before; a file system that hangs does not. */
+/** git ends long before this, unless the file system hangs. */
 const MAX_MS = 120_000;
 const MAX_BYTES = 16 * 1024 * 1024;
 /** An index of two million files. */
 const MAX_INDEX_BYTES = 256 * 1024 * 1024;
-/** Up to this many files are read; beyond it, only those whose size differs. */
+/** If git lists more files, we compare only those whose size differs. */
 const MAX_TOUCHED = 1_000;
 
-/** A repository, and those inside of it. */
+/** The differences in a repository and in those inside it. */
 interface Differing extends Omit<DifferingPaths, "repositories" | "index"> {
-  /** HEAD of the inner repositories by their folders: submodules, clones, worktrees. */
+  /** HEAD of each inner repository (submodule, clone or worktree), by its folder. */
   nested: Record<string, string | null>;
-  /** The indexes of all of them, by their folders; "" is the outer one. */
+  /** By the repository's folder; "" is the outer one. */
   indexes: Indexes;
-  /** How many inner ones could not be looked into. */
+  /** The number of inner repositories that we could not read. */
   unknown: number;
 }
 
-/** Modes and blobs that only the index has, and neither HEAD nor the work tree, by path; not of inner repositories. */
+/** Entries (`MODE BLOB`) that only the outer repository's index has, and neither HEAD nor the work tree, by path. */
 export type Staged = Record<string, string>;
 
-/** Entries of an index that HEAD lacks, whatever the work tree has; when it was written, in ms since the epoch. */
+/** The entries of an index that differ from HEAD, and when the index was written, in ms since the epoch. */
 export type Indexes = Record<string, { at: number; entries: Staged }>;
 
 /**
- * All paths are relative to `root`. `copyOf`: where the index of a repository is copied to, by its folder
- * ("" for `root`). Undefined if git fails there.
+ * Finds differences from HEAD in `root` and its inner repositories. All paths are relative to `root`. `copyOf` returns
+ * the path for a copy of the index of the repository in a folder ("" for `root`). Undefined if git fails in `root`.
  */
 export function differingEverywhere(
   root: string,
@@ -51,11 +51,11 @@ export function differingEverywhere(
   const queue = [...repositories];
   for (const folder of queue) {
     const path = join(root, folder);
-    const isLookedInto = isRepository(root, folder);
+    const isReadable = isRepository(root, folder);
     // A submodule that is not checked out is empty.
-    if (!isLookedInto && namesIn(path).length === 0) continue;
-    const isTooMany = Object.keys(found.nested).length === MOST;
-    const inner = isLookedInto && !isTooMany ? ofOneCommit(path, copyOf(folder)) : undefined;
+    if (!isReadable && namesIn(path).length === 0) continue;
+    const isTooMany = Object.keys(found.nested).length === MAX_REPOSITORIES;
+    const inner = isReadable && !isTooMany ? atOneCommit(path, copyOf(folder)) : undefined;
     if (!inner) {
       found.unknown += 1;
       continue;
@@ -70,8 +70,8 @@ export function differingEverywhere(
   return found;
 }
 
-/** Files that were committed while git looked are clean, but differ from the earlier HEAD. */
-function ofOneCommit(root: string, copy: string): DifferingPaths | undefined {
+/** Tries again if HEAD moved meanwhile: files in a new commit are clean, but differ from the earlier HEAD. */
+function atOneCommit(root: string, copy: string): DifferingPaths | undefined {
   const git = Git.in(root);
   for (let attempt = 0; git && attempt < MAX_ATTEMPTS; attempt++) {
     const found = git.wait(differingPaths(root, copy));
@@ -80,7 +80,7 @@ function ofOneCommit(root: string, copy: string): DifferingPaths | undefined {
   return undefined;
 }
 
-/** The folder, relative to `root`, of the inner repository that a path is in; "" for none. */
+/** The folder, relative to `root`, of the innermost repository around a path; "" for `root` itself. */
 export function repositoryAround(root: string, path: string): string {
   for (let folder = dirname(path); folder !== "."; folder = dirname(folder)) {
     if (isRepository(root, folder)) return folder;
@@ -88,40 +88,40 @@ export function repositoryAround(root: string, path: string): string {
   return "";
 }
 
-/** Not where a symlink leads, and not what a file of the repository only calls one. */
+/** Whether a folder is a repository. A symlink to one does not count, nor does an invalid `.git` file. */
 function isRepository(root: string, folder: string): boolean {
   const path = join(root, folder);
   return path.startsWith(`${root}/`) && realPath(path) === path && gitFolder(path) !== undefined;
 }
 
 interface DifferingPaths {
-  /** Null before the first commit. It was read before the paths were. */
+  /** Null before the first commit. Read before the paths. */
   head: string | null;
   /** Paths that differ from HEAD. */
   paths: string[];
-  /** The names among them that are not UTF-8, with U+FFFD for other bytes. */
+  /** Those of the paths that are not UTF-8, with U+FFFD for invalid bytes. */
   nameless: string[];
-  /** Folders of submodules, and of repositories that are not tracked. */
+  /** Folders of submodules and of untracked repositories. */
   repositories: string[];
   staged: Staged;
   index: Indexes[string];
 }
 
 /**
- * The paths whose work tree or index differs from HEAD, or may do so, untracked ones included, ignored
- * ones and what is in other repositories left out. `copy`: where a copy of the index is made, in which git
- * then notes the sizes and times of all clean files. Undefined if git fails or there are too many.
+ * Finds the paths whose work tree or index differs from HEAD, or may differ. Includes untracked files, but not ignored
+ * files or those of inner repositories. `copy` is the path for a copy of the index, in which git records the sizes and
+ * times of all clean files. Undefined if git fails or too many paths differ.
  */
 export function* differingPaths(root: string, copy?: string): GitWork<DifferingPaths | undefined> {
   const head = yield* headOf(root);
-  // Before its content: what comes in between is later than it says.
+  // Read before the index itself, so that this time is never too late.
   const at = statOf(join(gitFolder(root) ?? "", "index"))?.mtimeMs ?? 0;
   const untracked = ["--untracked-files=all", "--no-renames", "--ignore-submodules=all"];
   const args = ["status", "--porcelain=v2", "-z", ...untracked];
   const index = copy === undefined ? undefined : copyIndex(root, copy);
   const refreshing = index === undefined ? {} : { index, env: { GIT_OPTIONAL_LOCKS: "1" } };
   const { code, stdout } = yield { args, ms: MAX_MS, mostBytes: MAX_BYTES, ...refreshing };
-  // git has written it again, by the umask of the user.
+  // git has written the copy again, with the user's umask.
   if (index !== undefined) chmodSync(index, 0o600);
   const unwatched = yield* unwatchedPaths(root);
   if (code !== 0 || head === undefined || !unwatched) return undefined;
@@ -143,11 +143,11 @@ export function* differingPaths(root: string, copy?: string): GitWork<DifferingP
   };
 }
 
-/** Undefined if the index cannot be copied: git then says what is wrong with it. */
+/** Returns the path of the copy. Undefined if the index cannot be copied; git then reports the problem. */
 function copyIndex(root: string, copy: string): string | undefined {
   return attempt(() => {
     const index = join(gitFolder(root) ?? root, "index");
-    // git looks into files that are not older than their index: the copy must not be newer.
+    // git reads files that are not older than the index, so the copy must not be newer than the original.
     const seconds = (Math.floor(statSync(index).mtimeMs) - 1) / 1_000;
     makePrivateFolder(dirname(copy));
     writeFileSync(copy, readRegular(index, MAX_INDEX_BYTES), { mode: 0o600 });
@@ -156,7 +156,7 @@ function copyIndex(root: string, copy: string): string | undefined {
   });
 }
 
-/** The files whose sizes or times are not those that git has noted in a copy of the index. */
+/** The files whose sizes or times differ from those in a copy of the index. */
 export function* touchedPaths(root: string, index: string): GitWork<string[]> {
   const args = ["diff-files", "-z", "--name-only", "--ignore-submodules=all"];
   const { code, stdout } = yield { args, index, ms: MAX_MS };
@@ -167,7 +167,7 @@ export function* touchedPaths(root: string, index: string): GitWork<string[]> {
   return paths.filter((path) => statOf(join(root, path))?.size !== sizes.get(path)?.size);
 }
 
-/** `isAlone`: the work tree lacks it. A file that the index lacks, and that is still there, is untracked as well. */
+/** Entries of the index that differ from HEAD. `isAlone` means that the work tree does not have the entry's text. */
 function indexIn(entries: readonly string[]): [path: string, entry: string, isAlone: boolean][] {
   const untracked = new Set(
     entries.flatMap((one) => (one.startsWith("? ") ? pathOf(one) : []) ?? []),
@@ -181,9 +181,9 @@ function indexIn(entries: readonly string[]): [path: string, entry: string, isAl
 }
 
 /**
- * `git status` leaves these out: folders that the index calls repositories (gitlinks: submodules, with a line in
- * .gitmodules or without), and files. Those have a bit by which git takes them for unchanged (`update-index
- * --assume-unchanged`, `--skip-worktree`), or stand in a gitlink's place. A sparse checkout lacks its own.
+ * Finds what `git status` leaves out: the folders of gitlinks (submodules, whether in .gitmodules or not), files that
+ * the user marked as unchanged (`update-index --assume-unchanged`, `--skip-worktree`), and files that replaced a
+ * gitlink's folder. Files that do not exist, as in a sparse checkout, do not count.
  */
 function* unwatchedPaths(root: string): GitWork<[gitlinks: string[], files: string[]] | undefined> {
   const args = ["ls-files", "-v", "-s", "-z"];

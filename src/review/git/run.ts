@@ -3,15 +3,14 @@ import { ownChildren } from "../../lib/process";
 import { onPath } from "../../lib/programs";
 
 /**
- * A repository's own configuration may name programs, and a folder from the internet may bring such a
- * configuration: none of them is run. Hooks of the hooks folder, fsmonitor and submodules are off here,
- * what has a name of its own by `withoutNamed`, and nothing is fetched. If those cannot be turned off,
- * git is not run.
+ * A repository's configuration may name programs, and a folder from the internet may contain such a configuration. We
+ * never run these programs: here we turn off fsmonitor and the hooks folder, and in `withoutNamed` filters and hooks
+ * with names. We fetch nothing. If we cannot turn the programs off, we do not run git.
  */
 const OFF = ["core.fsmonitor=false", "core.hooksPath=/dev/null"];
-/** A copy of an index is written as one file, and nothing beside the repository's own. */
+/** Keeps git from writing a shared index beside the repository's index. */
 const WHOLE = ["core.splitIndex=false"];
-/** By these a repository would say that a file has not changed which has. */
+/** Keeps a repository from hiding changes of files. */
 const TRUE = ["core.trustctime=true", "core.checkStat=default", "core.ignoreStat=false"];
 const FIXED = [...[...OFF, ...WHOLE, ...TRUE].flatMap((setting) => ["-c", setting]), "--no-pager"];
 
@@ -25,29 +24,29 @@ const ENVIRONMENT = {
   LC_ALL: "C",
 };
 
-/** The limit of a command that does not set its own. */
+/** The default limit of a command. */
 export const LIMITS = { ms: 2_000 };
-/** The most of a command's output; a blob of 10 MB is the biggest thing that the review reads. */
+/** The limit of a command's output. The largest output that the review reads is a blob of 10 MB. */
 const MAX_BYTES = 64 * 1024 * 1024;
-/** How long output is read after the end: a hook's process may keep the pipes open. */
+/** We read output for this long after git has ended, because a hook's process may keep the pipes open. */
 const LEFT_MS = 1_000;
-/** All commands of one piece of work of the server. */
+/** The limit of all commands of one GitWork in the server. */
 const WORK_MS = 30_000;
 
 export interface GitOptions {
   input?: string | Uint8Array;
   ms?: number;
   mostBytes?: number;
-  /** An index of its own, for what is put together in it. */
+  /** Another index than the repository's. */
   index?: string;
   env?: Record<string, string | undefined>;
 }
 
 export interface GitResult {
   code: number | null;
-  /** Cut off at the limit, with the code null. */
+  /** If cut off at the limit, `code` is null. */
   stdout: Buffer;
-  /** Only of git as the user's own. */
+  /** Empty unless git runs as the user's. */
   stderr: Buffer;
 }
 
@@ -55,10 +54,10 @@ interface GitCommand extends GitOptions {
   args: readonly string[];
 }
 
-/** Yields commands and gets what they gave: the same for hooks, which wait for git, and the server. */
+/** Yields commands and receives their results. Hooks run it synchronously, the server asynchronously. */
 export type GitWork<T> = Generator<GitCommand, T, GitResult>;
 
-/** One command as a piece of work. */
+/** A single command as GitWork. */
 export function* command(args: readonly string[], options: GitOptions = {}): GitWork<GitResult> {
   return yield { args, ...options };
 }
@@ -69,7 +68,7 @@ export function* outputOf(...args: string[]): GitWork<string | undefined> {
   return code === 0 ? stdout.toString().trim() : undefined;
 }
 
-/** Variables of git that the user's own git keeps, as in their shell. */
+/** The user's git keeps these variables. */
 const USERS = /^GIT_(AUTHOR|COMMITTER|CONFIG)_/;
 const NONE = Buffer.alloc(0);
 const NOT_RUN: GitResult = { code: null, stdout: NONE, stderr: NONE };
@@ -77,12 +76,11 @@ const NOT_RUN: GitResult = { code: null, stdout: NONE, stderr: NONE };
 const NO_MATCH = 1;
 
 /**
- * git in one work tree, for one piece of work: the repository may get another configuration afterwards.
- * Its own index is only read, but where an undo takes out what Claude has staged. A git that cannot be started,
- * or takes too long, has the code null.
+ * Runs git in one work tree. Create one for each GitWork, because the configuration may change afterwards. Only an undo
+ * of staged changes writes the repository's index. If git cannot be started or takes too long, the code is null.
  */
 export class Git {
-  /** Options that turn off the programs that the configuration names. */
+  /** Settings that turn off the programs that the configuration names. */
   #off: Record<string, string> | undefined;
 
   private constructor(
@@ -92,15 +90,15 @@ export class Git {
   ) {}
 
   /**
-   * Undefined if there is no git. `isUsers`: as in the user's shell, with the filters and hooks of their
-   * configuration, for what they ask git to do in a repository of theirs.
+   * Undefined if git is not installed. With `isUsers`, git runs as in the user's shell, with the filters and hooks of the
+   * configuration: use it only for commands that the user asked for.
    */
   static in(root: string, isUsers = false): Git | undefined {
     const git = onPath("git").path;
     return git === undefined ? undefined : new Git(git, root, isUsers);
   }
 
-  /** Does the work, and waits for each command: for the hooks. */
+  /** Does the work synchronously, for hooks. */
   wait<T>(work: GitWork<T>): T {
     const steps = this.#steps(work);
     let step = steps.next();
@@ -108,7 +106,7 @@ export class Git {
     return step.value;
   }
 
-  /** Does the work in the background, with a deadline for all of it: for the server. */
+  /** Does the work asynchronously, for the server, with a deadline for the whole. */
   async run<T>(work: GitWork<T>, ms = WORK_MS): Promise<T> {
     const end = performance.now() + ms;
     const steps = this.#steps(work);
@@ -120,7 +118,7 @@ export class Git {
     return step.value;
   }
 
-  /** The configuration's programs are looked up before the first command. */
+  /** Looks up the configuration's programs before the first command. */
   *#steps<T>(work: GitWork<T>): Generator<Spawn, T, GitResult> {
     let step = work.next();
     if (this.isUsers) this.#off = {};
@@ -139,7 +137,7 @@ export class Git {
       env: {
         ...cleanEnvironment(this.isUsers),
         ...(!this.isUsers && { ...ENVIRONMENT, ...configEnvironment(config) }),
-        // core.worktree must not lead it elsewhere.
+        // Overrides core.worktree.
         ...(!this.isUsers && gitFolder(this.root) && { GIT_WORK_TREE: this.root }),
         ...(options.index !== undefined && { GIT_INDEX_FILE: options.index }),
         ...options.env,
@@ -151,9 +149,8 @@ export class Git {
   }
 
   /**
-   * Every filter driver (LFS, git-crypt) as one that does nothing, and every hook of the configuration
-   * (`hook.NAME.command`, git 2.54) as one that is off. Undefined if they are not all known, or have
-   * a name that cannot stand in the environment, since it is not UTF-8.
+   * Settings that turn off every filter driver (LFS, git-crypt) and every hook of the configuration (`hook.NAME.command`,
+   * git 2.54). Undefined if git cannot list them, or if a name is not UTF-8, which the environment cannot hold.
    */
   *#withoutNamed(): Generator<Spawn, Record<string, string> | undefined, GitResult> {
     const args = ["config", "--null", "--name-only", "--get-regexp", "^(filter|hook)\\..*\\."];
@@ -193,7 +190,7 @@ function runNow({ command, input, env, stderr, ms, mostBytes }: Spawn): GitResul
     const code = child.exitedDueToMaxBuffer ? null : child.exitCode;
     return { code, stdout: child.stdout, stderr: child.stderr ?? NONE };
   } catch {
-    // E2BIG: a configuration with thousands of filter drivers.
+    // For example E2BIG, with thousands of filter drivers.
     return NOT_RUN;
   }
 }
@@ -209,7 +206,7 @@ async function run({ command, input, env, stderr, ms, mostBytes }: Spawn): Promi
     });
     let isTooMuch = false;
     const readers = [child.stdout, child.stderr].map((stream) => stream?.getReader());
-    // Its children may keep the pipes open when it is killed.
+    // After the kill, git's children may keep the pipes open.
     const stop = () => {
       child.kill("SIGKILL");
       for (const reader of readers) void reader?.cancel();
@@ -238,8 +235,8 @@ async function run({ command, input, env, stderr, ms, mostBytes }: Spawn): Promi
 }
 
 /**
- * Claude may have been started by git itself, which leads its descendants to its own index. Its process id
- * would make this git one of its commands.
+ * Removes variables that mislead git: if git itself started Claude, they name another index. Also removes Claude's
+ * process id, by which this git would count as one of Claude's commands.
  */
 function cleanEnvironment(isUsers: boolean): Record<string, string | undefined> {
   const isClean = (name: string) =>
@@ -247,7 +244,7 @@ function cleanEnvironment(isUsers: boolean): Record<string, string | undefined> 
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => isClean(name)));
 }
 
-/** git reads these since 2.31; a name may hold anything, so `-c` does not do. */
+/** git reads these variables since 2.31. `-c` does not work, because a name may contain any character. */
 function configEnvironment(config: Record<string, string>): Record<string, string> {
   const entries = Object.entries(config);
   const pairs = entries.flatMap(([name, value], index) => [

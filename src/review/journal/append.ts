@@ -4,7 +4,7 @@ import { APPENDING } from "../../lib/private-folder";
 import type { JournalRecord, NewRecord } from "./record";
 
 const VERSION = 1;
-/** Someone would have to rewrite the journal as often between two of our system calls. */
+/** Each further try means that another process replaced the journal between two of our system calls. */
 const MAX_TRIES = 5;
 
 export function journalPath(reviewFolder: string): string {
@@ -12,19 +12,15 @@ export function journalPath(reviewFolder: string): string {
 }
 
 /**
- * Appends one record; returns it with its version, time and id. Throws the system's error (ENOSPC, …).
+ * Appends one record and returns it with its version, time and id. Throws the system's error (ENOSPC, …).
  *
- * No lock: one write with O_APPEND stays in one piece. It begins with a line end, so that a line that
- * was cut off by a full disk spoils itself alone. Rewriting the journal (./rewrite.ts) puts a new
- * file in its place: a record that went to the old one is written again; readers know it by its id.
+ * This needs no lock, because one write with O_APPEND stays in one piece. The write begins with a line end, so that a
+ * line cut off by a full disk damages no other. Rewriting the journal (./rewrite.ts) replaces the file: we write a record
+ * again that went to the old file, and readers recognize its id.
  */
 export function append(reviewFolder: string, record: NewRecord): JournalRecord {
-  const whole = {
-    v: VERSION,
-    at: Date.now(),
-    id: crypto.randomUUID(),
-    ...record,
-  } as JournalRecord;
+  const common = { v: VERSION, at: Date.now(), id: crypto.randomUUID() };
+  const whole = { ...common, ...record } as JournalRecord;
   appendLines(reviewFolder, Buffer.from(`\n${JSON.stringify(whole)}\n`));
   return whole;
 }
@@ -37,13 +33,13 @@ export function appendLines(reviewFolder: string, lines: Uint8Array): void {
   }
 }
 
-/** False: another file has taken the place of the one that it wrote to. */
+/** Returns false if another file has replaced the one that it wrote to. */
 function isWritten(path: string, lines: Uint8Array): boolean {
   const file = openSync(path, APPENDING, 0o600);
   try {
     const written = writeSync(file, lines);
     if (written < lines.length) throw new Error(`only ${written} bytes fit into ${path}`);
-    // No other file gets the inode of one that is open.
+    // The system does not reuse the inode of an open file.
     return fstatSync(file).ino === statSync(path, { throwIfNoEntry: false })?.ino;
   } finally {
     closeSync(file);

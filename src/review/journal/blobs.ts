@@ -6,15 +6,15 @@ import { makePrivateFolder } from "../../lib/private-folder";
 import { readRegular } from "../../lib/read-regular";
 import type { Content } from "./record";
 
-/** Above these sizes a content is not kept, only its hash: it can be listed, and not be undone. */
+/** We keep only the hash of larger contents: the review lists them, but cannot undo them. */
 export const MAX_TEXT_BYTES = 10 * 1024 * 1024;
 export const MAX_BINARY_BYTES = 2 * 1024 * 1024;
-/** As git decides: a NUL among the first bytes. */
+/** As in git, a NUL among these first bytes makes a content binary. */
 const BINARY_BYTES = 8_000;
-/** The fastest that still halves source code. */
+/** The fastest level, which still halves source code. */
 const ZSTD_LEVEL = 1;
 
-/** The contents of one root's files, each once, by its SHA-256: `blobs/ab/abcd…`, zstd. */
+/** Stores the contents of one root's files, compressed with zstd, by their SHA-256: `blobs/ab/abcd…`. */
 export class Blobs {
   readonly #folder: string;
 
@@ -22,7 +22,7 @@ export class Blobs {
     this.#folder = join(reviewFolder, "blobs");
   }
 
-  /** Keeps a content, unless it is too large for that. Throws the system's error (ENOSPC, …). */
+  /** Stores a content unless it is too large. Throws the system's error (ENOSPC, …). */
   put(bytes: Uint8Array): Content {
     const hash = hashOf(bytes);
     if (bytes.length > (isBinary(bytes) ? MAX_BINARY_BYTES : MAX_TEXT_BYTES)) {
@@ -32,13 +32,13 @@ export class Blobs {
     return { blob: hash };
   }
 
-  /** Undefined if it is not there any more, or is damaged. */
+  /** Undefined if the blob is missing or damaged. */
   get(hash: string): Uint8Array | undefined {
     const bytes = attempt(() => decompress(readRegular(this.path(hash)), MAX_TEXT_BYTES));
     return bytes && hashOf(bytes) === hash ? bytes : undefined;
   }
 
-  /** The bytes of a content; null for a file that is absent, undefined for what is not kept. */
+  /** The bytes of a content; null for an absent file, undefined if we do not keep the content. */
   bytes(content: Content): Uint8Array | null | undefined {
     if ("absent" in content) return null;
     return "blob" in content ? this.get(content.blob) : undefined;
@@ -61,12 +61,12 @@ export class Blobs {
   }
 }
 
-/** In lower-case hex digits. */
+/** SHA-256 in lower-case hex digits. */
 export function hashOf(bytes: Uint8Array): string {
   return new Bun.CryptoHasher("sha256").update(bytes).digest("hex");
 }
 
-/** UTF-16 counts as binary: a byte "\n" need not be a line end there. */
+/** UTF-16 counts as binary, because a byte "\n" need not be a line end in it. */
 export function isBinary(bytes: Uint8Array): boolean {
   const mark = (bytes[0] ?? 0) * 256 + (bytes[1] ?? 0);
   return mark === 0xfeff || mark === 0xfffe || bytes.subarray(0, BINARY_BYTES).includes(0);
@@ -84,17 +84,17 @@ function knownHash(content: Content): string | undefined {
   return "hash" in content ? content.hash : undefined;
 }
 
-/** Zstandard (RFC 8878): a frame's first bytes, and the bits of its descriptor (section 3.1.1.1). */
+/** Zstandard (RFC 8878): a frame's first bytes, and bits of its descriptor (section 3.1.1.1). */
 const MAGIC = 0xfd2fb528;
 const SINGLE_SEGMENT = 0x20;
 const CHECKSUM = 0x04;
-/** A block whose one byte is repeated (section 3.1.1.2). */
+/** A block that repeats one byte (section 3.1.1.2). */
 const RLE = 1;
 
 /**
- * Expands what `Bun.zstdCompressSync` has made: one frame that says how much it holds, which the library
- * keeps to. Throws a RangeError for anything else, and for more than `mostBytes`, before it expands
- * anything: a few KB can hold gigabytes. (The limit of `node:zlib` takes 14 ms to load.)
+ * Expands one frame from `Bun.zstdCompressSync`, whose header has the content's size. A few KB can hold gigabytes, so it
+ * throws a RangeError before expanding more than `mostBytes`, and for any other input. (`node:zlib`, which has a limit,
+ * takes 14 ms to load.)
  */
 export function decompress(bytes: Buffer, mostBytes: number): Uint8Array {
   const size = contentSize(bytes);
@@ -102,13 +102,13 @@ export function decompress(bytes: Buffer, mostBytes: number): Uint8Array {
   return Bun.zstdDecompressSync(bytes);
 }
 
-/** Undefined if that is not said, or another frame follows. Throws a RangeError for half a frame. */
+/** Undefined if the header lacks the size, or another frame follows. Throws a RangeError for half a frame. */
 function contentSize(bytes: Buffer): number | undefined {
   if (bytes.readUInt32LE(0) !== MAGIC) return undefined;
   const descriptor = bytes.readUInt8(4);
   const isSingle = (descriptor & SINGLE_SEGMENT) !== 0;
   const length = [isSingle ? 1 : 0, 2, 4, 8][descriptor >> 6] ?? 0;
-  // Behind the window's size and the dictionary's id; six bytes are as many as a number has.
+  // Skip the window's size and the dictionary's id. A number holds six bytes exactly.
   const at = 5 + (isSingle ? 0 : 1) + ([0, 1, 2, 4][descriptor & 3] ?? 0);
   if (length === 0 || (length === 8 && bytes.readUInt16LE(at + 6) > 0)) return undefined;
   const size = bytes.readUIntLE(at, Math.min(length, 6)) + (length === 2 ? 256 : 0);

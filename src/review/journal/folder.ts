@@ -6,26 +6,26 @@ import { isBelow, passedFolder, realPath, stateFolder } from "../../lib/paths";
 import { makePrivateFolder } from "../../lib/private-folder";
 
 /**
- * The root of what is reviewed together: the top of the git repository around `folder`, else the
- * folder itself; a real path. Hooks pass CLAUDE_PROJECT_DIR: their working folder moves with Claude's
- * `cd` (measured with 2.1.330). Throws as passedFolder.
+ * The root of a review: the real path of the git repository's top around `folder`, or of the folder itself. Hooks pass
+ * CLAUDE_PROJECT_DIR, because Claude's `cd` changes their working folder (measured with 2.1.330). Throws what
+ * passedFolder throws.
  */
 export function reviewRoot(folder: string): string {
   const real = passedFolder(folder);
   return gitTop(real) ?? real;
 }
 
-/** The folder that holds what is recorded of one root: `journal.jsonl`, `blobs/`, `set-aside/`, `root`. */
+/** The folder with the records of one root: `journal.jsonl`, `blobs/`, `set-aside/`, `root`. */
 export function reviewFolder(root: string): string {
   const id = new Bun.CryptoHasher("sha256").update(root).digest("hex").slice(0, 32);
   return join(stateFolder(), "review", id);
 }
 
-/** Makes a root's folder, which only its owner may enter. Throws the system's error. */
+/** Creates a root's review folder, which only its owner may enter. Throws the system's error. */
 export function ensureReviewFolder(root: string): string {
   const folder = reviewFolder(root);
   makePrivateFolder(join(folder, "blobs"));
-  // It may be there.
+  // The file may exist.
   attempt(() => writeFileSync(join(folder, "root"), root, { mode: 0o600, flag: "wx" }));
   const incomplete = incompletePath(folder);
   if (statSync(incomplete, { throwIfNoEntry: false })) return folder;
@@ -35,9 +35,8 @@ export function ensureReviewFolder(root: string): string {
 }
 
 /**
- * The path of a file below the root, with `/`: of the file itself, whatever symlinks its folders
- * are, and the target where the file itself is a symlink that was written through. Undefined for
- * what is not below the root, for git's own folder, and for a name that is not UTF-8.
+ * Returns a file's path below the root, with `/`. Resolves symlinks among its folders, and with `throughSymlink` also
+ * the file itself. Undefined for a path outside the root or in git's folder, and for a name that is not UTF-8.
  */
 export function pathBelow(root: string, path: string, throughSymlink = false): string | undefined {
   const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
@@ -45,26 +44,26 @@ export function pathBelow(root: string, path: string, throughSymlink = false): s
   const real = keepsLink ? join(realPath(dirname(path)), basename(path)) : realPath(path);
   if (real === root || !isBelow(real, root)) return undefined;
   const parts = relative(root, real).split(sep);
-  // A name may hold a real U+FFFD.
+  // A name may contain a genuine U+FFFD.
   const isText = !real.includes("\uFFFD") || lstatSync(real, { throwIfNoEntry: false });
   return isText && !parts.includes(".git") ? parts.join("/") : undefined;
 }
 
 /**
- * The file that says by its mtime when a change could not be recorded, as the disk was full. It is made
- * in time; its mtime then takes no space.
+ * The mtime of this file is when a change last could not be recorded, for example because the disk was full. The file
+ * exists in advance, because changing its mtime takes no space.
  */
 export function incompletePath(folder: string): string {
   return join(folder, "incomplete");
 }
 
-/** A change could not be recorded, or its record is gone; at the time 0: the user knows of it. Never throws. */
+/** Notes that a record is missing; the time 0 means that the user has been told. Never throws. */
 export function noteIncomplete(folder: string, time = new Date()): void {
-  // Without a folder there is no review to be incomplete.
+  // Without a folder there is no review that could be incomplete.
   attempt(() => utimesSync(incompletePath(folder), time, time));
 }
 
-/** When a change could last not be recorded, in ms since the epoch; undefined: never. */
+/** When a change last could not be recorded, in ms since the epoch; undefined if all changes were recorded. */
 export function incompleteSince(folder: string): number | undefined {
   return statSync(incompletePath(folder), { throwIfNoEntry: false })?.mtimeMs || undefined;
 }

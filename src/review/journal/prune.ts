@@ -9,27 +9,28 @@ import { reviewFolder } from "./folder";
 import { JOURNAL_BYTES } from "./read";
 import { filesOf, type Line, type LineFile, type Plan, rewriteJournal } from "./rewrite";
 
-/** Limits of one project's journal: time since a file was last touched, and size in all. */
+/** The journal forgets files that were not touched for this long. */
 export const MAX_DAYS = 30;
+/** The maximum size of a project's blobs. */
 export const MAX_BYTES = 200 * 1024 * 1024;
 
 export const DAY_MS = 24 * 60 * 60_000;
 /** How long a decision can be taken back. */
 export const DECIDED_MS = 7 * DAY_MS;
 const EVERY_MS = 60 * 60_000;
-/** At least this share of the files is pruned at once, since each round reads the journal again. */
+/** Each round reads the journal again, so a round prunes at least this share of the files. */
 const MIN_SHARE = 0.05;
-/** A blob that was made or used so lately may belong to a record that is still to be written. */
+/** The record of a blob that was made or used this recently may not be written yet. */
 const RECENT_MS = 60 * 60_000;
-/** Locks of processes that were about to take one over. */
-const IN_REVIEW = /\.lock(\.[0-9a-f]{8})+$/;
+/** Locks of processes that were killed while they took over another process's lock. */
+const LOCKS = /\.lock(\.[0-9a-f]{8})+$/;
 const MAX_FOLDERS = 200;
 const WITH_TYPES = { withFileTypes: true } as const;
 
-/** Whether a file waits for a decision: pruning forgets nothing of such a file. */
+/** Whether a file waits for a decision. Pruning keeps all records of a waiting file. */
 export type Waits = (path: string) => boolean;
 
-/** Prunes at most once an hour, even if the clock was set back. Throws the system's error. */
+/** Prunes at most once an hour, even if the clock is set back. Throws the system's error. */
 export async function pruneSometimes(folder: string, waits: () => Promise<Waits>): Promise<void> {
   const file = join(folder, "pruned");
   const last = statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
@@ -41,9 +42,9 @@ export async function pruneSometimes(folder: string, waits: () => Promise<Waits>
 }
 
 /**
- * Forgets decisions older than a week and files untouched for 30 days, then, while the journal is too large, whole
- * files, least recently touched first. Keeps pending changes, however old and large, and records newer than `now` (ms
- * since the epoch), the time for which `waits` answers. Throws the system's error.
+ * Forgets decisions older than a week and files untouched for 30 days. While the journal is still too large, it forgets
+ * whole files, the least recently touched first. It keeps pending changes of any age and size, and records newer than
+ * `now` (ms since the epoch), because `waits` answers for that time. Throws the system's error.
  */
 export function prune(
   reviewFolder: string,
@@ -76,14 +77,17 @@ interface Touched {
 }
 
 /**
- * Takes the files that are chosen out of every record, and records that are left with none; and old ones
- * without files that are about nothing that is left.
+ * Removes the chosen files from every record. Then removes records that have no files left, and old records without
+ * files to which no remaining record refers.
  */
 function without(choose: (files: Touched[]) => Touched[], oldest: number): Plan {
   return (lines) => {
     const dropped = new Set<unknown>(choose(touchedFiles(lines)).map(({ path }) => path));
     const leftOf = (line: Line) => filesOf(line).filter(({ path }) => !dropped.has(path));
-    const needed = neededBy(lines.filter((line) => leftOf(line).length > 0));
+    const remaining = lines.filter((line) => leftOf(line).length > 0);
+    // Records refer to others by session and id.
+    const needed = new Set(remaining.flatMap(({ id, session }) => [id, session]));
+    needed.delete(undefined);
     for (const { type, id, comment, state } of lines) {
       if (type !== "comment") continue;
       if (state === "open") needed.add(comment ?? id);
@@ -105,13 +109,6 @@ function without(choose: (files: Touched[]) => Touched[], oldest: number): Plan 
   };
 }
 
-/** The sessions of these records, and their own ids, which others name. */
-function neededBy(lines: readonly Line[]): Set<unknown> {
-  const needed = new Set(lines.flatMap(({ id, session }) => [id, session]));
-  needed.delete(undefined);
-  return needed;
-}
-
 function touchedFiles(lines: readonly Line[]): Touched[] {
   const touched = new Map<string, Touched>();
   for (const line of lines) {
@@ -125,18 +122,18 @@ function touchedFiles(lines: readonly Line[]): Touched[] {
   return [...touched.values()];
 }
 
-/** Removes the blobs that no record names, also one of a later version; returns how many bytes are left in all. */
+/** Removes blobs that no record names, in the format of any version. Returns the size of the remaining blobs in bytes. */
 function removeUnused(reviewFolder: string, now: number): number {
   const used = new Set<string>();
   for (const name of ["journal.jsonl", "snapshot.json"]) {
     const path = join(reviewFolder, name);
-    // An unreadable journal is an error: the blobs that it names must not count as unused.
+    // If the journal is unreadable, throw: its blobs must not count as unused.
     const text = existsSync(path) ? readRegular(path, JOURNAL_BYTES).toString() : "";
     for (const [, hash] of text.matchAll(/"([0-9a-f]{64})"/g)) used.add(hash as string);
   }
   let bytes = 0;
   const blobs = join(reviewFolder, "blobs");
-  // Others put files there, too: `.DS_Store`.
+  // Other programs put files there, for example `.DS_Store`.
   for (const folder of readdirSync(blobs, WITH_TYPES).filter((entry) => entry.isDirectory())) {
     const names = readdirSync(join(blobs, folder.name), WITH_TYPES);
     for (const { name } of names.filter((entry) => entry.isFile())) {
@@ -151,33 +148,32 @@ function removeUnused(reviewFolder: string, now: number): number {
 }
 
 /**
- * Removes what processes that were killed have left: in the review's own folder, and beside the files
- * below the root, `paths`, that an undo may have written. One of these stays, whatever it is called: Claude
- * has changed it. Never throws.
+ * Removes drafts and locks of killed processes: in the review's folder, and beside the files at `paths` below the root,
+ * which an undo may have written. Never removes one of these files, whatever its name. Never throws.
  */
 export function removeLeftovers(root: string, paths: Iterable<string>): void {
   const own = reviewFolder(root);
   removeOldDrafts(own);
-  removeOld(own, IN_REVIEW);
+  removeOld(own, LOCKS);
   for (const files of [...Map.groupBy(paths, dirname).values()].slice(0, MAX_FOLDERS)) {
     const names = new Set(files.map((path) => basename(path)));
     const remove = ({ path }: Place) => removeOldDrafts(dirname(path), Date.now(), names);
-    // It may lie behind a symlink, or be closed to us.
+    // The folder may be behind a symlink, or unreadable.
     attempt(() => below(root, files[0] ?? "", remove));
   }
 }
 
 /** The journal's records of one file. */
 class History {
-  /** The records that are about it, in order. */
+  /** In order. */
   readonly ids: unknown[] = [];
-  /** The index of the last one that gives its text. */
+  /** The index of the last record with a text of the file. */
   #last = -1;
-  /** Up to the text that was kept as a whole: what the records before it say is decided. */
+  /** The index of the text that was kept as a whole. Earlier records are decided. */
   #keptFrom = -1;
-  /** The decision that kept it. */
+  /** The decision that kept this text. */
   keptBy: unknown;
-  /** It was moved, or a decision was taken back: the records belong together. */
+  /** The file was moved, or a decision about it was taken back, so its records depend on each other. */
   isTied = false;
 
   add(id: unknown, type: unknown): void {
@@ -190,7 +186,7 @@ class History {
     [this.#keptFrom, this.keptBy] = [this.#last, id];
   }
 
-  /** The records that this file no longer needs. */
+  /** The records that are no longer needed for this file. */
   get decided(): unknown[] {
     if (this.isTied || this.#keptFrom < 1) return [];
     const needed = this.ids[this.#keptFrom];
@@ -202,38 +198,40 @@ const CALLS = new Set<unknown>(["begin", "change"]);
 const TURNS = new Set<unknown>(["prompt", "stop", "end"]);
 
 /**
- * Takes out of the journal what says nothing of what waits (times in ms since the epoch): of a file that
- * was kept as a whole before `before` all but the last text and that decision, and what calls and turns
- * left that changed no file before `ended`. The list, and the decisions that can be undone, stay as they are;
- * decisions before `before` can no longer be taken back.
+ * Removes records that no waiting change needs (times are in ms since the epoch). If a file was kept as a whole before
+ * `before`, only its last text and that decision stay. Calls and turns before `ended` go if they changed no file. The
+ * list and newer decisions stay unchanged; decisions before `before` can no longer be taken back.
  */
 export function compaction(before: number, ended = before): Plan {
-  return (lines) => compacted(lines, before, ended);
-}
-
-function compacted(lines: readonly Line[], before: number, ended: number): ReturnType<Plan> {
-  const histories = historiesOf(lines, before);
-  const decided = new Map<unknown, Set<unknown>>();
-  for (const [path, history] of histories) {
-    for (const id of history.decided) decided.set(id, (decided.get(id) ?? new Set()).add(path));
-  }
-  const { sessions, uses } = needed(lines, decided);
-  let head: unknown;
-  return (line) => {
-    const movesHead = line.head !== undefined && line.head !== head;
-    head = line.head ?? head;
-    const files = filesOf(line);
-    const left = files.filter(({ path }) => !decided.get(line.id)?.has(path));
-    if (left.length < files.length) {
-      return left.length > 0 || movesHead ? { ...line, files: left } : null;
+  return (lines) => {
+    const histories = historiesOf(lines, before);
+    const decided = new Map<unknown, Set<unknown>>();
+    for (const [path, history] of histories) {
+      for (const id of history.decided) decided.set(id, (decided.get(id) ?? new Set()).add(path));
     }
-    const isOld = typeof line.at === "number" && line.at < ended;
-    if (isOld && line.type === "seen") return null;
-    if (isOld && files.length === 0 && !movesHead && !("index" in line)) {
-      if (CALLS.has(line.type) && !uses.has(line.use)) return null;
-      if (TURNS.has(line.type) && !sessions.has(line.session)) return null;
-    }
-    return withoutBase(line, histories);
+    const leftOf = (line: Line) =>
+      filesOf(line).filter(({ path }) => !decided.get(line.id)?.has(path));
+    const changing = lines.filter((line) => leftOf(line).length > 0);
+    const sessions = new Set(changing.map(({ session }) => session));
+    const uses = new Set(changing.map(({ use }) => use));
+    uses.delete(undefined);
+    let head: unknown;
+    return (line) => {
+      const movesHead = line.head !== undefined && line.head !== head;
+      head = line.head ?? head;
+      const files = filesOf(line);
+      const left = leftOf(line);
+      if (left.length < files.length) {
+        return left.length > 0 || movesHead ? { ...line, files: left } : null;
+      }
+      const isOld = typeof line.at === "number" && line.at < ended;
+      if (isOld && line.type === "seen") return null;
+      if (isOld && files.length === 0 && !movesHead && !("index" in line)) {
+        if (CALLS.has(line.type) && !uses.has(line.use)) return null;
+        if (TURNS.has(line.type) && !sessions.has(line.session)) return null;
+      }
+      return withoutBase(line, histories);
+    };
   };
 }
 
@@ -244,44 +242,26 @@ function historiesOf(lines: readonly Line[], before: number): Map<unknown, Histo
     histories.set(path, history);
     return history;
   };
-  const pathsOf = new Map<unknown, unknown[]>();
+  const decisions = new Map<unknown, Line>();
   for (const line of lines) {
     const { type, id, at, scope } = line;
     for (const { path, from, keep } of filesOf(line)) {
       const history = of(path);
       history.add(id, type);
       if (from !== undefined) history.isTied = of(from).isTied = true;
-      // If it is of one session, turn or call alone, what the others changed still waits.
+      // After a decision about one session, turn or call, the changes of the others still wait.
       const isPartial = scope?.session ?? scope?.prompt ?? scope?.change;
       const keepsAll = type === "keep" && keep === "all" && isPartial === undefined;
       if (keepsAll && typeof at === "number" && at < before) history.keep(id);
     }
-    if (type === "keep" || type === "undo") {
-      pathsOf.set(
-        id,
-        filesOf(line).map(({ path }) => path),
-      );
-    }
-    if (type === "back")
-      for (const path of pathsOf.get(line.decision) ?? []) of(path).isTied = true;
+    if (type === "keep" || type === "undo") decisions.set(id, line);
+    const takenBack = type === "back" ? decisions.get(line.decision) : undefined;
+    for (const { path } of filesOf(takenBack ?? {})) of(path).isTied = true;
   }
   return histories;
 }
 
-/** Sessions and calls of which changes are left. */
-function needed(lines: readonly Line[], decided: ReadonlyMap<unknown, ReadonlySet<unknown>>) {
-  const sessions = new Set<unknown>();
-  const uses = new Set<unknown>();
-  for (const line of lines) {
-    const gone = decided.get(line.id);
-    if (filesOf(line).every(({ path }) => gone?.has(path))) continue;
-    sessions.add(line.session);
-    if (line.use !== undefined) uses.add(line.use);
-  }
-  return { sessions, uses };
-}
-
-/** The base text of a decision was another one, by the changes that are gone. */
+/** Removes the hash of the base text from decisions: without the removed changes, the base text is another one. */
 function withoutBase(line: Line, histories: ReadonlyMap<unknown, History>): Line {
   const isShort = (file: LineFile) => {
     const history = histories.get(file.path);

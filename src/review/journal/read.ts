@@ -8,48 +8,38 @@ import { openIfThere, readRange, readText } from "../../lib/read-regular";
 import { journalPath } from "./append";
 import { JournalRecord, RECORD_TYPES, type RecordOf } from "./record";
 
-/**
- * Years of use. It is read at once, into a string; what a Neovim keeps of it is less than four times as much.
- */
+/** Years of use. We read it at once into a string, and a Neovim keeps less than four times this size in memory. */
 export const JOURNAL_BYTES = 128 * 1024 * 1024;
 
-/** Read in one go where other events wait: some 10 ms. A longer line is read whole. */
+/** Read between other events, in about 10 ms. A longer line is read whole. */
 const CHUNK_BYTES = 64 * 1024;
 
-/** The records since the last reading. */
-interface NewRecords {
-  records: JournalRecord[];
-  /** There is more to read. */
-  isPart: boolean;
-  /** The journal was rewritten: these are all of its records, and replace those before. */
-  restarted: boolean;
-}
-
-/** Compares this much of a record, which includes its time and id. */
+/** The beginning of a record, which includes its time and id. */
 const COMPARED_BYTES = 200;
 
-/** Reads a root's journal, and later what was added to it. */
+/** Reads a root's journal, and then its additions. */
 export class JournalReader {
   #offset = 0;
   /**
-   * The place of the last record that was read, and how it begins. Rewriting the journal makes it
-   * shorter, so all before it is as it was while that is there. An inode says less: the system gives
-   * that of the journal before the last one to the next one.
+   * The offset and beginning of the last record read. Rewriting makes the journal shorter, so the journal up to this
+   * record is unchanged while the record is in its place. An inode does not show that, because the system may reuse the
+   * inode of an earlier journal.
    */
   #last = { offset: 0, bytes: Buffer.alloc(0) };
   #seen = new Set<string>();
-  /** Lines that could not be read, in all; they are copied into `set-aside/`. */
+  /** The number of unreadable lines. We copy them into `set-aside/`. */
   damaged = 0;
 
   constructor(private readonly folder: string) {}
 
   /**
-   * No journal yet: no records. `inParts`: at most a part of it, the next one at the next call. Throws the
-   * system's error where there is a journal that cannot be read.
+   * Returns the records added since the last call; none if there is no journal. With `inParts`, returns at most a part:
+   * `isPart` means that more is left. If `restarted`, the journal was rewritten, and these records replace all earlier
+   * ones. Throws the system's error if the journal cannot be read.
    */
-  read(inParts = false): NewRecords {
+  read(inParts = false): { records: JournalRecord[]; isPart: boolean; restarted: boolean } {
     const path = journalPath(this.folder);
-    // A FIFO would wait for a writer.
+    // Without O_NONBLOCK, opening a FIFO would wait for a writer.
     const file = openIfThere(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
     if (file === undefined) return { records: [], isPart: false, restarted: this.#restart() };
     try {
@@ -57,7 +47,7 @@ export class JournalReader {
       const { size } = stats;
       if (!stats.isFile() || !isOwn(stats) || size > JOURNAL_BYTES)
         throw new Error(`${path} is not a journal: move it away`);
-      const restarted = !this.#goesOn(file, size) && this.#restart();
+      const restarted = !this.#continues(file, size) && this.#restart();
       const before = this.#offset;
       for (let most = inParts ? CHUNK_BYTES : size; ; most *= 2) {
         const end = Math.min(size, before + most);
@@ -70,13 +60,13 @@ export class JournalReader {
     }
   }
 
-  /** Is what was read still there? */
-  #goesOn(file: number, size: number): boolean {
+  /** Whether the journal up to the last record read is unchanged. */
+  #continues(file: number, size: number): boolean {
     const { offset, bytes } = this.#last;
     return size >= this.#offset && bytes.equals(readRange(file, offset, offset + bytes.length));
   }
 
-  /** Returns whether something was read before. */
+  /** Returns whether anything was read before. */
   #restart(): boolean {
     const wasRead = this.#offset > 0;
     this.#offset = 0;
@@ -86,7 +76,7 @@ export class JournalReader {
     return wasRead;
   }
 
-  /** A last line without an end is still being written, or was cut off: it waits. */
+  /** Leaves a last line without a line end for later: a process is still writing it, or it was cut off. */
   #parse(bytes: Buffer): JournalRecord[] {
     const end = bytes.lastIndexOf(0x0a) + 1;
     this.#remember(bytes.subarray(0, end));
@@ -97,7 +87,7 @@ export class JournalReader {
       .flatMap((line) => (line === "" ? [] : this.#record(line)));
   }
 
-  /** An empty line precedes each record. */
+  /** Remembers the last record of these lines. An empty line precedes each record. */
   #remember(lines: Buffer): void {
     let end = lines.length;
     while (end > 0 && lines[end - 1] === 0x0a) end--;
@@ -119,7 +109,7 @@ export class JournalReader {
     this.damaged += 1;
     const folder = join(this.folder, "set-aside");
     const path = join(folder, `${Bun.hash(line).toString(16)}.jsonl`);
-    // If that fails, it stays in the journal.
+    // If this fails, the line is still in the journal.
     attempt(() => makePrivateFolder(folder));
     attempt(() => writeFileSync(path, `${line}\n`, { mode: 0o600 }));
   }
@@ -141,7 +131,7 @@ export function recordsOf<T extends JournalRecord["type"]>(
   });
 }
 
-/** "other": of a type that another version writes, or an undo that was queued, as earlier ones could be. */
+/** Returns "other" for the record types of other versions, and for a queued undo of an earlier version. */
 export function parseLine(line: string): JournalRecord | "damaged" | "other" {
   const value = parseJson(line);
   const result = v.safeParse(JournalRecord, value);

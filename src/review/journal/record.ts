@@ -1,15 +1,14 @@
 import * as v from "valibot";
 
 /*
- * The journal of a root: one record a line, as JSON. Records are immutable; the order of
- * the lines is the order of what happened. Unknown types and fields are left alone, so that versions
- * of this program can share a journal.
+ * The journal of a root: one record per line, as JSON, in the order of events. Records are immutable. Readers ignore
+ * unknown types and fields, so that different versions of this program can share a journal.
  */
 
 const Hash = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/));
 const Text = v.string();
 const Entry = v.pipe(v.string(), v.regex(/^[0-7]{1,6} [0-9a-f]{40,64}$/));
-/** Refuses paths that no file system accepts: every later read of the file would fail. */
+/** Refuses paths that file systems reject, because every later read of the file would fail. */
 const Path = v.pipe(v.string(), v.nonEmpty(), v.maxBytes(4096), v.excludes("\0"));
 /** A comparison of the work tree finds 20,000 files at most. */
 const MAX_FILES = 50_000;
@@ -19,8 +18,8 @@ function filesOf<T extends v.GenericSchema>(file: T) {
 const Rows = v.tuple([v.number(), v.number()]);
 
 /**
- * The content of a file. `blob` names bytes that are kept (./blobs.ts). `withheld`: they are not; for a
- * private file there is no hash either. `unknown`: no one saw them.
+ * The content of a file. `blob` names stored bytes (./blobs.ts). `withheld` is why we do not have the bytes; a private
+ * file has no hash either. "unknown" means that we never saw them.
  */
 const Content = v.union([
   v.object({ blob: Hash }),
@@ -34,20 +33,20 @@ const FileChange = v.object({
   path: Path,
   before: Content,
   after: Content,
-  /** Permission bits before and after, where they differ; 0 after a deletion. */
+  /** Permission bits before and after, if they differ; 0 after a deletion. */
   mode: v.optional(v.tuple([v.number(), v.number()])),
-  /** The path that a created file was moved from: that deletion is in the same record. */
+  /** The earlier path of a moved file. The same record has the deletion of that path. */
   from: v.optional(Path),
-  /** It is a symlink: the contents are its targets. */
+  /** The file is a symlink, and the contents are its targets. */
   symlink: v.optional(v.boolean()),
-  /** git's index got another text than the file has, which is as it was. */
+  /** Only git's index changed. */
   staged: v.optional(v.boolean()),
 });
 export type FileChange = v.InferOutput<typeof FileChange>;
 
-/** `at`: ms since the epoch. */
+/** `at` is in ms since the epoch. */
 const common = { v: v.number(), at: v.number(), id: Text };
-/** Whose call: the CLI's session_id, prompt_id, agent_id (of a subagent), tool_name and tool_use_id. */
+/** Identifies a call by the CLI's session_id, prompt_id, agent_id (of a subagent) and tool_name. */
 const call = {
   session: Text,
   prompt: v.optional(Text),
@@ -66,23 +65,23 @@ const Prompt = v.object({
   prompt: v.optional(Text),
   /** At most 500 characters. */
   text: Text,
-  /** When the CLI became idle, by its own report, in ms since the epoch. */
+  /** When the CLI became idle, in ms since the epoch, as it reports. */
   idle: v.optional(v.number()),
-  /** The commit that HEAD names. */
+  /** HEAD's commit. */
   head: Head,
 });
 
-/** Bash or an MCP tool begins. Its changes follow as a `change` of the same `use`. */
+/** A call of Bash or an MCP tool begins. A `change` with the same `use` follows. */
 const Begin = v.object({
   ...common,
   ...call,
   type: v.literal("begin"),
   use: Text,
-  /** The CLI's process, and where that number is valid (../../lib/process.ts). */
+  /** The CLI's process, and the domain in which its id is valid (../../lib/process.ts). */
   cli: v.optional(Process),
 });
 
-/** A file's content before an editing tool changes it: the tool's answer gives neither line ends nor encoding. */
+/** A file's content before an editing tool changes it. The tool's response has neither line ends nor encoding. */
 const Seen = v.object({
   ...common,
   type: v.literal("seen"),
@@ -93,9 +92,8 @@ const Seen = v.object({
 });
 
 /**
- * The changes of one tool call. Without files it says that the call of this `use` has ended.
- * `source`: "tool" is Claude's editing tools; "bash" what the CLI says of a command; "trees" our own
- * comparison of the work tree before and after, which knows the call by its time.
+ * The changes of one tool call; without files, only its end. The `source` is "tool" for Claude's editing tools, "bash"
+ * for the CLI's report on a command, and "trees" for our comparison of the work tree, which finds the call by its time.
  */
 const Change = v.object({
   ...common,
@@ -106,62 +104,62 @@ const Change = v.object({
   files: filesOf(FileChange),
   /** When the call began, in ms since the epoch, as the CLI measured it. */
   began: v.optional(v.number()),
-  /** Hooks of the user's run after it, and may format what it wrote. */
+  /** The user's hooks run after the call, and may format the file. */
   hooked: v.optional(v.boolean()),
-  /** Entries that came into git's indexes with the call, by path; mode 0 where it took something out. */
+  /** Entries that the call put into git's indexes, by path; mode 0 for removed entries. */
   index: v.optional(v.record(Path, Entry)),
-  /** A sentence for the user: what is not known of this call. */
+  /** Tells the user what we do not know about this call. */
   incomplete: v.optional(Text),
   head: Head,
 });
 
-/** The turn has ended; `background`: agents or commands of it still run. */
+/** The turn has ended. `background` means that its agents or commands still run. */
 const Stop = v.object({
   ...common,
   type: v.literal("stop"),
   session: Text,
   prompt: v.optional(Text),
   background: v.optional(v.boolean()),
-  /** Nothing else does, but these processes, which its commands have left behind. */
+  /** The processes that the turn's commands left behind, if nothing else runs. */
   left: v.optional(v.array(Process)),
 });
 const End = v.object({ ...common, type: v.literal("end"), session: Text });
 
-/** Neovim wrote these: they are the user's, also while a command of Claude's runs. */
+/** Neovim wrote these texts. They are the user's, even while one of Claude's commands runs. */
 const Written = v.object({
   ...common,
   type: v.literal("written"),
   files: filesOf(v.object({ path: Path, content: Content })),
 });
 
-/** Which of Claude's changes a decision is about: a session's, one prompt's, one alone, else all. */
+/** The changes that a decision is about: those of a session or prompt, a single change, or all. */
 const Scope = v.object({
   session: v.optional(Text),
   prompt: v.optional(Text),
   change: v.optional(Text),
-  /** Includes hunks that were kept before. */
+  /** Includes hunks that the user has kept. */
   kept: v.optional(v.boolean()),
 });
 export type RecordedScope = v.InferOutput<typeof Scope>;
 
 const What = v.union([
   v.literal("all"),
-  /** Rows of the base text and of the present one: first (from 1) and count. */
+  /** Rows of the base text and of the present text: first (from 1) and count. */
   v.object({
     old: v.array(Rows),
     new: v.array(Rows),
-    /** And that the file was created or deleted, and its mode. */
+    /** Includes the creation or deletion of the file, and its mode. */
     file: v.optional(v.boolean()),
-    /** And only its mode. */
+    /** Includes the mode. */
     mode: v.optional(v.boolean()),
   }),
 ]);
 
 const KeptFile = v.object({
   path: Path,
-  /** The text that the user looked at. */
+  /** The text that the user saw. */
   text: Content,
-  /** The base text's at that time. */
+  /** The hash of the base text at that time. */
   base: v.optional(Hash),
   keep: What,
 });
@@ -169,9 +167,9 @@ const Keep = v.object({
   ...common,
   type: v.literal("keep"),
   scope: v.optional(Scope),
-  /** "home": a worktree came home, and waits for its review there. */
+  /** "home" means that the changes came home from this worktree. */
   why: v.picklist(["user", "commit", "accepted", "done", "home"]),
-  /** The commit, for what was committed. */
+  /** The commit, if `why` is "commit". */
   head: Head,
   files: filesOf(KeptFile),
 });
@@ -186,15 +184,15 @@ const Undo = v.object({
       before: Content,
       after: Content,
       undo: v.optional(What),
-      /** Permission bits of a file that it removes, or gives others. */
+      /** The earlier permission bits, if the undo removes the file or changes its mode. */
       mode: v.optional(v.number()),
-      /** git's index entry before and after, `MODE BLOB`, where Claude had staged its change. */
+      /** git's index entry before and after, `MODE BLOB`, if Claude had staged the change. */
       index: v.optional(v.tuple([Entry, Entry])),
     }),
   ),
 });
 
-/** Takes back the keep or undo of that id; with `path` only in that file. */
+/** Takes back a keep or undo by its id; with `path`, only in that file. */
 const Back = v.object({
   ...common,
   type: v.literal("back"),
@@ -207,7 +205,7 @@ const Back = v.object({
 const Comment = v.object({
   ...common,
   type: v.literal("comment"),
-  /** The comment that this one replaces, sends or deletes; its own id otherwise. */
+  /** The comment that this record replaces, sends or deletes. A new comment has the record's id. */
   comment: v.optional(Text),
   state: v.picklist(["open", "sent", "deleted"]),
   path: Path,
@@ -217,7 +215,7 @@ const Comment = v.object({
   text: Text,
 });
 
-/** Claude has received in this session that these were undone: ids of undo records. */
+/** Claude has been told in this session about these undo records. */
 const Reported = v.object({
   ...common,
   type: v.literal("reported"),
@@ -243,7 +241,7 @@ export type JournalRecord = v.InferOutput<typeof JournalRecord>;
 
 export type RecordOf<T extends JournalRecord["type"]> = Extract<JournalRecord, { type: T }>;
 
-/** A record before it gets its version, time and id. */
+/** A record without its version, and perhaps without time and id. */
 export type NewRecord = JournalRecord extends infer R
   ? R extends JournalRecord
     ? Omit<R, keyof typeof common> & Partial<Pick<R, "at" | "id">>

@@ -8,12 +8,12 @@ import { appendLines, journalPath } from "./append";
 import { JOURNAL_BYTES } from "./read";
 import type { RecordedScope } from "./record";
 
-/** `journal.previous.OFFSET`: the journal before it was rewritten, read up to there. */
+/** `journal.previous.OFFSET` is the journal before a rewrite, which read it up to OFFSET. */
 const PREVIOUS = /^journal\.previous\.(\d+)$/;
 
 /**
- * The fields of a record that rewriting reads, not validated. `decision` names the decision that a `back` takes back;
- * `comment` and `state` belong to a comment.
+ * The fields of a record that rewriting needs, unvalidated. `decision` belongs to a `back`, `comment` and `state` to a
+ * comment.
  */
 export type Line = Partial<
   Record<
@@ -29,14 +29,14 @@ export function filesOf({ files }: Line): LineFile[] {
   return files.filter(isObject);
 }
 
-/** Given all records, returns a function that replaces each; null removes it. */
+/** Gets all records. The returned function replaces each record; null removes it. */
 export type Plan = (records: readonly Line[]) => (record: Line) => Line | null;
 
 /**
- * Replaces each record as the plans say, one plan after the other; removes lines that are not JSON.
- * Others may append at the same time, and this process may be killed at any moment: what was added to
- * the old file after it was read is appended to the new one. Returns whether the journal was replaced;
- * it is not while another process rewrites it. Throws the system's error and leaves the journal unchanged.
+ * Rewrites the journal with one plan after the other, and removes lines that are not JSON. Other processes may append at
+ * the same time, and this process may be killed at any moment: records added to the old file meanwhile are appended to
+ * the new one. Returns false if nothing changes, or if another process is rewriting the journal. Throws the system's
+ * error and leaves the journal unchanged.
  */
 export function rewriteJournal(reviewFolder: string, ...plans: Plan[]): boolean {
   if (!existsSync(journalPath(reviewFolder))) return false;
@@ -70,7 +70,7 @@ function rewritten(lines: readonly string[], plans: readonly Plan[]): string[] {
   });
 }
 
-/** Also after a process that was killed in between. Readers count a record that comes twice once. */
+/** Appends late records, also for a killed process. Readers ignore duplicates of a record. */
 function finish(reviewFolder: string): void {
   for (const name of readdirSync(reviewFolder)) {
     const offset = PREVIOUS.exec(name)?.[1];

@@ -10,14 +10,14 @@ import type { RecordedProject, ToolCall } from "./recorded-project";
 const ABSENT: Content = { absent: true };
 const SHARED = "Other commands ran at the same time: some of these changes may be theirs.";
 
-/** The clocks of the hooks and of the file system may differ this much. */
+/** The clocks of hooks and of the file system may differ by this much. */
 const CLOCKS_MS = 1_000;
 
 /**
- * The changes of a Bash command below the root, as the CLI reports them. The comparison of the work tree (./compare.ts)
- * finds the rest. We need both: the CLI separates commands that ran at the same time, and knows texts that were never
- * committed or seen before; but it limits the number of files, depends on an undocumented setting, and omits commands
- * that failed or went on in the background. Throws the system's error.
+ * Returns the changes that a Bash command made below the root, as the CLI reports them. The comparison of the work tree
+ * (./compare.ts) finds the rest. We need both: the CLI tells concurrent commands apart and knows texts that were never
+ * committed or recorded, but it limits the number of files, depends on an undocumented setting, and omits commands that
+ * failed or continue in the background. Throws the system's error.
  */
 export function bashChanges(
   project: RecordedProject,
@@ -32,7 +32,7 @@ export function bashChanges(
   const files = paths.map((path) =>
     fileChange(project, known, path, { diff: hunks.get(path), use }),
   );
-  // To the CLI a file is new that git does not ignore any more.
+  // The CLI also reports files as new that git no longer ignores.
   const since = paths.some((path) => basename(path) === ".gitignore") ? (began ?? 0) : 0;
   const isNew = ({ path, before }: FileChange) =>
     !("absent" in before) || cameAt(project.root, path) > since - CLOCKS_MS;
@@ -40,13 +40,13 @@ export function bashChanges(
   const unseen = diff.moreFiles + hunks.size - diff.changedFiles.length;
   return {
     files: withRenames(found),
-    // Not everything is in `files`: the work tree must be compared.
+    // `files` is incomplete, so the work tree must be compared.
     isCut: Boolean(diff.unavailable || diff.skipped || unseen > 0 || files.includes("unknown")),
     incomplete: diff.shared ? SHARED : undefined,
   };
 }
 
-/** "unknown": it changed, and what it held before is not known. */
+/** Returns "unknown" if the file changed and its earlier content is unknown. */
 function fileChange(
   project: RecordedProject,
   known: KnownContents,
@@ -63,7 +63,7 @@ function fileChange(
     return { path, before: withheld, after: "absent" in after ? after : withheld, symlink };
   }
   const before = diff?.created ? ABSENT : known.last(path, use);
-  // A comparison may still know it.
+  // A comparison may still know the content.
   if (!before && project.isRepository && !known.isBlind) return "unknown";
   if (!before) return { path, before: { withheld: "unknown" }, after, symlink };
   if (sameContent(before, after)) return undefined;
@@ -71,34 +71,29 @@ function fileChange(
   return { path, before, after, symlink, mode: mode ? [mode, 0] : undefined };
 }
 
-/** A file that was created with the bytes of one that was deleted was moved. */
+/** Pairs each created file with a deleted file of the same bytes: it was moved. */
 export function withRenames(files: readonly FileChange[]): FileChange[] {
   const deleted = new Map<string, string>();
   for (const { path, before, after } of files) {
     if ("absent" in after && "blob" in before) deleted.set(before.blob, path);
   }
   return files.map((file) => {
-    const isCreated = "absent" in file.before && "blob" in file.after;
-    const from = isCreated ? deleted.get((file.after as { blob: string }).blob) : undefined;
-    if (from === undefined) return file;
-    deleted.delete((file.after as { blob: string }).blob);
-    return { ...file, from };
+    const blob = "absent" in file.before && "blob" in file.after ? file.after.blob : "";
+    const from = deleted.get(blob);
+    deleted.delete(blob);
+    return from === undefined ? file : { ...file, from };
   });
 }
 
-const DiffFile = v.object({
-  filePath: v.string(),
-  created: v.optional(v.boolean()),
-  deleted: v.optional(v.boolean()),
-});
+const DiffFile = v.object({ filePath: v.string(), created: v.optional(v.boolean()) });
 type DiffFile = v.InferOutput<typeof DiffFile>;
 
 /**
- * The CLI's own account of what a Bash command changed, with `bashEditDiffEnabled` (measured with 2.1.330):
- * hunks of at most 5 files, at most 200 paths, nothing of names that are not UTF-8 or hold line ends.
+ * The CLI's report on a Bash command, with the setting `bashEditDiffEnabled` (measured with 2.1.330): hunks of at most
+ * 5 files and at most 200 paths, without names that are not UTF-8 or contain line ends.
  */
 const BashEditDiff = v.object({
-  /** The entries that are as expected. */
+  /** Drops malformed entries. */
   files: v.pipe(
     v.optional(v.array(v.unknown()), []),
     v.transform((files) => files.filter((file) => v.is(DiffFile, file))),
@@ -109,16 +104,15 @@ const BashEditDiff = v.object({
   skipped: v.optional(v.unknown()),
   shared: v.optional(v.unknown()),
 });
-type BashEditDiff = v.InferOutput<typeof BashEditDiff>;
 
-/** Undefined if the CLI says nothing. */
-export function bashEditDiff(response: unknown): BashEditDiff | undefined {
+/** Undefined if the CLI reports nothing. */
+export function bashEditDiff(response: unknown) {
   const diff = (response as { bashEditDiff?: unknown } | null | undefined)?.bashEditDiff;
   const result = v.safeParse(BashEditDiff, diff);
   return result.success ? result.output : undefined;
 }
 
-/** The absolute paths that a Bash command changed, by the CLI's own account. */
+/** The absolute paths that a Bash command changed, as the CLI reports them. */
 export function changedByBash(response: unknown): string[] {
   const diff = bashEditDiff(response);
   const paths = diff && [...diff.changedFiles, ...diff.files.map(({ filePath }) => filePath)];

@@ -13,7 +13,7 @@ import { endInterrupted, Sessions } from "../state/sessions";
 import { type CallSpan, CUT_OFF_MS, lastSpan, spansOf } from "../state/spans";
 import { withRenames } from "./bash-changes";
 import { cameAt } from "./file-state";
-import { contentAfter } from "./known";
+import { contentsAfter } from "./known";
 import { callFields, type RecordedProject } from "./recorded-project";
 import {
   dropIndexCopies,
@@ -27,14 +27,14 @@ import {
   writeSnapshot,
 } from "./snapshot";
 
-/** Looking into a commit starts git for each file. */
+/** We start git for each file that we read from a commit. */
 const MAX_COMMITTED = 2_000;
-/** The hook of a call that changed a file so lately may not have recorded it yet. */
+/** If a file changed this recently, the hook of the call that changed it may not have recorded it yet. */
 const UNDECIDED_MS = 2_000;
 const UNKNOWN: SeenFile = { content: { withheld: "unknown" }, stamp: "", mode: 0 };
 const INCOMPLETE = "Too many files changed at once, so not all of their earlier texts are known.";
 
-/** The findings of a comparison, for the report to the editor. */
+/** The files that a comparison found, for the report to the editor. */
 export interface Found {
   session: string;
   prompt?: string | undefined;
@@ -43,12 +43,12 @@ export interface Found {
 }
 
 /**
- * Compares the work tree with the last snapshot, and records what calls of Claude's changed in between
- * and no record explains: commands that failed, were interrupted or ran in the background, MCP tools,
- * what the CLI left out, and hooks that format what Claude wrote. A change is a call's by its time (ctime,
- * which no program can set), unless Neovim wrote that text. All else is the user's, and not recorded.
+ * Compares the work tree with the last snapshot, and records the changes of Claude's calls that no record explains:
+ * those of commands that failed, were interrupted or ran in the background, of MCP tools, of hooks that format
+ * Claude's files, and those that the CLI left out. A change belongs to the call that ran at its time (ctime, which
+ * programs cannot set), unless Neovim wrote that text. All other changes are the user's, and we do not record them.
  *
- * Without git only the files are compared that Claude edited. Throws the system's error (ENOSPC, …).
+ * Without git, it compares only files that Claude edited. Throws the system's error (ENOSPC, …).
  */
 export function compareWorkTree(project: RecordedProject): Found[] {
   const { folder } = project;
@@ -59,7 +59,7 @@ export function compareWorkTree(project: RecordedProject): Found[] {
   endInterrupted({ sessions: Sessions.of(before), append });
   dropIndexCopies(folder, last);
   const now = takeSnapshot(project, last, [...lastContents(before).keys()]);
-  // A call that began while the work tree was read may have changed what was read.
+  // A call that began while we read the work tree may have changed the files that we read.
   const more = journal.read();
   const records = more.restarted ? more.records : [...before, ...more.records];
   if (!now || now.unknown > 0) recordIncomplete(project, records, now);
@@ -69,7 +69,7 @@ export function compareWorkTree(project: RecordedProject): Found[] {
   return found;
 }
 
-/** Marks in `now` what is still to be compared with what stood there before. */
+/** Marks files in `now` as undecided if the next comparison must look at their changes again. */
 function recordUnexplained(
   project: RecordedProject,
   records: readonly JournalRecord[],
@@ -88,7 +88,7 @@ function recordUnexplained(
     const isMoved = "absent" in before.content && changed < at;
     const time = isMoved ? cameAt(project.root, path) : changed;
     const span = spanOf(spans, path, after.content, { at, until: time });
-    // A file may have been deleted since, by a call whose hook has yet to record that it began.
+    // A later call may have deleted the file, and its hook may not have recorded its beginning yet.
     const mayBeAnother = !span || time > span.to;
     const isOpen = span?.isOpen || (mayBeAnother && time > undecidedSince);
     if (isOpen) now.files[path] = { ...after, undecided: { ...before, at, until: time } };
@@ -118,7 +118,7 @@ function recordUnexplained(
   });
 }
 
-/** Entries that a call may have put into git's index alone. The next comparison handles a call that runs. */
+/** Finds entries that a call put only into git's index. Leaves those of a running call to the next comparison. */
 function* stagedAlone(
   spans: readonly CallSpan[],
   last: Snapshot,
@@ -133,10 +133,7 @@ function* stagedAlone(
   }
 }
 
-/**
- * Finds what calls have put into git's indexes: each was last written while a call ran. Entries that the
- * user had staged before stay theirs.
- */
+/** Finds the entries that calls put into git's indexes. Entries that the user staged earlier remain the user's. */
 function* intoIndexes(
   records: readonly JournalRecord[],
   spans: readonly CallSpan[],
@@ -163,7 +160,7 @@ function* intoIndexes(
   }
 }
 
-/** Once a turn; only a turn in which commands ran can have changed what is not known. */
+/** Records that the comparison is incomplete: once per turn, and only if commands ran in the turn. */
 function recordIncomplete(
   project: RecordedProject,
   records: readonly JournalRecord[],
@@ -180,18 +177,12 @@ function recordIncomplete(
   const incomplete =
     now === undefined
       ? "The work tree could not be compared (does `git status` work here?), so changes by commands may be missing."
-      : `${unknown} files or inner repositories could not be read, or have names that are not UTF-8${names}: changes of them are missing.`;
-  project.append({
-    id,
-    type: "change",
-    ...callFields(call),
-    source: "trees",
-    files: [],
-    incomplete,
-  });
+      : `${unknown} files or inner repositories could not be read, or have names that are not UTF-8${names}: their changes are missing.`;
+  const change = { type: "change", ...callFields(call), source: "trees" } as const;
+  project.append({ id, ...change, files: [], incomplete });
 }
 
-/** When the running turn began, in ms since the epoch; Infinity without one. Earlier changes are the user's. */
+/** When the running turn began, in ms since the epoch; Infinity if no turn runs. Earlier changes are the user's. */
 function turnStart(records: readonly JournalRecord[]): number {
   const started = new Map<string, number>();
   for (const one of records) {
@@ -201,7 +192,7 @@ function turnStart(records: readonly JournalRecord[]): number {
   return Math.min(Number.POSITIVE_INFINITY, ...started.values());
 }
 
-/** The journal's last content of a file. */
+/** The last content of a file in the journal. */
 interface Known {
   content: Content;
   at: number;
@@ -210,16 +201,13 @@ interface Known {
 function lastContents(records: readonly JournalRecord[]): Map<string, Known> {
   const contents = new Map<string, Known>();
   for (const record of records) {
-    if (record.type !== "change" && record.type !== "written" && record.type !== "undo") continue;
-    for (const { path } of record.files) {
-      const content = contentAfter(record, path);
-      if (content) contents.set(path, { content, at: record.at });
-    }
+    const { at } = record;
+    for (const { path, content } of contentsAfter(record)) contents.set(path, { content, at });
   }
   return contents;
 }
 
-/** A file's content before changes whose call is not known yet. */
+/** The state of a file before its undecided change, if a call explains that change now. */
 function decided(
   path: string,
   file: SnapshotFile | undefined,
@@ -229,7 +217,7 @@ function decided(
   return undecided && spanOf(spans, path, file?.content, undecided) ? undecided : file;
 }
 
-/** The call that may have written this content, at one time or between two. */
+/** The call that may have written this content at the time `until`, or deleted the file between both times. */
 function spanOf(
   spans: readonly CallSpan[],
   path: string,
@@ -240,9 +228,9 @@ function spanOf(
   return lastSpan(spans, path, isGone ? { since: at, until } : { until });
 }
 
-/** A file's last content: the journal's, if that is newer than the one seen at `seenAt`. */
+/** The newer state of a file: the one that the journal has, or the one seen at `seenAt`. */
 function newest(seen: SeenFile, known: Known | undefined, seenAt: number): SeenFile {
-  // Withheld contents are compared by their stamps, which the journal lacks.
+  // We compare withheld contents by their stamps, which the journal does not have.
   if (!known || "withheld" in known.content || known.at <= (seen.at ?? seenAt)) return seen;
   const { content, at } = known;
   return { stamp: "", mode: seen.mode, content, at };
@@ -257,13 +245,13 @@ interface Compared {
 
 function* differences(project: RecordedProject, { spans, known, last, now }: Compared) {
   const paths = new Set([...Object.keys(last.files), ...Object.keys(now.files)]);
-  // A file that was created since the last snapshot and is gone again is in neither of the two.
+  // Neither snapshot contains a file that was created and deleted between them.
   for (const [path, { at }] of known) if (at > last.at) paths.add(path);
   const repositories = repositoriesOf(project, last, now);
   for (const { folder, git, head, headNow } of repositories) {
     if (!git || !head || !headNow) continue;
     const between = head === headNow ? [] : git.wait(pathsBetween(head, headNow));
-    // A file that is clean before and after may have got other line ends.
+    // The line ends of a file may have changed although it was clean both times.
     const copies = [last, now].map(({ at }) => indexCopy(project.folder, at, folder));
     const [copy = "", copyNow = ""] = copies;
     const isSameIndex = attempt(() => readRegular(copy).equals(readRegular(copyNow)));
@@ -271,7 +259,7 @@ function* differences(project: RecordedProject, { spans, known, last, now }: Com
     for (const path of [...(between ?? []), ...touched]) paths.add(join(folder, path));
   }
   const clean = [...paths].filter((path) => !own(last.files, path));
-  // Without git a file is compared from the time on when Claude first edited it.
+  // Without git, comparison of a file starts when Claude first edits it.
   const committed: ReadonlyMap<string, SnapshotFile> = project.git
     ? committedIn(project, repositories, clean, last.at)
     : new Map([...known].map(([path, { content }]) => [path, { content, stamp: "", mode: 0 }]));
@@ -284,12 +272,12 @@ function* differences(project: RecordedProject, { spans, known, last, now }: Com
   }
 }
 
-/** The project's repository, or one inside of it. */
+/** The project's repository, or a repository inside it. */
 interface Repository {
   /** Relative to the root; "" is the root. */
   folder: string;
   git: Git | undefined;
-  /** HEAD in the last snapshot; undefined if the repository was not there, null without a commit. */
+  /** HEAD in the last snapshot; undefined if the repository did not exist, null if it had no commit. */
   head: string | null | undefined;
   headNow: string | null | undefined;
 }
@@ -305,7 +293,7 @@ function repositoriesOf(project: RecordedProject, last: Snapshot, now: Snapshot)
   return [{ folder: "", git: project.git, head: last.head, headNow: now.head }, ...nested];
 }
 
-/** Reads files that were clean at a time from the commit of the innermost repository that they are in. */
+/** Reads files that were clean at the time `at`, from the commit of the innermost repository around each. */
 function committedIn(
   { blobs, root, privacy, folder: reviewFolder }: RecordedProject,
   repositories: readonly Repository[],
@@ -341,14 +329,14 @@ function committedIn(
   return found;
 }
 
-/** Private and large files are compared by their stamps. */
+/** Compares private and large files by their stamps. */
 function isSame(a: SnapshotFile, b: SnapshotFile): boolean {
   const isWithheld = "withheld" in a.content && "withheld" in b.content;
   const same = sameContent(a.content, b.content) || (isWithheld && a.stamp === b.stamp);
   return same && (a.mode === 0 || b.mode === 0 || isExecutable(a) === isExecutable(b));
 }
 
-/** git knows nothing else of a file's mode. */
+/** git records no other permission. */
 function isExecutable(file: SnapshotFile): boolean {
   return (file.mode & 0o100) !== 0;
 }
@@ -367,7 +355,7 @@ function fileChange(path: string, before: SnapshotFile, after: SnapshotFile): Fi
   };
 }
 
-/** When the file changed last; of one that is gone, when its folder did. In ms since the epoch. */
+/** When the file last changed, or the folder of a deleted file, in ms since the epoch. */
 export function changedAt(root: string, path: string, after: SnapshotFile): number {
   let existing = join(root, path);
   if ("absent" in after.content) existing = dirname(existing);

@@ -11,8 +11,8 @@ const REQUEST = "compare.request";
 const MAX_ROUNDS = 5;
 
 /**
- * Compares a project's work tree in a detached process, since that reads the whole tree, or leaves it to the process
- * that compares already. `onError` gets the system's message.
+ * Compares a project's work tree in a detached process, because a comparison reads the whole tree. If a process is
+ * comparing already, that process does it. `onError` gets the system's message.
  */
 export function startComparison(
   { root, folder }: Pick<RecordedProject, "root" | "folder">,
@@ -24,14 +24,14 @@ export function startComparison(
     cwd: "/",
     detached: true,
     stdio: "ignore",
-    // Otherwise `leftBehind` would take it for a process that a command of Claude's left running.
+    // With this variable, `leftBehind` would mistake it for a process that one of Claude's commands left running.
     env: { ...process.env, CLAUDE_PID: undefined },
   });
   child.on("error", (error) => onError(error.message));
   child.unref();
 }
 
-/** Asks for a comparison; `compareInTurns` then makes it, or the process that makes one already. */
+/** Asks for a comparison by `compareInTurns`, in this process or in one that is comparing already. */
 export function requestComparison(folder: string): void {
   touch(join(folder, REQUEST));
 }
@@ -44,12 +44,12 @@ export function compareInTurns(root: string): Found[] | undefined {
   const folder = reviewFolder(root);
   const request = join(folder, REQUEST);
   let found: Found[] | undefined;
-  // Looked for after the lock was given back: who asked in between did not get it.
+  // Checks again after the lock is released: a process that asked meanwhile could not take the lock.
   for (let round = 0; round < MAX_ROUNDS && existsSync(request); round++) {
     using lock = tryLock(join(folder, "compare.lock"));
     if (!lock) break;
     rmSync(request, { force: true });
-    // The folder may have become a repository since the round before.
+    // The folder may have become a repository since the previous round.
     found = [...(found ?? []), ...compareWorkTree(new RecordedProject(root))];
   }
   return found;

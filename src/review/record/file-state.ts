@@ -13,9 +13,9 @@ const MAX_HASHED_BYTES = 64 * 1024 * 1024;
 export interface FileState {
   content: Content;
   symlink: boolean;
-  /** Undefined for a file that is absent. */
+  /** Undefined if the file does not exist. */
   stats: Stats | undefined;
-  /** The file's content or the symlink's target; undefined if the review does not keep it. */
+  /** The file's content or the symlink's target; undefined if we did not read it, or do not keep it. */
   bytes: Uint8Array | undefined;
 }
 
@@ -23,9 +23,9 @@ const NONE = { symlink: false, stats: undefined, bytes: undefined };
 const ABSENT: FileState = { content: { absent: true }, ...NONE };
 
 /**
- * Reads a path below the root, and stores its content, or takes that of `known` if the file still has its
- * stamp. A folder counts as an absent file. Undefined for anything else, such as a socket. Throws the
- * system's error (EACCES, ENOSPC, …).
+ * Reads a path below the root and stores its content. If the file still has the stamp of `known`, takes that content
+ * without reading. A folder counts as an absent file. Returns undefined for other kinds of files, for example a socket.
+ * Throws the system's error (EACCES, ENOSPC, …).
  */
 export function readState(
   { root, blobs, privacy }: RecordedProject,
@@ -48,7 +48,7 @@ export function readState(
   return { ...found, content: blobs.put(bytes), symlink: found.stats.isSymbolicLink() };
 }
 
-/** A file behind a symlink does not belong to the project, as in git. */
+/** As in git, a file behind a symlink does not belong to the project. */
 function readBelow(root: string, path: string): FileBelow | undefined {
   try {
     return below(root, path, (place) => place.read(MAX_HASHED_BYTES));
@@ -58,7 +58,7 @@ function readBelow(root: string, path: string): FileBelow | undefined {
   }
 }
 
-/** The time (ms since the epoch) at which the file, or a folder above it, was last created, moved or changed. */
+/** When the file, or a folder above it, was last created, moved or changed, in ms since the epoch. */
 export function cameAt(root: string, relativePath: string): number {
   let time = 0;
   for (let path = relativePath; path !== "."; path = dirname(path)) {

@@ -11,20 +11,20 @@ import { callFields, RecordedProject } from "./recorded-project";
 import { indexCopy, readSnapshot, type Snapshot } from "./snapshot";
 import { showsAs } from "./text";
 
-/** Looking into a commit starts git twice, 3 ms each. */
+/** Reading a file from a commit starts git twice, at 3 ms each. */
 const MAX_COMMITTED = 10;
 
-/** The last lines of the journal: what began before them has ended, or no one knows. */
+/** We look for running commands in this many last lines of the journal. */
 const MAX_LINES = 2_000;
-/** All that begins or ends a command. */
+/** Matches each record that begins or ends a command. */
 const OF_SPANS = /"type":"(begin|stop|end|prompt)"|"source":"bash"/;
 
-/** Knows earlier contents of files: by the journal, the last snapshot, HEAD. */
+/** Knows earlier contents of files, from the journal, the last snapshot and HEAD. */
 export class KnownContents {
   #lines: string[] | undefined;
   #snapshot: Snapshot | undefined | null = null;
   #spans: CallSpan[] | undefined;
-  /** Permission bits in HEAD, of what was looked up. */
+  /** Permission bits in HEAD of the files that we looked up. */
   readonly #modes = new Map<string, number>();
   readonly #committed = new Map<string, Content | undefined>();
 
@@ -45,7 +45,7 @@ export class KnownContents {
     if (!file && last && !isNewer) yield last.content;
   }
 
-  /** `seen`, or the one of them, that the CLI shows as this text. */
+  /** The content, `seen` or a candidate, that the CLI shows as this text. */
   shownAs(path: string, text: string, seen?: Content): Content | undefined {
     const isShown = (candidate: Content) => {
       const bytes = this.project.blobs.bytes(candidate);
@@ -54,7 +54,7 @@ export class KnownContents {
     return seen && isShown(seen) ? seen : this.#candidates(path).find(isShown);
   }
 
-  /** The content at a path that the hook before the editing tool's call `use` has seen. */
+  /** The content that a hook recorded just before the editing tool's call `use`. */
   seen(path: string, use: string | undefined): Content | undefined {
     const needles = ['"type":"seen"', `"use":${JSON.stringify(use)}`, JSON.stringify(path)];
     const line = this.#readLines().findLast((one) => needles.every((part) => one.includes(part)));
@@ -62,18 +62,18 @@ export class KnownContents {
     return typeof record === "object" && record.type === "seen" ? record.content : undefined;
   }
 
-  /** No one has looked at the work tree before. */
+  /** Whether no snapshot of the work tree exists. */
   get isBlind(): boolean {
     return this.#readSnapshot() === undefined;
   }
 
-  /** The permission bits of a path before Claude's change, after `shownAs` or `last` looked for its text. */
+  /** The permission bits of a path before Claude's change. Call `shownAs` or `last` first. */
   mode(path: string): number | undefined {
     const file = own(this.#readSnapshot()?.files ?? {}, path);
     return file?.mode || file?.undecided?.mode || this.#modes.get(path);
   }
 
-  /** The command that began last of those that still run, but for the call `use`. */
+  /** The running command that began last, other than the call `use`. */
   running(use: string | undefined): CallSpan | undefined {
     return this.#running().findLast(({ call }) => call.use !== use);
   }
@@ -88,7 +88,7 @@ export class KnownContents {
     return this.#spans;
   }
 
-  /** The most likely content of a path before the call `use`, even if it was seen changed since. */
+  /** The most likely content of a path before the call `use`, or before the newest change. */
   last(path: string, use?: string): Content | undefined {
     const span =
       use === undefined ? undefined : this.#running().find(({ call }) => call.use === use);
@@ -96,22 +96,23 @@ export class KnownContents {
     return before ?? this.#candidates(path).next().value ?? undefined;
   }
 
-  /** The snapshot's content of a path before it changed in that time. */
+  /** The content of a path before it changed during the span, from the snapshot. */
   before(path: string, { from }: CallSpan): Content | undefined {
     const before = own(this.#readSnapshot()?.files ?? {}, path)?.undecided;
     if (!before || (before.until ?? 0) < from) return undefined;
     return (this.#inJournal(path)?.at ?? 0) <= (before.at ?? 0) ? before.content : undefined;
   }
 
-  /** The newest record's content. A search in the text is quicker than parsing each line. */
+  /** The content in the newest record. Searching the text is faster than parsing each line. */
   #inJournal(path: string): { content: Content; at: number } | undefined {
     const lines = this.#readLines();
     const needle = `"path":${JSON.stringify(path)}`;
     for (let i = lines.length - 1; i >= 0; i--) {
       const line = lines[i] ?? "";
       const record = line.includes(needle) ? parseLine(line) : "other";
-      const content = typeof record === "object" ? contentAfter(record, path) : undefined;
-      if (content && typeof record === "object") return { content, at: record.at };
+      if (typeof record !== "object") continue;
+      const file = contentsAfter(record).findLast((one) => one.path === path);
+      if (file) return { content: file.content, at: record.at };
     }
     return undefined;
   }
@@ -152,23 +153,22 @@ export class KnownContents {
   }
 }
 
-export function contentAfter(record: JournalRecord, path: string): Content | undefined {
-  if (record.type === "written")
-    return record.files.findLast((file) => file.path === path)?.content;
-  if (record.type !== "change" && record.type !== "undo") return undefined;
-  const files: readonly { path: string; after: Content }[] = record.files;
-  return files.findLast((file) => file.path === path)?.after;
-}
-
 /** A text that was found in a file. */
 interface Found {
   path: string;
   content: Content;
 }
 
+/** The contents of files after a record. */
+export function contentsAfter(record: JournalRecord): readonly Found[] {
+  if (record.type === "written") return record.files;
+  if (record.type !== "change" && record.type !== "undo") return [];
+  return record.files.map(({ path, after }) => ({ path, content: after }));
+}
+
 /**
- * Records what a running command of Claude's has changed so far: the call `use`, or the user, is changing files whose
- * present text is not on record. By the rule of ./compare.ts those texts are the command's. Throws the system's error.
+ * Records the changes so far of a running command. Call it when the call `use`, or the user, changes files whose
+ * present texts are not recorded: by the rule of ./compare.ts the command wrote those texts. Throws the system's error.
  */
 export function recordRunning(
   project: RecordedProject,
@@ -188,8 +188,8 @@ export function recordRunning(
 }
 
 /**
- * The same for a text that Neovim has written over, and had not written itself: later it could not be
- * set apart from what the user saved with it.
+ * Records a text that Neovim has overwritten and had not written before as the running command's. Later, the user's
+ * and the command's changes could not be told apart.
  */
 export function recordOverwritten(root: string, path: string, bytes: Uint8Array): void {
   const project = new RecordedProject(root);

@@ -8,21 +8,21 @@ import { own, readPrivateJson } from "../../lib/json";
 import { waitForLock } from "../../lib/lock";
 import { isUnshared, realPath, sharedFolders, stateFolder } from "../../lib/paths";
 
-/** Hooks keep these private where no Neovim has run yet: each line of the plugin's list. */
+/** Hooks use the plugin's list until a Neovim has run. */
 export const PRIVATE_BY_DEFAULT: readonly string[] = [...defaults.matchAll(/^ {2}"(.+)",$/gm)].map(
   ([, pattern]) => pattern as string,
 );
 
 interface Rule {
   globs: readonly Bun.Glob[];
-  /** Matched against the whole path rather than the last part of it. */
+  /** Whether it matches whole paths rather than names. */
   whole: boolean;
   /** `!pattern` */
   isException: boolean;
 }
 
 const Patterns = v.array(v.string());
-/** The patterns of each Neovim that runs, by its address, and for hooks where none does those of the last one. */
+/** The patterns of each running Neovim by its address, and the last patterns, for hooks without a Neovim. */
 const Kept = v.object({ last: Patterns, of: v.record(v.string(), Patterns) });
 type Kept = v.InferOutput<typeof Kept>;
 
@@ -30,12 +30,12 @@ function patternsFile(): string {
   return join(stateFolder(), "privacy.json");
 }
 
-/** Longer than any Neovim needs for its own. */
+/** Longer than a Neovim needs to write its patterns. */
 const LOCK_MS = 5_000;
-/** The patterns of the latest call: an earlier one that waits for another Neovim keeps these, too. */
+/** The patterns of the latest call. An earlier call that waits for the lock writes these, too. */
 let latest: string[] = [];
 
-/** Keeps the options `privacy.*` of the Neovim at $NVIM for hooks. Throws the system's error. */
+/** Stores the options `privacy.*` of the Neovim at $NVIM for hooks. Throws the system's error. */
 export async function keepPrivatePatterns(options: {
   defaults: boolean;
   patterns: readonly string[];
@@ -84,7 +84,7 @@ export class Privacy {
     this.#patterns = new PathPatterns(patterns);
   }
 
-  /** `path` is absolute. A link with an innocent name is as private as what it leads to. */
+  /** `path` is absolute. A symlink is as private as its target. */
   isPrivate(path: string): boolean {
     if (this.#patterns.matches(path)) return true;
     const real = realPath(path);
@@ -93,8 +93,8 @@ export class Privacy {
 }
 
 /**
- * On many systems `.ENV` and `.env` are one file, and so are the composed and the decomposed `ü`:
- * letters lose their case and their accents. U+200B to U+200F are invisible.
+ * Removes case, accents and invisible characters (U+200B to U+200F): on many systems `.ENV` and `.env` are one file,
+ * and so are the composed and the decomposed `ü`.
  */
 function folded(text: string): string {
   return text
@@ -112,14 +112,17 @@ function compileRule(pattern: string): Rule {
   return { globs: compileGlob(folded(text)), whole, isException };
 }
 
-/** As lua/claude-code/editor/privacy/glob.lua: `folder/**` is the folder, too; Bun knows `\\` and a first `!` besides. */
+/**
+ * Matches like lua/claude-code/editor/privacy/glob.lua: `folder/**` matches the folder as well. Escapes `\` and a first
+ * `!`, which have a meaning only in Bun.
+ */
 function compileGlob(text: string): Bun.Glob[] {
   const glob = text.replaceAll("\\", "\\\\").replace(/^!/, "\\!");
   const folder = glob.replace(/(\/\*\*)+$/, "");
   return [...new Set([glob, folder])].map((one) => new Bun.Glob(one));
 }
 
-/** Those of the Neovim that we run in, as they are now. */
+/** The present patterns of the Neovim that we run in. */
 function readPatterns(): string[] | undefined {
   const kept = readKept();
   return kept && (own(kept.of, process.env.NVIM ?? "") ?? kept.last);

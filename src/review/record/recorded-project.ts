@@ -8,10 +8,10 @@ import { recordsOf } from "../journal/read";
 import type { FileChange, JournalRecord, NewRecord } from "../journal/record";
 import { Privacy } from "./privacy";
 
-/** A root, and the folder where what Claude changes below it is recorded. */
+/** A root, with the folder that records Claude's changes below it. */
 export class RecordedProject {
   readonly root: string;
-  /** The journal and the blobs are in it. */
+  /** Holds the journal and the blobs. */
   readonly folder: string;
   readonly blobs: Blobs;
   readonly privacy = new Privacy();
@@ -19,7 +19,7 @@ export class RecordedProject {
   /** Undefined outside of a git work tree, or without git. */
   readonly git: Git | undefined;
 
-  /** Throws the system's error where nothing can be written. */
+  /** Throws the system's error if the folder cannot be written. */
   constructor(projectFolder: string) {
     this.root = reviewRoot(projectFolder);
     this.folder = ensureReviewFolder(this.root);
@@ -32,22 +32,22 @@ export class RecordedProject {
     return append(this.folder, record);
   }
 
-  /** For a record: undefined also before the first commit, and without git. */
+  /** HEAD for a record; also undefined before the first commit, and without git. */
   head(): string | undefined {
     return this.git?.wait(headOf(this.root)) ?? undefined;
   }
 }
 
-/** One call of a tool, as a hook gets it; everything in `response` is still to be checked. */
+/** A call of a tool, as a hook gets it. `response` is unchecked. */
 export interface ToolCall {
   session: string;
   prompt?: string | undefined;
-  /** The subagent's, if one called. */
+  /** The id of the subagent that made the call. */
   agent?: string | undefined;
   tool: string;
   use?: string | undefined;
   command?: string | undefined;
-  /** The absolute path that an editing tool got. */
+  /** The absolute path of an editing tool's file. */
   path?: string | undefined;
   response?: unknown;
   durationMs?: number | undefined;
@@ -55,27 +55,26 @@ export interface ToolCall {
 
 const MAX_CHARACTERS = 500;
 
-/** The journal's fields of a call: whose it was. */
+/** The fields by which the journal identifies a call. */
 export function callFields({ session, prompt, agent, tool, use, command }: ToolCall) {
   return { session, prompt, agent, tool, use, command: command && shortened(command) };
 }
 
-/** For the journal, which keeps no long texts. */
+/** Cuts a text for the journal. */
 export function shortened(text: string): string {
   return text.length > MAX_CHARACTERS ? `${text.slice(0, MAX_CHARACTERS - 1)}…` : text;
 }
 
-/** A file that a language server edited. */
+/** A file that a language server edited, by its absolute path. */
 interface EditedFile {
-  /** Absolute. */
   path: string;
   before: Uint8Array;
   after: Uint8Array;
 }
 
 /**
- * Records what one of our own tools changed for Claude, as a change of its last turn. `projectFolder`:
- * as Claude Code names it; files that are not below its root are left out. Throws the system's error.
+ * Records an edit that one of our tools made for Claude, in the last turn of its session. `projectFolder` is the
+ * project's folder in Claude Code. Leaves out files that are not below the root. Throws the system's error.
  */
 export function recordLanguageEdit(
   projectFolder: string,
@@ -83,17 +82,14 @@ export function recordLanguageEdit(
   edited: readonly EditedFile[],
 ): void {
   const project = new RecordedProject(projectFolder);
-  const files = edited.flatMap((file) => changeOf(project, file));
+  const files = edited.flatMap(({ path: absolute, before, after }): FileChange[] => {
+    const path = pathBelow(project.root, absolute, true);
+    if (path === undefined) return [];
+    return [{ path, before: project.blobs.put(before), after: project.blobs.put(after) }];
+  });
   if (files.length === 0) return;
   const turns = recordsOf(project.folder, "prompt");
   const { prompt } = turns.findLast(({ session }) => session === call.session) ?? {};
   const fields = callFields({ ...call, prompt });
   project.append({ type: "change", ...fields, source: "tool", files, head: project.head() });
-}
-
-function changeOf(project: RecordedProject, { path, before, after }: EditedFile): FileChange[] {
-  const relativePath = pathBelow(project.root, path, true);
-  if (relativePath === undefined) return [];
-  const [old, now] = [project.blobs.put(before), project.blobs.put(after)];
-  return [{ path: relativePath, before: old, after: now }];
 }

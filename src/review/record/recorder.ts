@@ -14,33 +14,33 @@ import { KnownContents, recordRunning } from "./known";
 import { callFields, RecordedProject, shortened, type ToolCall } from "./recorded-project";
 import { isDoubtful } from "./text";
 
-/** Whether the work tree must be compared now, beside the hook. */
+/** Whether a detached process must now compare the work tree. */
 export type Comparison = "compare" | "enough";
 
 const WITHOUT_GIT =
-  "Outside of a git repository, changes by commands are known only of files that Claude edited before, or that are open in Neovim.";
+  "Outside a git repository, only files that Claude edited before, or that are open in Neovim, show the changes of commands.";
 
-/** Commands that stage: what they put into the index counts as Claude's until something else writes the index. */
+/** Commands that stage files. Their entries count as Claude's until something else writes the index. */
 const STAGING = /\bgit\b.*\b(add|mv|rm|stage|apply|restore|reset)\b/s;
 
 /**
- * Records what a session of Claude does in one project. Every method throws the system's error where
- * the journal cannot be written (ENOSPC, EACCES, …): the hook goes on then.
+ * Records the work of a Claude session in one project. Every method throws the system's error (ENOSPC, EACCES, …) if it
+ * cannot write the journal; the hook continues without the record.
  */
 export class Recorder {
   readonly project: RecordedProject;
   readonly #started: number;
 
   /**
-   * `projectFolder`: the project's folder, CLAUDE_PROJECT_DIR. `started`: when the hook's process did, in ms
-   * since the epoch. On a busy machine that is long before it can record anything.
+   * `projectFolder` is CLAUDE_PROJECT_DIR. `started` is when the hook's process started, in ms since the epoch: on a busy
+   * machine, long before it can record anything.
    */
   constructor(projectFolder: string, started = Date.now()) {
     this.project = new RecordedProject(projectFolder);
     this.#started = Math.floor(started);
   }
 
-  /** A new turn: what changed since the last one is not Claude's, unless a call was interrupted. */
+  /** Records a new turn. Changes since the last turn are not Claude's, unless a call was interrupted. */
   prompt(session: string, prompt: string | undefined, text: string): Comparison {
     const head = this.project.head();
     const state = sessionStatus(session);
@@ -50,10 +50,9 @@ export class Recorder {
   }
 
   /**
-   * Bash or an MCP tool begins: what changes from now on may be its doing. The CLI starts the hook before
-   * the call and does not wait for it, so its record may come late, also after that of the call's end.
-   * The comparison sees with what it begins, where it is done before the call changes anything. `pid`: of
-   * the CLI.
+   * Records the beginning of a call of Bash or an MCP tool, which may change files from now on. The CLI starts the hook
+   * before the call and does not wait for it, so this record may follow the record of the call's end. The comparison
+   * captures the files before the call if it finishes in time. `pid` is the CLI's process.
    */
   begin(call: ToolCall, pid?: number): Comparison {
     const { use } = call;
@@ -64,7 +63,7 @@ export class Recorder {
     return "compare";
   }
 
-  /** An editing tool is about to change a file. */
+  /** Records a file's content before an editing tool changes it. */
   seen({ session, use, path: absolute }: ToolCall): Comparison {
     const path = absolute && pathBelow(this.project.root, absolute, true);
     const content = path && readState(this.project, path)?.content;
@@ -75,12 +74,12 @@ export class Recorder {
   }
 
   /**
-   * A tool has ended well. `asksForDiff`: the CLI got our setting bashEditDiffEnabled, so a command of
-   * which it says nothing has changed nothing.
+   * Records a call that succeeded. `asksForDiff` means that the CLI has our setting bashEditDiffEnabled: if it reports no
+   * changes for a command, then there are none.
    */
   change(call: ToolCall, asksForDiff: boolean): Comparison {
     if (EDITING_TOOLS.includes(call.tool)) return this.#edited(call);
-    // A command in the background has not ended: its `begin` stays open.
+    // A command in the background has not ended, so its `begin` stays open.
     if ((call.response as { backgroundTaskId?: unknown } | null)?.backgroundTaskId) return "enough";
     const isBash = call.tool === "Bash";
     const known = new KnownContents(this.project);
@@ -93,14 +92,14 @@ export class Recorder {
     return isWhole ? "enough" : "compare";
   }
 
-  /** A tool has failed, or was interrupted: it may have changed files all the same. */
+  /** Records a call that failed or was interrupted. It may still have changed files. */
   failed(call: ToolCall): Comparison {
     if (EDITING_TOOLS.includes(call.tool)) return "enough";
     this.#append(call, "bash", []);
     return "compare";
   }
 
-  /** `background`: agents or commands still run. `pid`: of the CLI. */
+  /** `background` means that agents or commands still run. `pid` is the CLI's process. */
   stop(session: string, prompt: string | undefined, background: boolean, pid = 0): Comparison {
     const pids = background || pid === 0 ? [] : leftBehind(pid, this.project.root);
     const left = pids.map((one) => ({ pid: one, pidDomain: ownProcess().domain }));
@@ -132,8 +131,8 @@ export class Recorder {
   }
 
   /**
-   * The id is the call's: two installations of our hooks write the same record, which counts once. Another
-   * call with the same `use` gets another answer.
+   * Derives the record's id from the call: two installations of our hooks then write the same record, which counts once.
+   * The hash tells calls with the same `use` apart.
    */
   #append(
     call: ToolCall,
@@ -143,18 +142,11 @@ export class Recorder {
   ): void {
     const { use, path, response, durationMs } = call;
     const answer = Bun.hash(JSON.stringify([path, response, durationMs])).toString(36);
-    const id = use === undefined ? {} : { id: `${call.session}/${use}/${answer}` };
-    const head = this.project.head();
-    const type = "change";
     this.project.append({
-      ...id,
-      type,
-      ...callFields(call),
-      source,
-      files,
-      began: this.#began(call),
+      ...(use !== undefined && { id: `${call.session}/${use}/${answer}` }),
+      ...{ type: "change", ...callFields(call), source, files, began: this.#began(call) },
       ...more,
-      head,
+      head: this.project.head(),
     });
   }
 }
@@ -163,7 +155,7 @@ function foundBy(changes: readonly FileChange[]) {
   return changes.map(({ path, before }) => ({ path, content: before }));
 }
 
-/** The answers of Edit and Write (`originalFile`), and of NotebookEdit (`original_file`). */
+/** The response of Edit and Write (`originalFile`), or of NotebookEdit (`original_file`). */
 interface Response {
   type?: unknown;
   originalFile?: unknown;
@@ -171,8 +163,8 @@ interface Response {
 }
 
 /**
- * The change that one of Claude's editing tools made: before by its answer, after by the disk. Undefined for a
- * file that is not below the root, and where nothing changed. Throws the system's error.
+ * The change that an editing tool made: `before` comes from the tool's response, `after` from the disk. Undefined if the
+ * file is not below the root, or did not change. Throws the system's error.
  */
 function editChange(
   project: RecordedProject,
@@ -198,7 +190,7 @@ function contentBefore(
 ): Content {
   const response = call.response as Response | null | undefined;
   const seen = known.seen(path, call.use);
-  // Null is an answer, too.
+  // Null is also a response.
   const text =
     response?.originalFile === undefined ? response?.original_file : response.originalFile;
   if (typeof text === "string") {
@@ -207,7 +199,7 @@ function contentBefore(
     return isDoubtful(text, bytes) ? { withheld: "unknown" } : blobs.put(Buffer.from(text));
   }
   if (seen) return seen;
-  // Null for a new file; for an old one only above the CLI's limit, which is ours.
+  // Null means a new file, or an existing file above the CLI's size limit, which equals ours.
   const isLarge = (stats?.size ?? 0) > MAX_TEXT_BYTES / 2;
   if (text === null && response?.type !== "update" && !isLarge) return { absent: true };
   return known.last(path) ?? { withheld: "unknown" };

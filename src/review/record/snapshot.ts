@@ -9,40 +9,41 @@ import { stampOf } from "../state/contents";
 import { readState } from "./file-state";
 import type { RecordedProject } from "./recorded-project";
 
-/** A file that differs from HEAD: its content, and a stamp that shows whether that has changed. */
+/** The state of a file that differs from HEAD. */
 export interface SnapshotFile {
   content: Content;
-  /** Size, mtime, ctime, inode; "" where it is absent. */
+  /** Size, mtime, ctime and inode; "" for an absent file. */
   stamp: string;
-  /** Permission bits; 0 where it is absent. */
+  /** Permission bits; 0 for an absent file. */
   mode: number;
   symlink?: boolean;
-  /** Its content before a change whose author is not known yet. */
+  /** The state before a change whose author is unknown so far. */
   undecided?: SeenFile;
 }
 
 /**
- * `at`: when it held this, in ms since the epoch, where that is not the time of its snapshot. `until`:
- * when it changed.
+ * The state of a file at the time `at`, by default that of its snapshot, until it changed at the time `until`. Both
+ * times are in ms since the epoch.
  */
 export type SeenFile = SnapshotFile & { at?: number; until?: number };
 
 /**
- * The work tree at one moment: HEAD, and each file that differs from it. No tree of git's is made, and
- * neither its index nor its objects are written: what is untracked or private must not enter them.
+ * The work tree at one moment: HEAD, and each file that differs from HEAD. We neither make a git tree nor write git's
+ * index or objects, because untracked and private files must not enter them.
  */
 export interface Snapshot {
   v: 1;
-  /** In ms since the epoch, before the first file was looked at. */
+  /** Before we read the first file, in ms since the epoch. */
   at: number;
   head: string | null;
-  /** HEAD of the repositories inside of this one, by their folders. */
+  /** HEAD of each inner repository, by its folder. */
   nested?: Record<string, string | null>;
   files: Record<string, SnapshotFile>;
   staged?: Staged;
   indexes?: Indexes;
-  /** Files that could not be read, and names that are not UTF-8; `missing`: the first of them. */
+  /** The number of files that are unreadable, or whose names are not UTF-8. */
   unknown: number;
+  /** The first of those files. */
   missing?: string[];
 }
 
@@ -52,7 +53,7 @@ const MAX_FILES = 20_000;
 const MAX_ATTEMPTS = 5;
 const MAX_MISSING = 3;
 
-/** The last one; undefined if there is none that can be read. */
+/** The last snapshot; undefined if it is missing or unreadable. */
 export function readSnapshot(reviewFolder: string): Snapshot | undefined {
   const snapshot = readPrivateJson(join(reviewFolder, NAME)) as Snapshot | undefined;
   return snapshot?.v === 1 ? snapshot : undefined;
@@ -63,7 +64,7 @@ export function writeSnapshot(reviewFolder: string, now: Snapshot): void {
   writePrivateFile(join(reviewFolder, NAME), JSON.stringify(now));
 }
 
-/** Removes the copies of git's index that belong to no snapshot any more, also of one that could not be taken. */
+/** Removes the copies of git's index that do not belong to the last snapshot. */
 export function dropIndexCopies(reviewFolder: string, last: Snapshot | undefined): void {
   for (const name of namesIn(join(reviewFolder, INDEXES))) {
     if (name === `${last?.at}`) continue;
@@ -71,14 +72,14 @@ export function dropIndexCopies(reviewFolder: string, last: Snapshot | undefined
   }
 }
 
-/** The copy of git's index that belongs to the snapshot of that time; of an inner repository by its folder. */
+/** The path of the copy of an index for the snapshot of that time. `repository` is the folder of the repository. */
 export function indexCopy(reviewFolder: string, at: number, repository: string): string {
   return join(reviewFolder, INDEXES, `${at}`, Bun.hash(repository).toString(36));
 }
 
 /**
- * Reads the work tree; without git the files at `known`. Undefined if git fails or too much differs, or
- * one commit follows another all the time.
+ * Reads the work tree, or without git the files at `known`. Undefined if git fails, if too many files differ, or if HEAD
+ * keeps moving.
  */
 export function takeSnapshot(
   project: RecordedProject,
@@ -87,7 +88,7 @@ export function takeSnapshot(
 ): Snapshot | undefined {
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const snapshot = snapshotAt(project, last, known);
-    // A file that was committed since is clean, and did not hold what the HEAD of before says.
+    // A file that was committed meanwhile is clean, but its content is not that of the earlier HEAD.
     if (!snapshot || (project.head() ?? null) === snapshot.head) return snapshot;
   }
   return undefined;
@@ -102,15 +103,7 @@ function snapshotAt(
   const { root, git } = project;
   const found = project.isRepository
     ? git && differingEverywhere(root, git, (one) => indexCopy(project.folder, at, one))
-    : {
-        head: null,
-        paths: known,
-        nameless: [] as string[],
-        nested: {},
-        unknown: 0,
-        staged: {},
-        indexes: {},
-      };
+    : { ...NO_GIT, paths: known };
   if (!found || found.paths.length > MAX_FILES) return undefined;
   const { head, nested, unknown, staged, indexes } = found;
   const snapshot: Snapshot = { v: 1, at, head, nested, files: {}, staged, indexes, unknown };
@@ -125,7 +118,10 @@ function snapshotAt(
   return snapshot;
 }
 
-/** A path's content below the root. Undefined if it is not a file, or cannot be read. */
+const NO_NAMES: string[] = [];
+const NO_GIT = { head: null, nameless: NO_NAMES, nested: {}, unknown: 0, staged: {}, indexes: {} };
+
+/** The state of a path below the root. Undefined if it is not a file, or cannot be read. */
 export function snapshotFile(
   project: RecordedProject,
   path: string,
@@ -140,7 +136,7 @@ export function snapshotFile(
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOSPC") throw error;
-    // The file was removed after it was listed, or a file has replaced its folder.
+    // The file was removed after git listed it, or a file has replaced its folder.
     const isGone = code === "ENOENT" || code === "ENOTDIR";
     return isGone ? { content: { absent: true }, stamp: "", mode: 0 } : undefined;
   }

@@ -5,14 +5,14 @@ function isUtf16(bytes: Uint8Array): boolean {
 }
 
 /**
- * Whether the CLI shows these bytes as this text: with "\n" for each line end, and U+FFFD for what is
- * not UTF-8 (measured with 2.1.330: `originalFile` of files with CRLF, a byte order mark, UTF-16).
+ * Whether the CLI shows these bytes as this text. It shows each line end as "\n", and invalid UTF-8 as U+FFFD (measured
+ * with 2.1.330: `originalFile` of files with CRLF, a byte order mark, UTF-16).
  */
 export function showsAs(bytes: Uint8Array, text: string): boolean {
   return withNewlines(decode(bytes)) === withNewlines(text);
 }
 
-/** Whether other bytes than its UTF-8 may have been shown as this text; `now`: what the CLI has written since. */
+/** Whether the CLI may have shown bytes other than the text's UTF-8 as this text. `now` is what it wrote since. */
 export function isDoubtful(text: string, now: Uint8Array): boolean {
   const saysNothing = text.includes("\n") && !now.includes(0x0a);
   return saysNothing || text.includes("\uFFFD") || now.includes(0x0d) || isUtf16(now);

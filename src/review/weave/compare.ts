@@ -1,4 +1,4 @@
-/** A replacement in the old sequence that leads to the new one: 0-based, the ends are exclusive. */
+/** Lines of the old sequence that lines of the new one replace. 0-based, with exclusive ends. */
 export interface Replacement {
   oldStart: number;
   oldEnd: number;
@@ -7,15 +7,15 @@ export interface Replacement {
 }
 
 /**
- * How many insertions and deletions Myers' search may need between two anchors; beyond that the
- * whole stretch counts as replaced. It bounds time and memory for a text that is replaced as a whole.
+ * If Myers' search needs more insertions and deletions between two anchors, the whole section counts as replaced. This
+ * bounds time and memory for a text that is replaced as a whole.
  */
-const EDIT_LIMIT = 500;
+const MAX_EDITS = 500;
 
 /**
- * The difference of two sequences of lines, in order. Lines that are unique on both sides anchor it
- * (the patience diff), Myers' search works between the anchors: 1,500 edits in 20,000 lines take some
- * milliseconds where the search alone takes a second.
+ * Returns the differences of two sequences of lines, in order. Lines that are unique on both sides are anchors (patience
+ * diff), and Myers' search works between them: 1,500 edits in 20,000 lines take milliseconds, where the search alone
+ * takes a second.
  */
 export function compare(old: readonly string[], now: readonly string[]): Replacement[] {
   let start = 0;
@@ -31,7 +31,7 @@ export function compare(old: readonly string[], now: readonly string[]): Replace
   return comparison.found.map((change) => shifted(change, start));
 }
 
-/** The same change so many lines further down. */
+/** The same change `by` lines further down. */
 export function shifted({ oldStart, oldEnd, newStart, newEnd }: Replacement, by: number) {
   return {
     oldStart: oldStart + by,
@@ -41,7 +41,7 @@ export function shifted({ oldStart, oldEnd, newStart, newEnd }: Replacement, by:
   };
 }
 
-/** The lines as numbers, the same for the same line. */
+/** Numbers the lines; equal lines have equal numbers. */
 function numbered(
   lines: readonly string[],
   start: number,
@@ -60,7 +60,7 @@ function numbered(
 
 class Comparison {
   readonly found: Replacement[] = [];
-  /** The position of each line's number: -1 not found yet, -2 more than once. */
+  /** The position of each line by its number; -1 if not found yet, -2 if found more than once. */
   readonly #inA: Int32Array;
   readonly #inB: Int32Array;
 
@@ -95,7 +95,7 @@ class Comparison {
     this.between(a0, a1, b0, b1);
   }
 
-  /** Adjacent replacements are one. */
+  /** Merges adjacent replacements. */
   #replace(oldStart: number, oldEnd: number, newStart: number, newEnd: number): void {
     const last = this.found.at(-1);
     if (last && last.oldEnd === oldStart && last.newEnd === newStart) {
@@ -121,10 +121,10 @@ class Comparison {
     return longestAscending(pairs);
   }
 
-  /** Myers' greedy search ("An O(ND) Difference Algorithm", 1986), with the steps kept. */
+  /** Myers' greedy search ("An O(ND) Difference Algorithm", 1986). Keeps its steps for `#trace`. */
   #search(a0: number, a1: number, b0: number, b1: number): void {
     const [n, m] = [a1 - a0, b1 - b0];
-    const most = Math.min(n + m, EDIT_LIMIT);
+    const most = Math.min(n + m, MAX_EDITS);
     const furthest = new Int32Array(2 * most + 3);
     const kept: Int32Array[] = [];
     for (let d = 0; d <= most; d++) {
@@ -145,7 +145,7 @@ class Comparison {
     this.#replace(a0, a1, b0, b1);
   }
 
-  /** Walks back from the end; `kept[d]` is what was reached before round `d`. */
+  /** Walks back from the end. `kept[d]` has the furthest points before round `d`. */
   #trace(kept: readonly Int32Array[], a0: number, b0: number, n: number, m: number): void {
     const edits: [number, number, number, number][] = [];
     let [x, y] = [n, m];
@@ -165,7 +165,7 @@ class Comparison {
   }
 }
 
-/** By patience sorting; the first of each pair ascends already. */
+/** Patience sorting by the second number of each pair. The first numbers ascend already. */
 function longestAscending(pairs: readonly [number, number][]): [number, number][] {
   const tops: number[] = [];
   const before = new Int32Array(pairs.length);

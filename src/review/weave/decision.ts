@@ -3,10 +3,10 @@ import { FILE } from "./lines";
 import { inBase, isClaude, isPending, isUnsettled, type Mark, type Row, type Scope } from "./row";
 import type { Weave } from "./weave";
 
-/** The subject of a decision: everything pending of the scope, or rows of base and present text. */
+/** The subject of a decision: all pending changes of the scope, or rows of the base text and of the present text. */
 export type Selection =
   | "all"
-  /** `file`: that the file was created or deleted, and its mode, too; `mode`: its mode. */
+  /** `file` includes the creation or deletion of the file, and its mode; `mode` includes the mode. */
   | {
       old: readonly Rows[];
       new: readonly Rows[];
@@ -14,17 +14,14 @@ export type Selection =
       mode?: boolean | undefined;
     };
 
-/**
- * The selected marks count as kept, by the decision of that id. Text that was undone before and is there
- * again, is undone no more.
- */
+/** Marks the selection as kept by the decision `id`. Text that was undone, and that has come back, is no longer undone. */
 export function kept(weave: Weave, id: string, what: Selection, scope: Scope): Weave {
   return marked(weave, what, scope, { keep: id, undo: undefined });
 }
 
 /**
- * Undone text is the user's own from now on, unless the decision is taken back. The same weave
- * if nothing was undone since it was last settled.
+ * Makes undone text the user's, unless the decision is taken back. Returns the same weave if nothing was undone since it
+ * was last settled.
  */
 export function settled(weave: Weave): Weave {
   if (!weave.rows.some(isUnsettled)) return weave;
@@ -49,8 +46,8 @@ function marked(weave: Weave, what: Selection, scope: Scope, as: Partial<Mark>):
 }
 
 /**
- * The selected rows stand as they stood without Claude: what it inserted is gone, what it deleted is
- * back. A row that another session has deleted since stays away, also when that is undone.
+ * Undoes the selection: removes rows that Claude inserted, and restores rows that it deleted. A row that another session
+ * has deleted since stays deleted, even when that deletion is undone.
  */
 export function undone(weave: Weave, id: string, what: Selection, scope: Scope): Weave {
   const selected = selector(what, scope);
@@ -67,7 +64,7 @@ export function undone(weave: Weave, id: string, what: Selection, scope: Scope):
   return hasLines ? withFile(result, id) : result;
 }
 
-/** A file that holds lines exists: with the user's lines in it, it is the user's from now on. */
+/** Restores the file itself, because it has lines. With the user's lines in it, the file becomes the user's. */
 function withFile(weave: Weave, id: string): Weave {
   const files = weave.rows.filter(({ line }) => line === FILE);
   const last = files.at(-1);
@@ -83,12 +80,12 @@ function restored(row: Row, id: string): Row {
   return { ...row, present: true, deleted: { ...(row.deleted as Mark), undo: id } };
 }
 
-/** Takes the decision of that id back: the marks, and the rows that it removed or brought back. */
+/** Takes a decision back: its marks, and the rows that it removed or restored. */
 export function takenBack(weave: Weave, id: string): Weave {
   return weave.with((row) => {
     const { inserted, deleted } = row;
     if (!isOf(inserted, id) && !isOf(deleted, id)) return row;
-    // It removed what Claude had inserted, and brought the rest back, and the file for it.
+    // The decision removed rows that Claude had inserted, and restored the other rows and the file itself.
     const restored = deleted && (isClaude(deleted.by) || inserted.keep === id);
     const isOpen = deleted?.undo === id && (inserted.undo === id || restored);
     const present = isOpen ? inserted.undo === id : row.present;
@@ -105,7 +102,7 @@ function isOf(mark: Mark | undefined, id: string): boolean {
   return mark !== undefined && [mark.keep, mark.undo].includes(id);
 }
 
-/** A mark as if there had been no decision of that id. */
+/** Removes a decision from a mark. */
 export function without<M extends Mark>(
   mark: M,
   id: string,
@@ -119,12 +116,13 @@ export function without<M extends Mark>(
   };
 }
 
+/** Whether the marks of a row are selected. */
 interface Selected {
   inserted: boolean;
   deleted: boolean;
 }
 
-/** Which marks of a row are selected. Takes the rows in their order. */
+/** The returned function must get the rows in order. */
 function selector(what: Selection, scope: Scope): (row: Row) => Selected {
   if (what === "all") return (row) => pendingMarks(row, scope);
   const isOld = within(what.old);
@@ -142,7 +140,7 @@ function selector(what: Selection, scope: Scope): (row: Row) => Selected {
   };
 }
 
-/** Undone text that is gone needs no decision. */
+/** Absent text that was undone needs no decision. */
 function pendingMarks(row: Row, scope: Scope): Selected {
   const isUndone = !row.present && row.inserted.undo !== undefined;
   return {

@@ -2,12 +2,12 @@ import { FILE } from "./lines";
 import { type Change, inBase, isClaude, isPending, type Mark, type Row, type Scope } from "./row";
 import type { Weave } from "./weave";
 
-/** First row, from 1, and count. With count 0: the row before it, 0 at the top. */
+/** The first row, from 1, and the count. If the count is 0, the row before; 0 at the top. */
 export type Rows = readonly [first: number, count: number];
 
-/** Rows next to each other in which the base text and the present text differ. */
+/** Adjacent rows in which the base text and the present text differ. */
 export interface Hunk {
-  /** Changes when the hunk's text does. */
+  /** Changes with the hunk's text. */
   id: string;
   old: Rows;
   new: Rows;
@@ -15,20 +15,17 @@ export interface Hunk {
   newLines: readonly string[];
   /** Claude's text, if the user has changed it since. */
   claudeLines: readonly string[];
-  /** How many of the new lines Claude inserted; the others are the user's. */
+  /** The number of new lines that Claude inserted; the others are the user's. */
   added: number;
-  /** How many of the old lines Claude deleted. */
+  /** The number of old lines that Claude deleted. */
   removed: number;
-  /** Claude's changes that made it, in order. */
+  /** Claude's changes that made the hunk, in order. */
   owners: readonly Change[];
-  /** The user has changed rows inside it. */
+  /** Whether the user has changed rows inside the hunk. */
   mixed: boolean;
-  /**
-   * The user, or Claude outside of the scope, has since changed a row that Claude inserted. Undoing cannot
-   * decide what is there.
-   */
+  /** Who has since changed a row that Claude inserted, so that an undo cannot decide which text is right. */
   conflict?: Later | undefined;
-  /** It has all lines of a file that was moved, also those that do not differ. */
+  /** Whether the hunk has all lines of a moved file, including unchanged ones. */
   isInParts?: boolean;
 }
 
@@ -40,7 +37,7 @@ function laterOf({ by }: Mark, scope: Scope): Later | undefined {
   return isClaude(by) && !scope.includes(by) ? "claude" : undefined;
 }
 
-/** The hunks of a weave's present text in a scope, without the file's own creation or deletion. */
+/** The hunks in a weave's present text. The creation or deletion of the file is not part of them. */
 export function hunksOf(weave: Weave, scope: Scope): Hunk[] {
   const builder = new Builder(scope);
   for (const row of weave.rows) if (row.line !== FILE) builder.take(row);
@@ -50,9 +47,9 @@ export function hunksOf(weave: Weave, scope: Scope): Hunk[] {
 
 /** The role of a row in a hunk. */
 type Part =
-  /** Only in one of the two texts. */
+  /** In only one of the two texts. */
   | "differs"
-  /** Claude's insertion that someone has deleted or changed since: in neither. */
+  /** In neither text: Claude's insertion, which someone has deleted or changed since. */
   | "overwritten"
   | "later"
   | "common"
@@ -60,7 +57,7 @@ type Part =
 
 class Builder {
   readonly hunks: Hunk[] = [];
-  /** The rows of base and present text that were passed. */
+  /** The numbers of rows so far, in the base text and in the present text. */
   #old = 0;
   #new = 0;
   #run: Run | undefined;
@@ -82,7 +79,7 @@ class Builder {
     this.#run = undefined;
   }
 
-  /** A run ends before what Claude did later on the other side of others' rows. */
+  /** A run ends before a row that Claude changed after others had inserted the rows between. */
   #open(row: Row): Run {
     if (this.#run && !this.#run.reaches(stepOf(row))) this.close();
     this.#run ??= new Run(this.#old, this.#new);
@@ -110,12 +107,13 @@ export function markOf(row: Row): Mark {
   return row.present ? row.inserted : (row.deleted as Mark);
 }
 
-/** The rows of a hunk while it is being read, in order. */
+/** Collects the rows of one hunk, in order. */
 class Run {
   #rows: Row[] = [];
   #end = 0;
-  /** The last step by which Claude changed something here, and the others' steps that overwrote. */
+  /** The last step in which Claude changed a row of the run. */
   #claudeStep = 0;
+  /** The steps in which others overwrote Claude's rows. */
   readonly #overwrites = new Set<number>();
   #differs = false;
 
@@ -136,7 +134,7 @@ class Run {
     }
   }
 
-  /** Others' rows are inside only if more follows, or if they stand for rows of Claude's. */
+  /** Others' rows belong to the run only if rows of Claude's follow, or if they replaced rows of Claude's. */
   addLater(row: Row): void {
     this.#rows.push(row);
     if (this.#overwrites.has(row.inserted.step)) this.#end = this.#rows.length;
@@ -160,7 +158,7 @@ class Run {
     const differing = rows.filter((row) => inBase(row, scope) !== row.present);
     const later = now.filter((row) => laterOf(row.inserted, scope));
     const users = later.filter((row) => row.inserted.by === "user");
-    // Text that Claude has written again since is not an edit.
+    // If Claude has written the text again, its deletion is no edit.
     const isAgain = ({ line }: Row) => now.some((row) => row.line === line && !users.includes(row));
     const isEdit = (row: Row) =>
       !row.present && !inBase(row, scope) && row.deleted?.by === "user" && !isAgain(row);
@@ -185,12 +183,12 @@ class Run {
   }
 }
 
-/** `passed` rows stand before it. */
+/** The rows after the first `passed` ones. */
 function range(passed: number, count: number): Rows {
   return [count > 0 ? passed + 1 : passed, count];
 }
 
-/** Claude's changes among who made these marks, in order. */
+/** Claude's changes that made these marks, in order. */
 export function ownersOf(marks: readonly Mark[]): Change[] {
   const owners = new Set(marks.map(({ by }) => by).filter(isClaude));
   return [...owners].sort((one, other) => one.at - other.at);

@@ -4,22 +4,22 @@ import { ALL, type Change, inBase, isClaude, isPending, type Mark, type Row } fr
 import type { Weave } from "./weave";
 
 export interface Decisions {
-  /** Their ids, in their order. */
+  /** Ids, in order. */
   decisions: readonly string[];
-  /** The lines that one was about. */
+  /** The text that a decision was about. */
   textAt: (decision: string) => Lines | undefined;
 }
 
 interface KeptText {
   lines: Lines;
-  /** Claude's changes by which it differs from the text at HEAD. */
+  /** Claude's changes by which the text differs from the text at HEAD. */
   owners: ReadonlySet<Change>;
 }
 
 /**
- * A file's text at HEAD (no lines: it is not there) with exactly what the user has kept of Claude's. Neither what
- * waits for a decision nor the user's own lines are in it, but those that were kept in place of Claude's.
- * Returns the end of a sentence, a string, that says why there is no such text.
+ * Adds the changes that the user has kept to a file's text at HEAD (no lines if HEAD lacks the file). Leaves out pending
+ * changes, and the user's lines unless they were kept in place of Claude's. If that is impossible, returns a string: the
+ * end of a sentence that says why.
  */
 export function keptText(
   weave: Weave,
@@ -27,7 +27,7 @@ export function keptText(
   { decisions, textAt }: Decisions,
 ): KeptText | string {
   const files = weave.rows.filter(({ line }) => line === FILE);
-  // A pending one does not count if another one has been decided.
+  // A pending creation of the file does not count if another one was decided.
   const file = files.findLast((row) => !isPending(row.inserted, ALL)) ?? files.at(-1);
   const owners = new Set<Change>();
   const own = ({ by }: Mark) => isClaude(by) && owners.add(by);
@@ -51,21 +51,20 @@ export function keptText(
     else if (isInserted) gap += "i";
     else if (!row || !isClaude(row.inserted.by)) gap += row ? (isRemoved(row) ? "r" : "o") : "h";
     gap = gap.replace(/(.)\1$/, "$1");
-    if (isOpen(gap))
-      return "has lines at HEAD, which you have changed, where Claude's are to stand";
+    if (isOpen(gap)) return "has lines at HEAD, which you have changed, where Claude's belong";
     const isGone = row !== undefined && isRemoved(row);
     if (isInserted) own(row.inserted);
     if (isGone && present) own(row.deleted as Mark);
     if (isInserted || (present && !isGone)) lines.push(line);
   }
-  // The user has made another file in place of one whose removal was kept.
+  // The user kept the file's removal, and then made another file at this path.
   const isUsers = lines.length === 0 && kept.size === 0 && keptBy(file?.deleted) !== undefined;
   return { lines: isUsers ? [] : terminated([FILE, ...lines]), owners };
 }
 
 /**
- * The rows with those present that HEAD has. Which of equal ones these are is clear by what HEAD may be: the file as it
- * was first recorded with what the first few decisions kept, and without the user's own lines or with them.
+ * Returns the rows with HEAD's rows present. To choose among equal lines, it starts from the nearest state that HEAD can
+ * be: the original file with the changes of the first few decisions, with or without the user's lines.
  */
 function rowsAt(weave: Weave, head: Lines, decisions: readonly string[]): readonly Row[] {
   const known = decisionsOf(weave.rows);
@@ -81,7 +80,7 @@ function rowsAt(weave: Weave, head: Lines, decisions: readonly string[]): readon
   return nearest.weave.to(head, "user").rows;
 }
 
-/** The text as it would be if the user had committed what these decisions kept. */
+/** The state of the file if the user had committed the changes that these decisions kept. */
 function stateOf(weave: Weave, kept: ReadonlySet<unknown>, withUsers: boolean): Weave {
   return weave.with((row) => {
     const { inserted, deleted } = row;
@@ -99,9 +98,9 @@ function distanceOf(one: Lines, other: Lines): number {
 }
 
 /**
- * Between two rows that HEAD has too: its own lines, which the review has never seen (`h`), rows that it lacks and
- * which may have replaced them (`o`), Claude's among these (`r`), and those to insert (`i`). If the first two
- * are not on one side of what is inserted, their order is open.
+ * Whether the order of rows is ambiguous between two rows that HEAD also has. The gap lists the rows between: HEAD's
+ * lines that the review has never seen (`h`), other absent rows, which may have replaced them (`o`), those that Claude
+ * removed (`r`), and rows to insert (`i`). The order is clear only if all `h` and `o` are on one side of the `i`.
  */
 function isOpen(gap: string): boolean {
   return /h/.test(gap) && /i/.test(gap) && !/^i*(?=.*o)[ho]+i*$/.test(gap);
@@ -111,12 +110,12 @@ function keptBy(mark: Mark | undefined): string | undefined {
   return mark && isClaude(mark.by) && mark.undo === undefined ? mark.keep : undefined;
 }
 
-/** Claude deleted it, and the user has kept that. */
+/** Whether Claude deleted the row and the user kept the deletion. */
 function isRemoved(row: Row): boolean {
   return keptBy(row.deleted) !== undefined && !inBase(row, ALL);
 }
 
-/** The rows that a commit is to hold although HEAD may lack them. */
+/** The rows that belong in a commit although HEAD may lack them. */
 function keptRows(rows: readonly Row[], textAt: Decisions["textAt"]): ReadonlySet<Row> {
   const kept = new Set(rows.filter((row) => keptBy(row.inserted) && inBase(row, ALL)));
   for (const id of decisionsOf(rows)) {
@@ -145,8 +144,8 @@ function markOf({ inserted, deleted }: Row, id: string): Mark | undefined {
 }
 
 /**
- * If the user has changed lines of Claude's, takes those that were there when the hunk was kept: Claude's, or the
- * user's. Lines that are gone from the file, with nothing in their place, are not committed.
+ * If the user has changed Claude's lines, adds the lines of the moment when the hunk was kept: Claude's or the user's.
+ * Lines that the user removed without a replacement are not committed.
  */
 function addReplaced(
   run: readonly Row[],
@@ -167,7 +166,7 @@ function addReplaced(
       if (keptBy(inserted)) kept.add(run[i] as Row);
       continue;
     }
-    // The user's earlier text divides the hunks.
+    // Earlier text of the user's separates hunks.
     const isOfHunk = (row: Row, j: number) => {
       const { step } = markOf(row, id) ?? deleted;
       const newest = Math.max(step, inserted.step);

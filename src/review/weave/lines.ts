@@ -1,14 +1,13 @@
 /**
- * A text as the weave takes it: one string a line, each with its own line end (`\n`, `\r\n`, none),
- * so that joining them gives the same bytes. A character is one byte (Latin-1), whatever the file's
- * encoding: bytes that are not UTF-8 survive.
+ * A text for the weave: one string per line, with its line end (`\n`, `\r\n` or none), so that the joined strings have
+ * the same bytes. Each character is one byte (Latin-1) in any encoding, so that invalid UTF-8 survives.
  *
- * The first line is always `FILE`: the file itself, which a change can create and delete like any
- * line: an absent file is the empty list, an empty one `[FILE]`.
+ * The first line is always `FILE`. It represents the file itself, which a change can create and delete like any line: an
+ * absent file is the empty list, an empty file is `[FILE]`.
  */
 export type Lines = readonly string[];
 
-/** No line of a text is empty: at least its line end is in it. */
+/** No other line is empty, because each contains at least its line end. */
 export const FILE = "";
 
 /** Before the name of a blob, in the single line that represents binary content. */
@@ -32,7 +31,7 @@ export function bytesOf(lines: Lines): Buffer {
   return Buffer.from(lines.join(""), "latin1");
 }
 
-/** A binary file, or a symlink: one line that holds the name of its blob. */
+/** The lines of binary content: one line with the name of the blob. */
 export function opaqueLines(blob: string): Lines {
   return [FILE, OPAQUE + blob];
 }
@@ -41,7 +40,7 @@ export function isOpaque(line: string): boolean {
   return line.length === OPAQUE_LENGTH && line.startsWith(OPAQUE);
 }
 
-/** The blob's name, if the lines are one opaque content and nothing else. */
+/** The blob's name, if the lines are binary content. */
 export function blobOf(lines: Lines): string | undefined {
   const [first, second, third] = lines;
   if (first !== FILE || second === undefined || third !== undefined) return undefined;
@@ -56,13 +55,13 @@ export function sameLines(one: Lines, other: Lines): boolean {
   return one.length === other.length && one.every((line, i) => line === other[i]);
 }
 
-/** A text of lines that were put together: the file exists as soon as it has a line. */
+/** Completes a text that was put together from lines. The file exists if there is a line. */
 export function completed(lines: Lines): Lines {
   if (lines.length === 0) return lines;
   return terminated([FILE, ...lines.filter((line) => line !== FILE)]);
 }
 
-/** Each line but the last gets a line end where it has none: it was the last one once. */
+/** Adds missing line ends to all lines but the last: such a line was once the last one. */
 export function terminated(lines: Lines): Lines {
   const last = lines.length - 1;
   const isOpen = (line: string, i: number) =>

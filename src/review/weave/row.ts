@@ -1,4 +1,4 @@
-/** The changes of one tool call, as far as hunks and scopes need them. */
+/** The tool call that made changes, as hunks and scopes need it. */
 export interface Change {
   /** The id of its journal record. */
   id: string;
@@ -13,36 +13,36 @@ export interface Change {
   since?: number | undefined;
 }
 
-/** "original": it was there when the file was first recorded. */
+/** "original" means that the line existed when the file was first recorded. */
 export type Author = "original" | "user" | Change;
 
 /** The author of a row's insertion or deletion. */
 export interface Mark {
   readonly by: Author;
-  /** The number of the step, which ascends. */
+  /** Steps are numbered in ascending order. */
   readonly step: number;
-  /** The decision by which the user has kept it. */
+  /** The decision by which the user kept the change. */
   readonly keep?: string | undefined;
-  /** The decision by which the user has undone it. */
+  /** The decision by which the user undid the change. */
   readonly undo?: string | undefined;
-  /** The file on disk has had the undo applied; what the user then does to the line is the user's own. */
+  /** The undo was applied on disk, so later changes of the line are the user's. */
   readonly settled?: boolean | undefined;
-  /** The step in which the user deleted the whole file; Claude's deletion of this row no longer counts as pending. */
+  /** The step in which the user deleted the whole file. Claude's deletion of this row is then no longer pending. */
   readonly gone?: number | undefined;
 }
 
-/** A line that is in the file, or once was. Rows are never changed, only replaced. */
+/** A line that is in the file, or once was. Rows are immutable. */
 export interface Row {
-  /** The same for the same journal, in every process. */
+  /** The same in every process that reads the same journal. */
   readonly id: number;
   readonly line: string;
   readonly inserted: Mark;
-  /** The last deletion; a row that was brought back keeps it. */
+  /** The last deletion. A restored row keeps it. */
   readonly deleted?: Mark | undefined;
   readonly present: boolean;
 }
 
-/** Which of Claude's changes count as pending: a turn, a session, or all. */
+/** Selects which of Claude's changes count as pending: those of a turn, of a session, or all. */
 export interface Scope {
   includes(change: Change): boolean;
   /** Includes changes that the user has kept. */
@@ -55,21 +55,21 @@ export function isClaude(by: Author): by is Change {
   return typeof by === "object";
 }
 
-/** Whether a change of Claude's within the scope still waits for a decision. */
+/** Whether the mark is Claude's, within the scope, and still waits for a decision. */
 export function isPending(mark: Mark | undefined, scope: Scope): boolean {
   if (!mark || mark.gone || !isClaude(mark.by) || !scope.includes(mark.by)) return false;
   return mark.keep === undefined || scope.withKept === true;
 }
 
-/** Whether the row is as an undo that is not settled has left it: present or gone. */
+/** Whether the row is in the state in which an unsettled undo left it. */
 export function isUnsettled({ inserted, deleted, present }: Row): boolean {
   const mark = present ? deleted : inserted;
   return mark?.undo !== undefined && isClaude(mark.by) && !mark.settled;
 }
 
 /**
- * Whether the row is in the base text: the file without the scope's changes. A row that was undone and is absent
- * stays out, even when the deletion being undone now is another session's.
+ * Whether the row is in the base text: the file without the scope's changes. An absent row that was undone is not, even
+ * if another session deleted it.
  */
 export function inBase(row: Row, scope: Scope): boolean {
   const { inserted, deleted, present } = row;

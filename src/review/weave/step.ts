@@ -2,15 +2,15 @@ import { compare, type Replacement, shifted } from "./compare";
 import { FILE, type Lines, terminated } from "./lines";
 import { isClaude, type Mark, type Row } from "./row";
 
-/** Tries this many places for a change that equal lines leave open. */
+/** Equal lines can make a change's place ambiguous. We try this many places. */
 const MAX_PLACES = 200;
-/** Rows that came back are looked for among so many, times the lines inserted. */
+/** The limit of a full search for rows that come back: absent rows times inserted lines. */
 const MAX_PAIRS = 250_000;
 
 /**
- * The rows after a step to `lines`: what is missing there gets the mark as its deletion, what is new
- * becomes a row with the mark as its insertion. Rows that come back are revived rather than added, so
- * that undo, /rewind, git checkout and the like need no state of their own: the text says it.
+ * Returns the rows after a step to `lines`. The mark becomes the deletion of missing rows and the insertion of new rows.
+ * Rows that come back are revived, not added again: undo, /rewind and git checkout then need no further state, because
+ * the text shows them.
  */
 export function stepped(
   rows: readonly Row[],
@@ -40,8 +40,8 @@ export function stepped(
 }
 
 /**
- * Claude's deletions in a file are settled once the user deletes the file, even if it is made again; they are
- * pending again once the user restores the text.
+ * When the user deletes a file, Claude's deletions in it are settled, even if the file is created again. They are pending
+ * again when the user restores the text.
  */
 function goneWithFile(rows: Row[], before: readonly Row[], mark: Mark): Row[] {
   const isDeleted = rows.some(({ line, deleted }) => line === FILE && deleted === mark);
@@ -63,8 +63,8 @@ function goneWithFile(rows: Row[], before: readonly Row[], mark: Mark): Row[] {
 }
 
 /**
- * The region's own rows stay, those that were present as deleted. Row by row a new one comes behind
- * the one that it replaces, so that a part of them can be undone in its place; the rest at the end.
+ * Replaces the present rows of a region, which stay as deleted rows. Each new row follows the row that it replaces, so
+ * that an undo of a part finds its place; further new rows follow at the end.
  */
 function replaceRegion(
   region: readonly Row[],
@@ -93,7 +93,7 @@ function replaceRegion(
       addUpTo(Math.min(taken + 1, revivedAt[0] ?? inserted.length));
     } else {
       result.push(row);
-      // Put the new file's own line before the lines that it once had: they may come back.
+      // Put the line of the new file before its earlier lines, because they may come back.
       if (i === lastFile && inserted[0] === FILE) addUpTo(Math.min(1, revivedAt[0] ?? 1));
     }
   }
@@ -101,10 +101,7 @@ function replaceRegion(
   return nextId;
 }
 
-/**
- * A user who deletes again what Claude had deleted, and someone brought back, repeats Claude's
- * deletion: CTRL-R after `u`.
- */
+/** If the user deletes a restored row that Claude had deleted, this repeats Claude's deletion: CTRL-R after `u`. */
 function deleted(row: Row, mark: Mark): Row {
   const repeats = mark.by === "user" && isPendingDeletion(row);
   return { ...row, present: false, deleted: repeats ? row.deleted : mark };
@@ -116,8 +113,8 @@ function isPendingDeletion({ deleted }: Row): boolean {
 }
 
 /**
- * Whether the row may come back as it was. The user brings back anything but what was undone for good; Claude only
- * what the same session deleted and the user has not kept. Anything else that Claude writes again is a new change.
+ * Whether the row may be revived. The user can revive any row whose undo is not settled. Claude can revive only rows that
+ * the same session deleted, if the user has not kept the deletion. Other lines that Claude writes again are new changes.
  */
 function canRevive(row: Row, mark: Mark): boolean {
   if (row.present) return false;
@@ -127,7 +124,7 @@ function canRevive(row: Row, mark: Mark): boolean {
   return by.session === mark.by.session;
 }
 
-/** Which rows of a region come back as which of the inserted lines: the most, in order. */
+/** Pairs absent rows of a region with inserted lines: as many as possible, in order (longest common subsequence). */
 function revivals(
   region: readonly Row[],
   inserted: readonly string[],
@@ -163,14 +160,14 @@ function revivals(
   return found;
 }
 
-/** A loop: Array.flatMap() takes ten times as long, and each step goes through all rows. */
+/** A loop, because each step visits all rows, and Array.flatMap() takes ten times as long. */
 function indices(rows: readonly Row[], isWanted: (row: Row) => boolean): number[] {
   const found: number[] = [];
   for (let i = 0; i < rows.length; i++) if (isWanted(rows[i] as Row)) found.push(i);
   return found;
 }
 
-/** The pairs that a comparison leaves equal. */
+/** The pairs of equal lines in a comparison. */
 function* matches(old: readonly string[], now: readonly string[]): Generator<[number, number]> {
   let [i, j] = [0, 0];
   for (const { oldStart, oldEnd, newStart, newEnd } of compare(old, now)) {
@@ -187,14 +184,15 @@ interface Situation {
   present: readonly string[];
   lines: Lines;
   mark: Mark;
-  /** In the present lines: where the change before ends, and the next one begins. */
+  /** The end of the previous change, in the present lines. */
   floor: number;
+  /** The start of the next change, in the present lines. */
   ceiling: number;
 }
 
 /**
- * Equal lines leave it open which of them were inserted or deleted: `a a` to `a a a`. Takes the place
- * where most rows come back, or where most deleted rows are still pending or were deleted before.
+ * Equal lines make it ambiguous which of them were inserted or deleted: `a a` to `a a a`. Chooses the place where most
+ * rows come back, or where most deleted rows are pending or were deleted before.
  */
 function placed(change: Replacement, situation: Situation): Replacement {
   const inserts = change.oldStart === change.oldEnd;
@@ -212,7 +210,7 @@ function placed(change: Replacement, situation: Situation): Replacement {
   return best;
 }
 
-/** The same change further up and down, as far as the lines around it are equal. */
+/** Moves the change up and down as far as the lines around it are equal. */
 function* places(change: Replacement, situation: Situation): Generator<Replacement> {
   const { present, lines, floor, ceiling } = situation;
   const [moved, start, end] =
