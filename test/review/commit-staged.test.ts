@@ -12,7 +12,7 @@ const WHO = ["AUTHOR", "COMMITTER"].flatMap((who) => [
 const II = "sed -i s/2/II/ a";
 const VII = "sed -i s/7/VII/ a";
 const STAGED = "git's index differs from HEAD already: commit or unstage";
-const LEFT = "Claude has staged b, mine, of which you have kept nothing: it stays so";
+const LEFT = "Claude has staged b, mine, but you have kept none of these changes: they stay staged";
 
 /**
  * Commands of the user's before the turn (or none), of Claude's in it, and of the user's after it, all of

@@ -272,7 +272,7 @@ test("names a change that is kept in an unsaved buffer alone", async () => {
   const result = await commit(WRITES, { texts: new Map([["a", new Uint8Array(text)]]) }).catch(
     (error) => error,
   );
-  expect(String(result)).toContain("a has a change in its buffer that you kept: write it");
+  expect(String(result)).toContain("a has a kept change in its buffer only: write it");
 });
 
 test("commits what a pre-commit hook adds, and has it in the index", async () => {
@@ -449,12 +449,12 @@ test("commits to the current file's repository, and names what is kept in others
     /^\[main \w+\] by the test, 1 file changed, 1 insertion\(\+\), 1 deletion\(-\)$/,
   );
   const here = basename(world.root);
-  const elsewhere = ":Claude commit from a file there";
-  expect(notes).toEqual([`1 kept change in ${here}/ is another repository's: ${elsewhere}`]);
+  const elsewhere = "run :Claude commit from a file there";
+  expect(notes).toEqual([`1 kept change in ${here}/ is in another repository: ${elsewhere}`]);
   expect([branch(), inner("status", "--porcelain")]).toEqual([outer, "?? t\n"]);
   await keep("lib/t");
   expect((await commit()).notes).toEqual([
-    `1 kept change in lib/ is another repository's: ${elsewhere}`,
+    `1 kept change in lib/ is in another repository: ${elsewhere}`,
   ]);
   expect(await outcomeOf(commit())).toThrow("1 kept change in lib/ is another");
 });
@@ -474,7 +474,7 @@ test("commits nothing in a .git folder that is not a repository, inside of one",
   world.claude({ a: "new\n" });
   await world.keep([{ path: world.path("a") }]);
   outer.write("a", "mine\n");
-  expect(await outcomeOf(commit())).toThrow("is in no repository of git's");
+  expect(await outcomeOf(commit())).toThrow("is not in a git repository");
   world[Symbol.dispose]();
   world = outer;
 });

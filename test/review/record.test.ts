@@ -658,7 +658,7 @@ describe("reports gaps in what it knows", () => {
       'a.txt: "mine\\n" > "mine\\nfour\\n"',
     ]);
     expect(world.changes.find(({ tool }) => tool === "Bash")?.incomplete).toContain(
-      "Outside of a git",
+      "Outside a git",
     );
   });
 

@@ -26,7 +26,7 @@ test("brings home what is committed, uncommitted and new, unstaged, and undoes i
   expect(await trees.neovim.lua("return vim.fn.getline(1, '$')")).toEqual(["new"] as never);
   expect(trees.git("here", "diff", "--cached", "--name-only")).toBe("");
   await trees.play("home: docs is home: nothing is left to change here");
-  await trees.undoAll(11, [".env cannot be undone here: it is private: nothing of it was kept"]);
+  await trees.undoAll(11, [".env cannot be undone here: it is private: its text was not stored"]);
   rmSync(trees.path("here", ".env"));
   expect(trees.read(...names)).toEqual(before);
   expect(trees.git("here", "status", "--porcelain")).toBe("");

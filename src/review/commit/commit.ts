@@ -23,7 +23,7 @@ import {
   stagedSince,
 } from "./plan";
 
-/** A commit would be part of the first, or end the others with their message, parents or author. */
+/** A commit now would become part of a rebase, or would end the others with its own message, parents or author. */
 const IN_PROGRESS = {
   "rebase-merge": "a rebase is",
   "rebase-apply": "a rebase, or git am, is",
@@ -32,33 +32,33 @@ const IN_PROGRESS = {
   REVERT_HEAD: "a revert is",
 };
 
-/** A post-commit hook that amends the commit does so right away and needs the index: we wait this long for it. */
+/** A post-commit hook may amend the commit and needs the index for it. We give it this long. */
 const QUIET_MS = 1_000;
 
 interface CommitRequest {
-  /** The repository's folder, relative to the project's root; "" is that. */
+  /** The repository's folder, relative to the project's root; "" is the root. */
   folder?: string;
-  /** Begin the message with the prompts that made the hunks. */
+  /** Whether the message begins with the prompts that made the hunks. */
   draft: boolean;
   /** The text of each buffer with unsaved changes, by path. */
   texts: ReadonlyMap<string, Uint8Array>;
-  /** Projects in which something may be kept as well. */
+  /** Other projects, which may have kept changes as well. */
   others?: readonly ReviewedProject[];
-  /** Is called once git begins, and until it has ended Claude can be asked for the message. */
+  /** Called when git begins. Until git ends, Claude can write the message. */
   onOpen?: (commit: OpenCommit) => void;
 }
 
 export interface Committed {
-  /** Git's words about it: `[main 1a2b3c4] subject, 1 file changed, …`. Undefined if the message was left unwritten. */
+  /** Git's report: `[main 1a2b3c4] subject, 1 file changed, …`. Undefined if the user left the message unwritten. */
   commit?: string;
   /** Sentences for the user. */
   notes: string[];
 }
 
 /**
- * Commits all that the user has kept in one repository, and nothing else, by `git commit` on an index of its own:
- * hooks, templates and signing are the user's, and `editor` (a shell command) gets the message. The work tree's own
- * index is written once the commit is made, with its entries alone. Throws Failure where nothing is committed.
+ * Commits all changes that the user has kept in one repository, and no others. It runs `git commit` on a separate index,
+ * with the user's hooks, templates and signing; `editor` (a shell command) gets the message. After the commit it updates
+ * the committed entries of the repository's index. Throws Failure if nothing is committed.
  */
 export async function commitKept(
   project: ReviewedProject,
@@ -67,23 +67,23 @@ export async function commitKept(
 ): Promise<Committed> {
   const root = join(project.root, folder);
   const gitDir = gitFolder(root);
-  // Without a HEAD git would take the repository around it.
+  // Without a HEAD, git would use the repository around this folder.
   const runner = gitDir && existsSync(join(gitDir, "HEAD")) ? Git.in(root, true) : undefined;
-  if (!runner || gitDir === undefined) throw new Failure(`${root} is in no repository of git's`);
+  if (!runner || gitDir === undefined) throw new Failure(`${root} is not in a git repository`);
   const begun = Object.entries(IN_PROGRESS).find(([name]) => existsSync(join(gitDir, name)));
   if (begun) throw new Failure(`${begun[1]} not finished: end it with git, or abort it, first`);
   const lock = join(gitDir, "index.lock");
-  if (existsSync(lock)) throw new Failure(`${lock} is there: another git runs, or has left it`);
+  if (existsSync(lock)) throw new Failure(`${lock} exists: another git is running, or has left it`);
   const plan = await runner.run(planned(project, folder, texts), MAX_MS);
   const { head, tree, entries, staged, notes } = plan;
   if (plan.users.length > 0) {
     const names = named(plan.users);
     throw new Failure(`git's index differs from HEAD already: commit or unstage ${names} first`);
   }
-  // The user writes the message in the meantime.
+  // This runs while the user writes the message.
   const elsewhere = keptElsewhere(root, new Set([project, ...others])).catch(() => []);
   if (entries.size === 0) {
-    notes.unshift("you have kept nothing that is to be committed");
+    notes.unshift("you have kept no changes that are not committed yet");
     throw new Failure([...notes, ...(await elsewhere)].join("\n"));
   }
   const own = mkdtempSync(join(ensureReviewFolder(project.root), FOLDER));
@@ -96,7 +96,7 @@ export async function commitKept(
     if (existsSync(join(gitDir, "index"))) copyFileSync(join(gitDir, "index"), index);
     onOpen?.({ root, tree, index, signal: ended.signal });
     const made = runner.run(commitOf(plan, root, { index, draft, editor }), MAX_MS);
-    // Hooks that run after the commit take their time, and may amend it. Git locks HEAD to move it, then writes its log.
+    // Hooks after the commit may take long, and may amend it. The watch sees HEAD's lock, and then its log.
     const settled = Promise.withResolvers<void>();
     let timer: Timer | undefined;
     const watch = new PathWatch(() => {
@@ -120,7 +120,7 @@ export async function commitKept(
   }
 }
 
-/** Sentences for the user: what is kept in other repositories than that at `here`. */
+/** Tells the user about kept changes in repositories other than the one at `here`. */
 async function keptElsewhere(here: string, projects: Iterable<ReviewedProject>): Promise<string[]> {
   const notes: string[] = [];
   for (const project of projects) {
@@ -134,7 +134,7 @@ async function keptElsewhere(here: string, projects: Iterable<ReviewedProject>):
       if (!plan?.hunks) continue;
       const changes = `${counted(plan.hunks, "kept change")} in ${folder || basename(root)}/`;
       const are = plan.hunks === 1 ? "is" : "are";
-      notes.push(`${changes} ${are} another repository's: :Claude commit from a file there`);
+      notes.push(`${changes} ${are} in another repository: run :Claude commit from a file there`);
     }
   }
   return notes;
@@ -156,14 +156,14 @@ function* commitOf(
   }
   if ((yield* headOf(root)) !== head) throw new Failure("HEAD has moved just now: commit again");
   const message = draft && prompts.length > 0 ? ["--edit", "--file=-"] : [];
-  // We read git's output; LANGUAGE overrides the locale, and leaves its encoding alone.
+  // We parse git's output. LANGUAGE overrides the locale, but not its encoding.
   const env = { GIT_EDITOR: editor, LANGUAGE: "en" };
   const input = message.length > 0 ? draftOf(prompts) : "";
   const made = yield { args: ["commit", ...message], index, env, input, ms: MAX_MS };
   const said = made.stdout.toString();
   if (made.code === 0)
     return [said.split("\n")[0], ...(/^ \d+ files? .*/m.exec(said) ?? [])].join(",");
-  // Someone has ended a hook that runs after it.
+  // The user ended git during a hook that runs after the commit.
   if (made.code === null && (yield* headOf(root)) !== head) return "git was ended behind it";
   if (/problem with the editor/.test(made.stderr.toString())) return undefined;
   throw new Failure(`nothing is committed: ${saidBy(made)}`);
@@ -176,14 +176,14 @@ function draftOf(prompts: readonly string[]): string {
   return [subject, rest.join("\n").trim(), ...others].filter(Boolean).join("\n\n");
 }
 
-/** Some 25,000 tokens. The list of files still has what is cut off. */
+/** About 25,000 tokens. The list of files before the diff is complete. */
 const MAX_DIFF_BYTES = 100_000;
 const MAX_FILES = 1_000;
 const MAX_MESSAGE = 10_000;
 const MAX_REASON = 300;
 const MESSAGE_MS = 120_000;
 
-/** No hooks, plugins and MCP servers, ours included, no tools, and no conversation in anyone's list (2.1.330). */
+/** Without hooks, plugins, MCP servers (including ours) and tools, and without a stored conversation (2.1.330). */
 const FLAGS = ["-p", "--safe-mode", "--strict-mcp-config", "--tools=", "--no-session-persistence"];
 const ASK = `Write the message of the git commit with the changes below: a subject of at most 72 characters and, if \
 it does not say it all, an empty line and a body. Follow the style of the last subjects, which come first. Reply with \
@@ -195,15 +195,16 @@ export interface OpenCommit {
   root: string;
   /** HEAD's tree. */
   tree: string;
-  /** The commit's own. */
+  /** The path of the commit's index. */
   index: string;
-  /** Once git has ended. */
+  /** Aborts when git has ended. */
   signal: AbortSignal;
 }
 
 /**
- * Asks Claude for a commit message. Claude sees what is committed, without private files, and nothing else. It runs
- * outside the project, whose settings may be untrusted. `env` holds variables of the user's. Throws Failure.
+ * Asks Claude for a commit message. Claude sees only the commit's diff, without private files, and the last subjects. It
+ * runs outside the project, because the project's settings may be untrusted. `env` has the user's variables. Throws
+ * Failure.
  */
 export async function messageFor(
   commit: OpenCommit,
@@ -227,7 +228,7 @@ function* diffOf({ root, tree, index }: OpenCommit): GitWork<string> {
   const shown: string[] = [];
   for (const name of changed.split("\0").filter(Boolean))
     (privacy.isPrivate(join(root, name)) ? hidden : shown).push(name);
-  // As a pathspec, the name of a file that a folder has replaced matches everything in the folder.
+  // If a folder has replaced a file, the file's name as a pathspec matches the whole folder.
   const isWhole = (name: string) => !hidden.some((other) => other.startsWith(`${name}/`));
   const names = shown.slice(0, MAX_FILES).filter(isWhole);
   if (names.length === 0)

@@ -9,39 +9,36 @@ import { Git, type GitOptions, type GitWork } from "../git/run";
 import { DAY_MS } from "../journal/prune";
 import { git, MAX_MS, RAW, stagedSince } from "./plan";
 
-/** Another git holds the index for a moment. */
+/** Another git may lock the index for a moment. */
 const LOCKED_MS = 5_000;
 const RETRY_MS = 50;
-/** Begins the name of a commit's folder, which is in the review's. */
+/** The prefix of a commit's folder in the review's folder. */
 export const FOLDER = "commit-";
 const NOTE = "follow.json";
 
-/** The work tree's index is behind a commit until it has the commit's entries. */
+/** After a commit, the repository's index must get the commit's entries. */
 interface PendingIndexUpdate {
   /** The repository's folder. */
   root: string;
-  /** Before the commit; null: there was none. */
+  /** HEAD before the commit; null if there was no commit. */
   head: string | null;
   tree: string;
-  /** Entries of the index that differ from that tree and are to follow all the same: Claude's and ours. */
+  /** Entries of the index that differ from the tree because of Claude or us. The update may replace them. */
   known: Entries;
 }
 
 type Owner = ReturnType<typeof ownProcess>;
 
-/** When git may try again after a failure, by folder and by performance.now(). */
+/** When to run git again after a failure, by folder, in terms of performance.now(). */
 const retries = new Map<string, number>();
 
-/** Writes it down for the next start: git continues where this process is killed. Throws the system's error. */
+/** Stores the update for the next start: if this process is killed, git continues. Throws the system's error. */
 export function savePending(folder: string, { known, ...pending }: PendingIndexUpdate): void {
   const text = JSON.stringify({ ...pending, known: [...known], owner: ownProcess() });
   writePrivateFile(join(folder, NOTE), text);
 }
 
-/**
- * Does what processes that were killed have left to do in the review's folder. Returns whether git has failed, so
- * that a later call may do it. Never throws.
- */
+/** Finishes the updates of killed processes. Returns whether git failed, so that a later call should try again. */
 export async function finishPending(reviewFolder: string): Promise<boolean> {
   let fails = false;
   for (const name of namesIn(reviewFolder).filter((one) => one.startsWith(FOLDER))) {
@@ -60,15 +57,15 @@ export async function finishPending(reviewFolder: string): Promise<boolean> {
       fails = true;
       retries.set(folder, performance.now() + LOCKED_MS);
     });
-    // Without a new commit git may be at work still.
+    // Without a new commit, git may still be working.
     if (isDone || Date.now() - at > DAY_MS) rmSync(folder, { recursive: true, force: true });
   }
   return fails;
 }
 
 /**
- * The work tree's index gets the entries of the commit, what hooks have added included; not where the user has
- * staged something else in the meantime. Returns whether git did it.
+ * Puts the commit's entries into the repository's index, including those that hooks added. Spares entries that the user
+ * has staged meanwhile. Returns whether git succeeded.
  */
 export async function updateIndex(runner: Git, pending: PendingIndexUpdate): Promise<boolean> {
   for (const end = performance.now() + LOCKED_MS; ; await Bun.sleep(RETRY_MS)) {
@@ -91,7 +88,7 @@ function* follow({ root, head, tree, known }: PendingIndexUpdate): GitWork<boole
     if (known.get(path) !== after) committed.delete(path);
   }
   yield* putEntries(committed);
-  // A hook may change the commit again.
+  // A hook may change the commit again, and then we update the index again.
   for (const [path, entry] of committed) known.set(path, entry);
   return true;
 }

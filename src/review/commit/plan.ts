@@ -12,40 +12,40 @@ import { keptText } from "../weave/kept-text";
 import { type Lines, sameLines } from "../weave/lines";
 import { type Change, isClaude } from "../weave/row";
 
-/** Node's longest timer, 24 days: a hook or a user takes as long as they like. */
+/** Node's longest timer, 24 days. A hook or a user may take any time. */
 export const MAX_MS = 2 ** 31 - 1;
 const LINK = "120000";
-/** A message names this many files, and lines of a program's output. */
+/** The maximum number of files, or of lines of a program's output, in a message. */
 const MAX_NAMED = 10;
 
-/** A commit of all that the user has kept in one repository. Its paths are relative to that one. */
+/** A commit of the changes that the user has kept in one repository. Paths are relative to the repository. */
 export interface CommitPlan {
   /** Null before the first commit. */
   head: string | null;
-  /** HEAD's tree; empty before the first commit. */
+  /** HEAD's tree; the empty tree before the first commit. */
   tree: string;
   entries: Entries;
-  /** Claude's entries of the index, each with HEAD's. */
+  /** The index entries that differ from HEAD, each with HEAD's entry. */
   staged: ReturnType<typeof rawChanges>;
-  /** Paths that the user has staged, or no one knows who. */
+  /** Staged paths that are not known to be Claude's. */
   users: string[];
   hunks: number;
-  /** The prompts that made these hunks, in their order. */
+  /** The prompts that made these hunks, in order. */
   prompts: string[];
-  /** Sentences for the user: which files are left out, or are not as they look. */
+  /** Tells the user, in sentences, which files are left out or need attention. */
   notes: string[];
 }
 
-/** The file of HEAD at a path; no lines if it is missing. */
+/** A file in HEAD; no lines if HEAD lacks it. */
 interface AtHead {
   mode: string;
   blob: string;
-  /** As a checkout writes them, with the line ends that the file has on disk. */
+  /** The lines that a checkout writes, with the line ends on disk. */
   lines: Lines;
   bytes: Uint8Array;
 }
 
-/** The files of a project by their repositories' folders, relative to its root; "" is the root's. */
+/** The files of a project by the folder of their repository, relative to the project's root; "" is the root. */
 export function byRepository({ root, files }: ReviewedProject): Map<string, TrackedFile[]> {
   const around = new Map<string, string>();
   return Map.groupBy(files.values(), ({ path }) => {
@@ -56,8 +56,8 @@ export function byRepository({ root, files }: ReviewedProject): Map<string, Trac
 }
 
 /**
- * Plans the commit of the repository in a `folder` of the project: what HEAD does not hold yet. Blobs are written.
- * `texts`: of buffers with unsaved changes. Throws Failure.
+ * Plans the commit of the repository in a `folder` of the project: all kept changes that HEAD lacks. Writes blobs.
+ * `texts` has the texts of buffers with unsaved changes. Throws Failure.
  */
 export function* planned(
   project: ReviewedProject,
@@ -75,7 +75,7 @@ export function* planned(
     const { status, after } = staged.get(name) ?? {};
     return status === "U" || project.staged.get(join(folder, name)) !== after;
   });
-  const differing = yield* differingFrom();
+  const differing = yield* differingFiles();
   const plan: CommitPlan = {
     ...{ head, tree, entries: new Map(), staged, users, hunks: 0, prompts: [], notes: [] },
   };
@@ -91,9 +91,7 @@ export function* planned(
     if (stagedOnly) plan.entries.set(name, stagedOnly.after);
     if (!view) continue;
     if (text && isUnsaved(view, project.view(file, text))) {
-      plan.notes.push(
-        `${path} has a change in its buffer that you kept: write it, and commit again`,
-      );
+      plan.notes.push(`${path} has a kept change in its buffer only: write it, and commit again`);
     }
     const reason = yield* planFile({ project, file, name, view, plan, owners, hasModes });
     if (reason) plan.notes.push(`${path} is left out: it ${reason}`);
@@ -104,29 +102,29 @@ export function* planned(
   const left = [...staged.keys()].filter((name) => !plan.entries.has(name));
   if (left.length > 0) {
     plan.notes.push(
-      `Claude has staged ${named(left)}, of which you have kept nothing: it stays so`,
+      `Claude has staged ${named(left)}, but you have kept none of these changes: they stay staged`,
     );
   }
   return plan;
 }
 
-/** The paths that git sees to differ from HEAD, untracked ones included. */
-function* differingFrom(): GitWork<ReadonlySet<string>> {
+/** The paths that differ from HEAD, including untracked ones. */
+function* differingFiles(): GitWork<ReadonlySet<string>> {
   const options = ["--untracked-files=all", "--no-renames", "--ignore-submodules=dirty"];
   const status = yield* git(["--no-optional-locks", "status", "--porcelain", "-z", ...options]);
   return new Set(status.split("\0").map((entry) => entry.slice(3)));
 }
 
-/** For `git diff-index` and `git diff-tree`. */
+/** Options of `git diff-index` and `git diff-tree`. */
 export const RAW = ["--raw", "-z", "--no-renames", "--no-abbrev", "--ignore-submodules=none"];
 
-/** The entries in which an index, else the work tree's own, differs from a tree. */
+/** The entries in which an index, by default the repository's, differs from a tree. */
 export function* stagedSince(tree: string, options: GitOptions = {}) {
   const args = ["diff-index", "--cached", "--ita-invisible-in-index", ...RAW, tree];
   return rawChanges(yield* git(args, options));
 }
 
-/** The first of these paths. */
+/** The first paths, for a message. */
 export function named(paths: readonly string[]): string {
   return paths.slice(0, MAX_NAMED).join(", ");
 }
@@ -134,16 +132,16 @@ export function named(paths: readonly string[]): string {
 interface FileRequest {
   project: ReviewedProject;
   file: TrackedFile;
-  /** Its path in its repository. */
+  /** The file's path in its repository. */
   name: string;
   view: View;
   plan: CommitPlan;
   owners: Set<Change>;
-  /** Whether git looks at what the disk says of modes. */
+  /** Whether git respects the modes on disk (core.fileMode). */
   hasModes: boolean;
 }
 
-/** Adds to the plan what HEAD lacks; a string says why the file is left out. */
+/** Adds a file's kept changes to the plan. If the file must be left out, returns why. */
 function* planFile(request: FileRequest): GitWork<string | undefined> {
   const { project, file, name, view, plan, owners, hasModes } = request;
   const head = yield* atHead(plan.tree, name, view.lines);
@@ -179,14 +177,14 @@ function textOf(project: ReviewedProject, id: string, path: string): Lines | und
   return file ? project.contents.lines(file.text) : undefined;
 }
 
-/** Does the buffer hold lines that the user has kept, and the disk does not? */
+/** Whether the buffer has kept lines that the disk lacks. */
 function isUnsaved(view: View, inBuffer: View | undefined): boolean {
   const onDisk = new Set(view.weave.rows.filter(({ present }) => present).map(({ id }) => id));
   const rows = inBuffer?.weave.rows.filter(({ inserted: { by, keep } }) => isClaude(by) && keep);
   return rows?.some(({ present, id }) => present && !onDisk.has(id)) ?? false;
 }
 
-/** The mode that the user has kept, if the file still has it. */
+/** The kept mode if the file still has it, or else HEAD's mode. A file that HEAD lacks has its mode before pending changes. */
 function modeOf(file: TrackedFile, mode: number, head: AtHead, modes: readonly FileMark[]): string {
   if (file.symlink) return LINK;
   const open = modes.filter(({ undo }) => undo === undefined);
@@ -212,7 +210,7 @@ function* atHead(tree: string, path: string, onDisk: Lines): GitWork<AtHead | st
   return { mode, blob, lines: asLines(bytes), bytes };
 }
 
-/** The blob of a text, by git's own conversions where they leave what is committed as it is. */
+/** Writes the blob of a text, with git's conversions if they reproduce the committed blob. */
 function* blobFor(
   { project, name }: FileRequest,
   lines: Lines,
@@ -224,7 +222,7 @@ function* blobFor(
   if (isLink) return yield* hashed(undefined, bytes, ["-w"]);
   const isExact = !head.blob || (yield* hashed(name, head.bytes, [])) === head.blob;
   if (isExact || head.mode === LINK) return yield* hashed(name, bytes, ["-w"]);
-  // CRLF that was committed: git leaves such a file alone.
+  // git does not convert a file that was committed with CRLF.
   const isRaw = (yield* hashed(undefined, head.bytes, [])) === head.blob;
   return isRaw ? yield* hashed(undefined, bytes, ["-w"]) : undefined;
 }
@@ -238,20 +236,20 @@ function* hashed(
   const args = ["hash-object", ...more, "--stdin", how];
   const result = yield { args, input, ms: MAX_MS };
   if (result.code === 0) return result.stdout.toString().trim();
-  // The disk may be full. All else, as a filter that fails, concerns this file alone.
+  // The disk may be full. Other errors, for example of a filter, concern only this file.
   if (/unable to (write|create)/.test(`${result.stderr}`))
     throw new Failure(`nothing is committed: ${saidBy(result)}`);
   return undefined;
 }
 
-/** The output of a command. Throws Failure if it fails. */
+/** Returns the output of a command. Throws Failure if it fails. */
 export function* git(args: readonly string[], options: GitOptions = {}): GitWork<string> {
   const result = yield { args, ms: MAX_MS, ...options };
   if (result.code === 0) return result.stdout.toString();
   throw new Failure(`git ${args[0]} failed: ${saidBy(result)}`);
 }
 
-/** The last output of git, or of one of its hooks and filters. */
+/** The last error output of git, or of one of its hooks and filters. */
 export function saidBy({ code, stderr }: GitResult): string {
   return stderr.toString().trim().split("\n").slice(-MAX_NAMED).join("\n") || `exit ${code}`;
 }

@@ -11,7 +11,7 @@ import { FILE, isText, type Lines, sameLines } from "../weave/lines";
 import type { Outcome } from "./keep";
 
 /** Completes "FILE …" in a message. */
-const DIFFERS = "is not what its buffer has: write it (:w!), or load it (:e!), and try again";
+const DIFFERS = "differs from its buffer: write it (:w!), or load it (:e!), and try again";
 
 /** The new text of a file. */
 export interface FileTarget {
@@ -19,21 +19,21 @@ export interface FileTarget {
   /** Undefined if the file cannot be read. */
   view: View | undefined;
   target: Lines;
-  /** The text goes into a buffer; the disk stays as it is. */
+  /** Whether the text goes into a buffer; the disk then stays unchanged. */
   inBuffer: boolean;
-  /** Permission bits, where they change. */
+  /** The new permission bits, if they change. */
   mode: number | undefined;
 }
 
-/** With edits for the buffer whose text was sent; what was not sent was written to disk. */
+/** Has edits if the request had a buffer's text; otherwise we wrote the file. */
 export interface AppliedFile extends Outcome, Partial<ReturnType<typeof editsBetween>> {
-  /** The file was removed from the disk. */
+  /** Whether the file was removed from the disk. */
   removed?: boolean;
 }
 
 /**
- * Gives files their texts. A process that is killed in between leaves the text of a moved file twice,
- * and never nowhere: removals come last, but for those where a file and a folder want the same name.
+ * Gives files their texts. Removals come last, so that a killed process may leave a moved file's text twice but never
+ * loses it. Only removals that make room for a file or folder of the same name come first.
  */
 export function applyAll(project: ReviewedProject, targets: readonly FileTarget[]): AppliedFile[] {
   const isRemoval = ({ target }: FileTarget) => target.length === 0;
@@ -49,7 +49,7 @@ export function applyAll(project: ReviewedProject, targets: readonly FileTarget[
     .map((one) => ({ path: one.file.path, ...applyToFile(project, one) }));
 }
 
-/** Records that these files have their texts on disk now, whatever hooks find there later. */
+/** Records the texts that were written to disk, so that hooks do not take them for Claude's. */
 export function recordWritten(
   project: ReviewedProject,
   targets: readonly FileTarget[],
@@ -63,7 +63,7 @@ export function recordWritten(
   if (files.length > 0) project.append({ type: "written", files });
 }
 
-/** Applies a decision to a file: on disk here, or as edits that the buffer's owner gets. */
+/** Writes a file to disk, or returns edits for Neovim's buffer. */
 function applyToFile(
   project: ReviewedProject,
   { file: { path }, view, target, inBuffer, mode }: FileTarget,
@@ -89,8 +89,8 @@ function applyToFile(
 }
 
 /**
- * The format that all rows of a buffer share: line ends, a byte order mark. If it changes, the file is written, and
- * Neovim reads it again. "" without rows: for binary content and for an empty file.
+ * The format that all rows of a buffer share: line ends and a byte order mark. If the format changes, we write the file,
+ * and Neovim reads it again. "" for binary content and for an empty file.
  */
 function formatOf(lines: Lines): string {
   const [, first] = lines;
@@ -103,17 +103,17 @@ function formatOf(lines: Lines): string {
 /** The new state of a file. */
 interface Writing {
   path: string;
-  /** The content that the file must have, to the byte. */
+  /** The exact content that the user has seen. */
   expected: Lines;
   /** Undefined to delete the file. */
   bytes: Uint8Array | undefined;
-  /** Permission bits, where they change. */
+  /** The new permission bits, if they change. */
   mode?: number | undefined;
 }
 
 /**
- * Writes a file below the root, or removes it, if it still is what the user has seen. Its mode, owner
- * and hard links stay. Throws Failure "changed", and the system's error; the file is then as it was.
+ * Writes or removes a file below the root, if it still has the expected content. Preserves mode, owner and hard links.
+ * Throws Failure "changed" and the system's error, and then leaves the file unchanged.
  */
 export function writeBelow(root: string, { path, expected, bytes, mode }: Writing): void {
   const changed = (how: string) => new Failure(`${path} ${how}`, "changed");
@@ -135,14 +135,14 @@ export function writeBelow(root: string, { path, expected, bytes, mode }: Writin
     }
     below(root, path, write, bytes !== undefined);
   } catch (error) {
-    throw failureCode(error) === "outside" ? changed("is not inside of the project") : error;
+    throw failureCode(error) === "outside" ? changed("is not inside the project") : error;
   }
 }
 
 /**
- * The edits that turn `from` into `to`: rows of a buffer, from the last to the first, so that row numbers stay
- * true. `first`: from 1, with count 0 the row before which the lines go; `expected`: the bytes of the rows that stand
- * there, for another text must not be touched; `eol`: whether the last line of the new text ends with a line end.
+ * Returns the edits of a buffer that turn `from` into `to`, from the last row to the first, so that row numbers stay
+ * valid. `first` counts from 1; if `count` is 0, insert before that row. Apply an edit only if the rows have the
+ * `expected` bytes. `eol` is whether the last line of the new text has a line end.
  */
 function editsBetween(from: Lines, to: Lines) {
   const old = from.filter((line) => line !== FILE);
@@ -156,7 +156,7 @@ function editsBetween(from: Lines, to: Lines) {
   return { edits: edits.reverse(), eol: now.at(-1)?.endsWith("\n") ?? true };
 }
 
-/** A line's bytes as a row of a buffer. */
+/** The bytes of a line, without its "\n". */
 export function rowOf(line: string): Uint8Array {
   return Buffer.from(line.endsWith("\n") ? line.slice(0, -1) : line, "latin1");
 }

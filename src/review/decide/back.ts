@@ -3,21 +3,17 @@ import { Git } from "../git/run";
 import { DECIDED_MS } from "../journal/prune";
 import type { RecordOf } from "../journal/record";
 import { modeOf } from "../state/entry";
-import type { Decision, ReviewedProject, View } from "../state/reviewed-project";
-import type { TrackedFile } from "../state/tracked-file";
+import type { Decision, ReviewedProject } from "../state/reviewed-project";
 import { takenBack } from "../weave/decision";
-import { type Lines, sameLines } from "../weave/lines";
+import { sameLines } from "../weave/lines";
 import { type AppliedFile, applyAll, type FileTarget, recordWritten } from "./apply";
 import { changeIndex, type IndexChange, indexBefore } from "./index-entries";
 import type { Undone } from "./undo";
 
-/** These follow from what the user has done elsewhere. */
+/** These decisions follow from what the user did elsewhere. */
 const NOT_TAKEN_BACK: ReadonlySet<string> = new Set(["commit", "home"]);
 
-/**
- * The decision that the next taking back is about: the user's last one that changed anything, as long as
- * the journal has all that came before it.
- */
+/** The decision to take back next: the user's last one with files, if the journal has everything before it. */
 export function lastDecision(project: ReviewedProject): Decision | undefined {
   const oldest = Date.now() - DECIDED_MS;
   return project.decisions.findLast((one) => {
@@ -27,10 +23,9 @@ export function lastDecision(project: ReviewedProject): Decision | undefined {
 }
 
 /**
- * Takes a decision back, whatever came after it: what was kept is pending again, and what was undone
- * is there again; it remains taken in files that cannot be written, and in buffers that get edits,
- * until Neovim says that they have them. `texts` are those of buffers, by path. Throws the system's
- * error where it cannot be recorded.
+ * Takes a decision back, even if other decisions followed: kept changes are pending again, and undone changes come back.
+ * The decision stays in files that cannot be written, and in buffers until Neovim reports that it has applied the edits.
+ * `texts` has the texts of buffers by path. Throws the system's error if it cannot record this.
  */
 export async function takeBack(
   project: ReviewedProject,
@@ -39,15 +34,15 @@ export async function takeBack(
 ): Promise<Undone> {
   const undone = decision.type === "undo" ? decision.files : [];
   const targets = targetsOf(project, decision.id, undone, texts);
-  // Write the disk first. If recording then fails, the user can take the decision back once more; if
-  // writing failed after recording, the text could not be restored.
+  // Write to disk first. If recording then fails, the user can try again; if writing failed after recording, the text
+  // could not be restored.
   const files = applyAll(project, targets);
   const failed = new Set(files.flatMap(({ path, problem }) => (problem ? [path] : [])));
   const changes = undone.flatMap(({ path, index }): [string, IndexChange][] => {
     return index && !failed.has(path) ? [[path, index]] : [];
   });
   await changeIndex(project, await indexBefore(project, new Map(changes)));
-  // The user's later edits of the text are theirs before the marks go.
+  // Record the user's later edits as the user's before the marks disappear.
   const seen = targets.flatMap(({ file: { path, weave }, view, isThere }) => {
     if (!view || !weave || isThere || failed.has(path)) return [];
     if (sameLines(view.lines, weave.lines)) return [];
@@ -66,10 +61,7 @@ export async function takeBack(
 
 /** A file of an undo that is taken back. */
 interface Restored extends FileTarget {
-  /**
-   * All that the undo took away is there again, as it was, and would come twice: a process that was killed has
-   * written it before it could record that. It is not the user's.
-   */
+  /** Whether a killed process has restored the text without recording it. The text is then not the user's. */
   isThere: boolean;
 }
 
@@ -86,16 +78,12 @@ function targetsOf(
     const marks = file.marks.filter(({ undo }) => undo === id);
     const view = project.view(file, text);
     const target = view ? takenBack(view.weave, id).lines : [];
-    const isThere = view !== undefined && isWritten(file, view, target, id);
+    const { weave } = file;
+    const isTaken = !view || !weave || sameLines(view.lines, target);
+    const isThere = !isTaken && sameLines(view.lines, takenBack(weave, id).lines);
     const isOurs = marks.length > 0 || view?.lines.length === 0;
     const mode = isOurs ? recorded || modeOf({ marks, view })?.after : undefined;
     const inBuffer = text !== undefined;
     return [{ file, view, target: isThere ? view.lines : target, inBuffer, mode, isThere }];
   });
-}
-
-/** See `isThere`; `target` is what the text would become. */
-function isWritten({ weave }: TrackedFile, view: View, target: Lines, id: string): boolean {
-  if (weave === undefined || sameLines(view.lines, target)) return false;
-  return sameLines(view.lines, takenBack(weave, id).lines);
 }

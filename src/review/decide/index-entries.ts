@@ -8,17 +8,17 @@ import type { Entry } from "../state/entry";
 import type { ReviewedProject, View } from "../state/reviewed-project";
 import { type Lines, sameLines } from "../weave/lines";
 
-/** Each entry costs a few runs of git. */
+/** Each entry needs a few runs of git. */
 const MAX_FILES = 200;
-/** The clocks of the hooks and of the file system may differ this much. */
+/** The clocks of hooks and of the file system may differ by this much. */
 const CLOCKS_MS = 5_000;
-/** The zeros are as many as the digits of a blob in this repository (SHA-1 or SHA-256). */
+/** A missing entry, with as many zeros as blobs have digits in this repository (SHA-1 or SHA-256). */
 const noEntry = (other: string) => `0 ${"0".repeat(other.length - other.indexOf(" ") - 1)}`;
 
 /** An entry of git's index before and after a decision: `MODE BLOB`, with mode 0 for no entry. */
 export type IndexChange = readonly [before: string, after: string];
 
-/** The part of an undo in one file. */
+/** An undo in one file. */
 interface Undoing {
   entry: Pick<Entry, "file" | "kind" | "owners">;
   view: View;
@@ -28,15 +28,15 @@ interface Undoing {
 
 /** The changes of git's index by an undo, by path. */
 export interface IndexPlan {
-  /** The index holds these files as Claude staged them, and nothing staged since. */
+  /** The entries that Claude staged, and that no one has changed since. */
   changes: ReadonlyMap<string, IndexChange>;
-  /** Files whose entries the undo leaves as they are, with something of Claude's. */
+  /** Files whose entries contain changes of Claude's, but stay. */
   left: ReadonlySet<string>;
 }
 
 /**
- * Finds the entries that Claude staged of the files of an undo. An entry with Claude's text of the file is
- * to hold what the undo makes of the file; one that someone has changed since stays.
+ * Finds entries that Claude staged for the files of an undo. If an entry has the same text as the file, it gets the text
+ * after the undo; if someone has changed it since, it stays.
  */
 export async function plannedIndex(
   project: ReviewedProject,
@@ -47,7 +47,7 @@ export async function plannedIndex(
   return await git.run(plan(project, undoings));
 }
 
-/** git is slow: we run it only if the index was written after the first of these calls began. */
+/** Whether the index was written after the first of these calls began. Otherwise we need not run git, which is slow. */
 function mayHold(root: string, undoings: readonly Undoing[]): boolean {
   const folder = gitFolder(root);
   if (folder === undefined) return false;
@@ -99,7 +99,7 @@ function holdsClaudes({ entry, view, mode }: Undoing, committed: Blob, staged: B
   return committedPart(view, was, is, entry.kind === "created") !== undefined;
 }
 
-/** The entry of the text that the undo leaves. */
+/** The entry for the text after the undo. */
 function* entryFor(
   project: ReviewedProject,
   { entry, target }: Undoing,
@@ -116,7 +116,7 @@ function* entryFor(
   return code === 0 ? `${mode} ${stdout.toString().trim()}` : undefined;
 }
 
-/** Puts these entries into the index. Returns whether git did. */
+/** Puts entries into the index. Returns whether git succeeded. */
 export async function changeIndex(
   project: ReviewedProject,
   entries: ReadonlyMap<string, string>,
@@ -126,7 +126,7 @@ export async function changeIndex(
   return (await Git.in(project.root)?.run(command(args, { input })))?.code === 0;
 }
 
-/** The entries of `changes` that are still as an undo has left them, as they were before it. */
+/** The entries from before an undo, for the entries of `changes` that have not changed since it. */
 export async function indexBefore(
   project: ReviewedProject,
   changes: ReadonlyMap<string, IndexChange>,

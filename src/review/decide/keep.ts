@@ -12,14 +12,15 @@ import type { Scope } from "../weave/row";
 const NOT_THERE = "has nothing to review in these lines";
 const CHANGED = "has changed since it was shown: look at it again";
 
-/** A file of a request; `text` is what a buffer holds, else the disk counts. */
+/** A file of a request. */
 export interface Target extends Chosen {
   /** Relative to the root. */
   path: string;
+  /** The text of a buffer; without it, we read the disk. */
   text?: Uint8Array | undefined;
 }
 
-/** The result for a file of a request; a sentence for the user if nothing was done. */
+/** The result for a file of a request. `problem` tells the user, in a sentence, why nothing was done. */
 export interface Outcome {
   path: string;
   problem?: string;
@@ -28,8 +29,8 @@ export interface Outcome {
 type KeptFile = RecordOf<"keep">["files"][number];
 
 /**
- * Keeps the targets as one decision; records none if nothing is left to keep. Throws the system's error if it cannot
- * record the decision.
+ * Keeps the targets as one decision, unless nothing is left to keep. Throws the system's error if it cannot record the
+ * decision.
  */
 export function keep(
   project: ReviewedProject,
@@ -53,10 +54,7 @@ export function keep(
   return { decision, files: outcomes };
 }
 
-/**
- * Records a decision. Leaves out files for which a hook has since recorded another change, which the user has not
- * seen, and returns their paths as `stale`.
- */
+/** Records a decision. Leaves out `stale` files, for which a hook has just recorded a change that the user has not seen. */
 function decided(
   project: ReviewedProject,
   files: KeptFile[],
@@ -84,8 +82,8 @@ function keptFile(project: ReviewedProject, entry: Entry, what: Selection, scope
 }
 
 /**
- * A buffer with unsaved edits may lack what Claude has written to the disk since: of such a file all
- * is what the buffer shows.
+ * Limits "all" to the hunks that a buffer shows, if the buffer differs from the disk: Claude may have written to the file
+ * since.
  */
 function seenOf(
   project: ReviewedProject,
@@ -97,14 +95,15 @@ function seenOf(
   return { ...rowsOf(hunks), file: true };
 }
 
-/** Everything to decide in a request's file; a renamed file is two. */
+/** The changes to decide in a request's file. */
 export interface Found {
   entry: Entry;
+  /** Two for a moved file. */
   files: Entry[];
   what: Selection;
 }
 
-/** Each file once: of a moved one both names may be in a request. */
+/** Finds each file once, because a request may have both paths of a moved file. */
 export function findAll(
   project: ReviewedProject,
   targets: readonly Target[],
@@ -142,7 +141,7 @@ function find(
   return { problem: `${target.path} ${target.range ? NOT_THERE : CHANGED}` };
 }
 
-/** The other name of each moved file, which is decided with it: the created file, and the deleted one. */
+/** The other path of each moved file: that of the deleted or of the created file. Both are decided together. */
 function otherNames(
   project: ReviewedProject,
   targets: readonly Target[],
@@ -161,13 +160,13 @@ function otherNames(
 
 /** The part of a file that a request is about. */
 interface Chosen {
-  /** Ids as they were listed; "file" is all of the file, "mode" its mode. */
+  /** Ids from the list; "file" is the whole file, "mode" its mode. */
   hunks?: readonly string[] | undefined;
   /** First and last row in the present text, from 1. */
   range?: readonly [number, number] | undefined;
 }
 
-/** The rows of an entry that are chosen; undefined if one of them is not what was shown. */
+/** The chosen rows of an entry; undefined if one of the hunks has changed since it was shown. */
 function selectionOf(entry: Entry, { hunks, range }: Chosen): Selection | undefined {
   // A file without hunks is decided as a whole.
   if (range && entry.hunks.length > 0) return ofRange(entry, range);
@@ -182,7 +181,7 @@ function selectionOf(entry: Entry, { hunks, range }: Chosen): Selection | undefi
   return mode ? { ...rowsOf(found), mode } : undefined;
 }
 
-/** All lines of a file that was created or deleted are the file itself. */
+/** All hunks of a created or deleted file mean the file itself. */
 function ofHunks(entry: Entry, hunks: readonly Hunk[]): Selection {
   const isWhole = hunks.length === entry.hunks.length && entry.kind !== "changed";
   return isWhole ? "all" : rowsOf(hunks);
@@ -192,7 +191,7 @@ export function rowsOf(hunks: readonly Hunk[]): { old: Rows[]; new: Rows[] } {
   return { old: hunks.map((hunk) => hunk.old), new: hunks.map((hunk) => hunk.new) };
 }
 
-/** The rows of a range, and of the deleted ones those that stand beside them. */
+/** The rows of a range, with the deleted rows beside them. */
 function ofRange(entry: Entry, [first, last]: readonly [number, number]): Selection | undefined {
   const parts = entry.hunks.flatMap((hunk) => partOf(hunk, first, last) ?? []);
   if (parts.length === 0) return undefined;
@@ -208,13 +207,13 @@ interface Part {
   new: Rows;
 }
 
-/** Row by row, the old rows stand beside the new ones; those that are left over beside the last. */
+/** Old rows are beside new ones, row by row. Further old rows are beside the last new one. */
 function partOf(hunk: Hunk, first: number, last: number): Part | undefined {
   const [oldFirst, oldCount] = hunk.old;
   const [newFirst, newCount] = hunk.new;
   const whole: Part = { hunk, whole: true, old: hunk.old, new: hunk.new };
   if (newCount === 0) {
-    // Deleted rows are drawn at the row below them, and at the last one when there is none.
+    // Neovim draws deleted rows at the row below them, or at the last row.
     const isInside = first <= Math.max(newFirst, 1) && last >= newFirst;
     return isInside || first === newFirst + 1 ? whole : undefined;
   }

@@ -8,14 +8,14 @@ import { type AppliedFile, applyAll, type FileTarget, recordWritten, rowOf } fro
 import { changeIndex, type IndexPlan, plannedIndex } from "./index-entries";
 import { type Found, findAll, rowsOf, type Target } from "./keep";
 
-/** A sentence's end for the user. */
+/** Completes "FILE …" in a message. */
 const EDITED =
   "was not undone, because you have edited it since Claude moved it; :Claude undo! brings the old file back and keeps your lines in the new one";
 
 interface UndoneFile extends AppliedFile {
-  /** Nothing of these was undone. */
+  /** These hunks were not undone. */
   conflicts?: Conflicts;
-  /** git's index still holds something of Claude's. */
+  /** Whether git's index still has changes of Claude's. */
   staged?: boolean;
 }
 
@@ -27,7 +27,7 @@ export interface Undone {
 
 interface UndoOptions {
   scope?: RecordedScope | undefined;
-  /** Undo conflicts, too: the later rows stay beside the base's. */
+  /** Whether to undo conflicts as well. The later rows then stay beside those of the base text. */
   keepsBoth?: boolean;
 }
 
@@ -39,8 +39,8 @@ interface Plan extends FileTarget {
 }
 
 /**
- * Undoes what was chosen, as one decision: the journal first, then the disk, or edits for buffers.
- * Throws the system's error where it cannot be recorded.
+ * Undoes the targets as one decision: writes the journal first, then the disk, or returns edits for buffers. Throws the
+ * system's error if it cannot record the decision.
  */
 export async function undo(
   project: ReviewedProject,
@@ -50,7 +50,7 @@ export async function undo(
   const { plans, outcomes, version } = planned(project, targets, options);
   if (plans.length === 0) return { decision: undefined, files: outcomes };
   const index = await plannedIndex(project, plans);
-  // A hook has recorded a change in between: what was planned was about another text.
+  // If a hook has recorded a change meanwhile, plan again.
   if (project.version !== version) return undo(project, targets, options);
   return carryOut(project, plans, outcomes, options.scope, index);
 }
@@ -94,7 +94,7 @@ function plansFor(
     if (isLink) return "is a symlink: undo its change with git or by hand";
     plans.push(file === entry ? { ...plan, conflicts } : plan);
   }
-  // The old file would come back without what the user has written under the new name.
+  // The old file would come back without the user's edits of the new one.
   const isEdited = plans.some(({ entry, target }) => entry.kind === "created" && target.length > 0);
   return isEdited && plans.length > 1 && !options.keepsBoth ? EDITED : plans;
 }
@@ -118,15 +118,12 @@ function isIn(hunk: Hunk, what: Selection): boolean {
   return overlaps(what.old, hunk.old) || overlaps(what.new, hunk.new);
 }
 
-/** A part of a hunk, as one chooses it by a range, is of other rows than the hunk. */
+/** A range may choose a part of a hunk, so compare rows. */
 function overlaps(chosen: readonly Rows[], [first, count]: Rows): boolean {
   return chosen.some(([start, length]) => start < first + count && first < start + length);
 }
 
-/**
- * Rows that Claude has changed, and someone since: three texts, among which the user decides. `base`: without
- * Claude's change.
- */
+/** The three texts of a conflict, among which the user decides. `base` is the text without Claude's change. */
 function conflictOf({ id, conflict, oldLines, claudeLines, newLines }: Hunk) {
   if (!conflict) return [];
   const [base, claude, now] = [oldLines.map(rowOf), claudeLines.map(rowOf), newLines.map(rowOf)];
@@ -134,7 +131,7 @@ function conflictOf({ id, conflict, oldLines, claudeLines, newLines }: Hunk) {
 }
 type Conflicts = ReturnType<typeof conflictOf>;
 
-/** A selection without some hunks. */
+/** Removes hunks from a selection. */
 function without(entry: Entry, what: Selection, hunks: readonly Hunk[]): Selection {
   if (what === "all") {
     const rows = rowsOf(entry.hunks.filter((hunk) => !hunks.includes(hunk)));
@@ -181,7 +178,7 @@ async function carryOut(
   return { decision: record.id, files: merged(outcomes, results) };
 }
 
-/** One outcome for each path, with what became of it. */
+/** Merges outcomes and results by path. */
 function merged(outcomes: readonly UndoneFile[], results: readonly UndoneFile[]): UndoneFile[] {
   const byPath = new Map(outcomes.map((outcome) => [outcome.path, outcome]));
   for (const result of results) {

@@ -18,7 +18,7 @@ import { isDoubtful } from "./text";
 export type Comparison = "compare" | "enough";
 
 const WITHOUT_GIT =
-  "Outside a git repository, only files that Claude edited before, or that are open in Neovim, show the changes of commands.";
+  "Outside a git repository, changes by commands are known only for files that Claude edited before, or that are open in Neovim.";
 
 /** Commands that stage files. Their entries count as Claude's until something else writes the index. */
 const STAGING = /\bgit\b.*\b(add|mv|rm|stage|apply|restore|reset)\b/s;

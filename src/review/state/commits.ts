@@ -12,33 +12,32 @@ import type { ReviewedProject, View } from "./reviewed-project";
 
 /** A decision changes git's index within this time after its record. */
 const DECISION_MS = 2_000;
-/** git runs with the settings of the user here, so that a filter may run. */
+/** git may run a filter here, since it may run with the user's settings. */
 const HASH_MS = 60_000;
 
 type KeptFile = RecordOf<"keep">["files"][number];
 
 /**
- * Committing or staging counts as keeping: of Claude's changes those that are in the new
- * commit, or index. No one knows whose a commit is that was made while a call of Claude's ran, so that
- * waits; so does what a call left in the background commits, or one that was interrupted.
+ * Keeps Claude's changes that the user commits or stages. If one of Claude's calls ran at the time of a commit, we cannot
+ * know who made it, so its changes still wait. The same applies to calls in the background and to interrupted calls.
  */
 export class Commits {
-  /** The index' entries of files with something to review, as they were last seen. */
+  /** The index entries of files to review, at the last check. */
   #staged: Entries = new Map();
-  /** When they were seen. */
+  /** When the last check began, in ms since the epoch. */
   #lookedAt = 0;
   #isChecking = false;
 
   constructor(private readonly project: ReviewedProject) {}
 
-  /** Watched files: they change whenever something is committed or staged. */
+  /** The files that change with each commit and each change of the index. */
   get watched(): string[] {
     const folder = gitFolder(this.project.root);
     if (folder === undefined) return [];
     return ["HEAD", "index", "logs/HEAD"].map((name) => `${folder}/${name}`);
   }
 
-  /** The hook of a call may record it so late that what it committed or staged counts as the user's. */
+  /** A hook may record a call late, after we took the call's commit for the user's. Takes back such decisions. */
   takeBackClaudes(): void {
     const { decisions, sessions } = this.project;
     for (const { id, at, ...one } of decisions) {
@@ -48,8 +47,8 @@ export class Commits {
   }
 
   /**
-   * Keeps what was committed or staged since; `entries` is all that waits for the user. If another
-   * decision comes while git runs, nothing is kept: the next check does it.
+   * Keeps changes that were committed or staged since the last check. `entries` are all that wait for the user. If the
+   * user decides while git runs, this leaves them to the next check.
    */
   async check(entries: readonly Entry[]): Promise<void> {
     const { root, sessions, version } = this.project;
@@ -129,7 +128,7 @@ export class Commits {
   }
 }
 
-/** A commit of the user's, and which pending changes it affected. */
+/** A commit of the user's, and the pending changes that it affects. */
 interface Committed {
   to: string;
   entries: readonly Entry[];
@@ -142,7 +141,7 @@ interface Staged {
   changed: { path: string; before: Lines | undefined; after: Lines | undefined }[];
 }
 
-/** Undefined for what a filter driver makes. */
+/** Undefined lines come from a filter driver. */
 type LinesOf = ReadonlyMap<Entry, Lines | undefined>;
 
 function* linesIn(commit: string, entries: readonly Entry[]): GitWork<LinesOf | undefined> {
@@ -160,10 +159,7 @@ function* linesIn(commit: string, entries: readonly Entry[]): GitWork<LinesOf | 
   return files && all;
 }
 
-/**
- * A blob's bytes as a checkout would write them, or with the line ends that its file has on disk, where git
- * makes the same blob of both.
- */
+/** A blob's bytes as a checkout writes them, or with the line ends on disk, if git makes the same blob of them. */
 export function* asOnDisk(
   path: string,
   blob: string,
@@ -182,7 +178,7 @@ export function* asOnDisk(
   return code === 0 && stdout.toString().trim() === blob ? input : bytes;
 }
 
-/** Reads an entry of the index, `asOnDisk`; nothing for a blob that is all zeros. */
+/** Reads the text of an index entry, `asOnDisk`; no lines for a missing file, whose blob is all zeros. */
 export function* textOf(path: string, entry: string, onDisk?: Lines): GitWork<Lines | undefined> {
   const blob = blobOf(entry);
   if (/^0+$/.test(blob)) return [];
@@ -209,9 +205,9 @@ function keptBy(
 }
 
 /**
- * The pending rows that a commit brought: insertions that stand in its text and not in the
- * one before, deletions the other way round. A row that was never committed, and that Claude deleted,
- * is in neither: that it is gone is not the user's decision. Undefined if there are none.
+ * The pending rows that a commit includes: insertions that its text has and the text before does not, and deletions the
+ * other way round. Claude's deletion of a row that was never committed is not included, because neither text has the row.
+ * Undefined if no rows are left.
  */
 export function committedPart(
   { weave, lines }: View,

@@ -6,25 +6,25 @@ import { type Blobs, hashOf, isBinary, MAX_TEXT_BYTES } from "../journal/blobs";
 import type { Content } from "../journal/record";
 import { blobOf, bytesOf, isText, type Lines, linesOf, opaqueLines } from "../weave/lines";
 
-/** Turns the journal's contents into lines and back. */
+/** Converts the journal's contents to lines and back. */
 export class Contents {
   constructor(private readonly blobs: Blobs) {}
 
-  /** Undefined for what is not kept: private, too large, or unknown. */
+  /** Undefined if we did not store the content: it is private, too large or unknown. */
   lines(content: Content): Lines | undefined {
     const bytes = this.blobs.bytes(content);
     if (bytes === undefined) return undefined;
     return bytes === null ? [] : asLines(bytes);
   }
 
-  /** Undefined for lines that mix text with a binary content. */
+  /** Undefined for lines that mix text and binary content. */
   bytes(lines: Lines): Uint8Array | undefined {
     const blob = blobOf(lines);
     if (blob !== undefined) return this.blobs.get(blob);
     return isText(lines) ? bytesOf(lines) : undefined;
   }
 
-  /** Keeps what lines hold. Throws the system's error (ENOSPC, …). */
+  /** Stores lines. Throws the system's error (ENOSPC, …). */
   put(lines: Lines): Content {
     if (lines.length === 0) return { absent: true };
     const blob = blobOf(lines);
@@ -36,20 +36,20 @@ export function asLines(bytes: Uint8Array): Lines {
   return isBinary(bytes) ? opaqueLines(hashOf(bytes)) : linesOf(bytes);
 }
 
-/** Equal for equal texts; differs between an absent file and an empty one. */
+/** Differs between an absent file and an empty one. */
 export function hashOfLines(lines: Lines): string {
   return hashOf(Buffer.from(`${lines.length > 0}${lines.join("")}`, "latin1"));
 }
 
-/** The content at a path now; `stamp` changes with it. */
+/** The content of a path on disk. `stamp` changes with it. */
 export type OnDisk =
   | { lines: Lines; mode: number | undefined; stamp: string }
   /** Completes "FILE …" in a message. */
   | { problem: string; stamp: string };
 
 /**
- * Reads `path` below the root without following a symlink: a link's text is its target. Content that is `known`
- * already, and has not changed since, is not read again.
+ * Reads `path` below the root. The text of a symlink is its target. Returns `known`, without reading, if the file has
+ * not changed since.
  */
 export function readOnDisk(root: string, path: string, known?: OnDisk): OnDisk {
   try {
@@ -57,8 +57,8 @@ export function readOnDisk(root: string, path: string, known?: OnDisk): OnDisk {
     return known?.stamp === stamp ? known : (below(root, path, read) ?? read(undefined));
   } catch (error) {
     if (failureCode(error) === "outside")
-      return { problem: "is not inside of the project", stamp: "outside" };
-    // A folder above it cannot be searched, or a name is too long.
+      return { problem: "is not inside the project", stamp: "outside" };
+    // For example, a folder above is unreadable, or a name is too long.
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOTDIR") return { lines: [], mode: undefined, stamp: code };
     return { problem: `cannot be read (${code})`, stamp: `${code}` };
@@ -71,16 +71,15 @@ function read(place: Place | undefined): OnDisk {
   // The file is gone, or a folder has replaced it.
   if (!stats || stats.isDirectory()) return { lines: [], mode: undefined, stamp };
   if (!stats.isSymbolicLink() && !stats.isFile()) return { problem: "is no longer a file", stamp };
-  if (stats.size > MAX_TEXT_BYTES) return { problem: "is too large to be compared", stamp };
+  if (stats.size > MAX_TEXT_BYTES) return { problem: "is too large to compare", stamp };
   const found = place?.read(MAX_TEXT_BYTES);
   if (!found) return { lines: [], mode: undefined, stamp: "" };
+  const { mode } = found.stats;
   const isLink = found.stats.isSymbolicLink();
-  const lines = isLink ? linesOf(found.bytes) : asLines(found.bytes);
-  return {
-    lines,
-    mode: isLink ? undefined : found.stats.mode & 0o7777,
-    stamp: stampOf(found.stats),
-  };
+  const content = isLink
+    ? { lines: linesOf(found.bytes), mode: undefined }
+    : { lines: asLines(found.bytes), mode: mode & 0o7777 };
+  return { ...content, stamp: stampOf(found.stats) };
 }
 
 /** Changes when the file is written; "" for an absent file. */

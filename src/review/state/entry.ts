@@ -6,7 +6,7 @@ import { ALL, type Change, inBase, isPending, type Row, type Scope } from "../we
 import { ReviewedProject, type View } from "./reviewed-project";
 import type { FileMark, TrackedFile } from "./tracked-file";
 
-/** The change of the file as a whole; "unseen": nothing is known but that it changed. */
+/** How the file as a whole changed. "unseen" means that we know only that it changed. */
 export type Kind =
   | "changed"
   | "created"
@@ -23,36 +23,31 @@ export interface Entry {
   kind: Kind;
   /** The earlier path of a renamed file. */
   from?: TrackedFile | undefined;
-  /** Whether a renamed file still has the text that it had at its earlier path. */
+  /** Whether a renamed file has the same text as at its earlier path. */
   isSameText?: boolean | undefined;
-  /** A binary file has none. */
+  /** Empty for a binary file. */
   hunks: readonly Hunk[];
-  /** Pending changes of the mode, or ones whose text is not known. */
+  /** Pending changes of the mode, and pending changes whose text we do not know. */
   marks: readonly FileMark[];
   owners: readonly Change[];
-  /** Why the file as a whole cannot be undone: a sentence's end, "FILE …". */
+  /** Why the file as a whole cannot be undone. Completes "FILE …" in a message. */
   cannotUndo?: string | undefined;
 }
 
-export interface ModeChange {
-  before: number;
-  after: number;
-  /** In their order. */
-  changes: readonly FileMark[];
-}
+export type ModeChange = NonNullable<ReturnType<typeof modeOf>>;
 
 const UNKNOWN = {
-  private: "is private: nothing of it was kept",
-  large: "is too large: its old text was not kept",
+  private: "is private: its text was not stored",
+  large: "is too large: its old text was not stored",
   unknown: "was changed where its old text is not known",
   mode: "",
-  staged: "is as it was, but git's index is not: git diff --cached shows it",
+  staged: "has not changed, but git's index has: git diff --cached shows it",
 } as const;
 
-/** Entries of all pending changes, by view; cached, since each request needs them. */
+/** Entries of all pending changes, by view. Each request needs them. */
 const known = new WeakMap<View, Entry | null>();
 
-/** The part of a file to review, on disk or with `text`; undefined if there is nothing. */
+/** The pending changes of a file, on disk or with a buffer's `text`; undefined if there are none. */
 export function entryOf(
   project: ReviewedProject,
   file: TrackedFile,
@@ -68,7 +63,7 @@ export function entryOf(
 function made(file: TrackedFile, view: View | undefined, scope: Scope): Entry | undefined {
   const marks = openMarks(file, view, scope);
   const all = view?.weave.rows.filter((row) => inBase(row, scope) !== row.present) ?? [];
-  // A file that one session deleted and another wrote again existed before and exists now.
+  // If one session deleted the file and another wrote it again, it existed before and exists now.
   const files = view?.weave.rows.filter(({ line }) => line === FILE) ?? [];
   const isReplaced =
     files.some(({ present }) => present) && files.some((row) => inBase(row, scope));
@@ -84,7 +79,7 @@ function made(file: TrackedFile, view: View | undefined, scope: Scope): Entry | 
 
 function openMarks(file: TrackedFile, view: View | undefined, scope: Scope): FileMark[] {
   const pending = file.marks.filter((mark) => isPending(mark, scope) && mark.undo === undefined);
-  // Claude made it and removed it again: nothing is left that had a mode.
+  // If Claude created the file and removed it again, no mode is left to review.
   const isNowhere = view?.lines.length === 0 && view.weave.base(scope).length === 0;
   const modes = openModes(isNowhere ? [] : pending, view?.mode);
   const isUsers = ({ line, deleted }: Row) => line === FILE && deleted?.by === "user";
@@ -92,13 +87,13 @@ function openMarks(file: TrackedFile, view: View | undefined, scope: Scope): Fil
   return pending.filter((mark) => (mark.kind === "mode" ? modes.has(mark) : !isUsersDeletion));
 }
 
-/** The changes that led to the mode on disk. A mode that was changed back since needs no decision. */
+/** The changes that led to the mode on disk; empty if the mode was changed back. */
 function openModes(marks: readonly FileMark[], mode = 0): Set<FileMark> {
   const open = new Set<FileMark>();
   let before = mode & 0o777;
   for (const mark of marks.toReversed()) {
     if (mark.kind !== "mode" || !mark.mode) continue;
-    // A file that was deleted and created again has its mode from then.
+    // If the file was deleted and created again, its mode comes from the creation.
     if (mark.mode[1] !== 0 && (mark.mode[1] & 0o777) !== before) break;
     open.add(mark);
     before = mark.mode[0] & 0o777;
@@ -106,8 +101,8 @@ function openModes(marks: readonly FileMark[], mode = 0): Set<FileMark> {
   return before === (mode & 0o777) ? new Set() : open;
 }
 
-/** Permission bits before and after Claude's changes of them, and which these are. */
-export function modeOf({ marks, view }: Pick<Entry, "marks" | "view">): ModeChange | undefined {
+/** Permission bits before and after Claude's changes of the mode, and these changes in order. */
+export function modeOf({ marks, view }: Pick<Entry, "marks" | "view">) {
   const changes = marks.filter(({ kind }) => kind === "mode");
   const [before, after] = [changes[0]?.mode?.[0], changes.at(-1)?.mode?.[1]];
   if (before === undefined || after === undefined) return undefined;
@@ -123,7 +118,7 @@ function kindOf(
 ): Kind {
   const existence = rows.find((row) => row.line === FILE);
   if (existence) return existence.present ? "created" : "deleted";
-  // Created by one session and deleted by another, with the user's rows in it.
+  // One session created the file and another deleted it, with the user's rows in it.
   const isThere = view?.weave.rows.some((row) => row.present);
   if (view && isThere !== view.weave.rows.some((row) => inBase(row, scope))) {
     return isThere ? "created" : "deleted";
@@ -134,10 +129,7 @@ function kindOf(
   return marks.some((mark) => mark.kind === "mode") ? "mode" : "unseen";
 }
 
-/**
- * A file that was created with the text of one that was deleted, or that a record says was moved, is
- * one entry: the deletion is taken out of the list.
- */
+/** Merges the two entries of each moved file: the deletion leaves the list. */
 export function withRenames(entries: readonly Entry[], scope: Scope): Entry[] {
   const moved = movesIn(entries, scope);
   const origins = new Set(moved.values());
@@ -149,7 +141,7 @@ export function withRenames(entries: readonly Entry[], scope: Scope): Entry[] {
     });
 }
 
-/** A single file as the list shows it, where a record moved it. */
+/** The entry of a single file as the list shows it, if a record says that the file was moved. */
 export function asListed(project: ReviewedProject, entry: Entry, scope: Scope): Entry {
   const from = entry.kind === "created" ? entry.file.from : undefined;
   const file = from === undefined ? undefined : project.files.get(from);
@@ -157,7 +149,7 @@ export function asListed(project: ReviewedProject, entry: Entry, scope: Scope): 
   return origin?.kind === "deleted" ? renamed(entry, origin, scope) : entry;
 }
 
-/** A created file as what it is: one that was moved from a deleted one. It is decided as a whole. */
+/** A created file as a renamed one. The user decides about it as a whole. */
 function renamed(entry: Entry, origin: Entry, scope: Scope): Entry {
   const { view, hunks } = entry;
   const old = origin.view?.weave.base(scope);
@@ -173,7 +165,10 @@ function renamed(entry: Entry, origin: Entry, scope: Scope): Entry {
   };
 }
 
-/** The created files that were moved, each with the deleted one that it was moved from. */
+/**
+ * Pairs each moved file with the deleted file that it was moved from. A file was moved if a record says so, or if it was
+ * created with the text of a deleted file.
+ */
 export function movesIn(entries: readonly Entry[], scope: Scope): ReadonlyMap<Entry, Entry> {
   const moved = new Map<Entry, Entry>();
   const [created, gone] = (["created", "deleted"] as const).map((kind) =>
@@ -196,7 +191,7 @@ export function movesIn(entries: readonly Entry[], scope: Scope): ReadonlyMap<En
 
 export interface Counts {
   files: number;
-  /** Those of files, one for each file that is an entry as a whole, one for a mode beside hunks. */
+  /** Counts one for each file that is decided as a whole, and one for a mode beside hunks. */
   hunks: number;
   added: number;
   removed: number;
@@ -215,8 +210,8 @@ export function countsOf(entries: readonly Entry[]): Counts {
 }
 
 /**
- * Claude's change of a file besides its name, as one hunk of all lines; none if there is no such change.
- * `origin`: the text that the file had under its old name, without Claude's changes.
+ * Claude's changes of a moved file's text, as one hunk of all lines; empty if there are none. `origin` is the text at the
+ * earlier path, without Claude's changes.
  */
 function movedHunk(
   { view, hunks, owners }: Entry & { view: View },
@@ -248,8 +243,8 @@ function movedHunk(
 }
 
 /**
- * The file's lines without Claude's edits: what came with the move, and stood in the old file, counts
- * as not Claude's; what the user has changed since stays changed.
+ * A moved file's lines without Claude's edits. Lines that it has from the old file do not count as Claude's, and the
+ * user's later edits stay.
  */
 function lastingLines(rows: readonly Row[], old: Lines, scope: Scope): string[] {
   const created = rows.findLast((row) => row.line === FILE)?.inserted;
@@ -283,8 +278,8 @@ function rowsOf({ length }: Lines): Rows {
 }
 
 /**
- * Which files of a root's journal, as it is now, wait for a decision; also those that cannot be compared
- * with the disk. Throws the system's error.
+ * Returns whether files of a root's journal wait for a decision. Files that cannot be compared with the disk count as
+ * waiting. Throws the system's error.
  */
 export function waitingIn(root: string): Waits {
   const project = new ReviewedProject(root);

@@ -14,19 +14,19 @@ import { asLines, Contents, type OnDisk, readOnDisk } from "./contents";
 import { Heads, Sessions } from "./sessions";
 import { TrackedFile } from "./tracked-file";
 
-/** Looks through this many for changes that the user has just accepted in a diff. */
+/** An edit that the user has just accepted in a diff is among this many last edits. */
 const MAX_EDITS = 50;
 
-/** A review is a matter of some. */
+/** A review has far fewer. */
 const MAX_COMMENTS = 500;
 
-/** A decision takes some milliseconds, and one about hundreds of large files a second. */
+/** A decision takes milliseconds, or a second for hundreds of large files. */
 const DECISION_MS = 10_000;
 
 /** A decision that can be taken back. */
 export type Decision = RecordOf<"keep"> | RecordOf<"undo">;
 
-/** A file's weave up to a text: what is on disk, or in a buffer. */
+/** A file's weave with the text on disk, or in a buffer. */
 export interface View {
   weave: Weave;
   lines: Lines;
@@ -42,7 +42,7 @@ interface BufferView {
   view: View | undefined;
 }
 
-/** The journal of one root, applied to the files as they are. */
+/** The journal of one root, applied to the present files. */
 export class ReviewedProject {
   readonly folder: string;
   readonly contents: Contents;
@@ -51,22 +51,22 @@ export class ReviewedProject {
   #comments = new Map<string, Comment>();
   /** In order, without those that were taken back. */
   decisions: Decision[] = [];
-  /** Sentences for the user: what the review does not know. */
+  /** Tells the user, in sentences, what the review does not know. */
   incomplete: string[] = [];
   /** Changes with each record. */
   version = 0;
   heads = new Heads();
   /** When a decision last changed git's index, in ms since the epoch. */
   indexChanged = 0;
-  /** The last entries of git's indexes that came by Claude's calls, by path: `MODE BLOB`. */
+  /** The last entries that Claude's calls put into git's indexes, by path: `MODE BLOB`. */
   staged = new Map<string, string>();
-  /** The last changes of Claude's editing tools. */
+  /** The last changes by Claude's editing tools. */
   edits: { change: Change; path: string; after: Content }[] = [];
   readonly #reader: JournalReader;
   #isClean = false;
   #lastDecision: Promise<unknown> = Promise.resolve();
   #views = new Map<string, { version: number; disk: OnDisk; view: View | undefined }>();
-  /** The views of buffers' texts, each for one state of the file. */
+  /** The views of buffers' texts. A view is for one state of the file. */
   #bufferViews = new WeakMap<Uint8Array, BufferView>();
 
   /** `root` is a real path. */
@@ -76,12 +76,12 @@ export class ReviewedProject {
     this.#reader = new JournalReader(this.folder);
   }
 
-  /** Reads what was added to the journal. Throws the system's error. */
+  /** Reads additions to the journal. Throws the system's error. */
   refresh(): void {
     this.#read(false);
   }
 
-  /** As refresh(), but yields to other events in between: the journal of a month is long. */
+  /** Like `refresh`, but yields to other events, because the journal of a month is long. */
   async catchUp(): Promise<void> {
     while (this.#read(true)) await new Promise((resolve) => setImmediate(resolve));
     if (this.#isClean) return;
@@ -103,7 +103,7 @@ export class ReviewedProject {
     return this.#reader.damaged;
   }
 
-  /** Records a decision, and applies it after any records that other processes wrote before it. */
+  /** Appends a record, and applies it after earlier records of other processes. */
   append(record: NewRecord): JournalRecord {
     ensureReviewFolder(this.root);
     const written = append(this.folder, record);
@@ -112,8 +112,8 @@ export class ReviewedProject {
   }
 
   /**
-   * Runs `work`, which decides, after all that was decided before it: of the Neovims of a project one
-   * at a time decides. Throws Failure, the system's error, and what `work` throws.
+   * Runs `work`, which makes a decision, after all earlier decisions: only one Neovim of a project decides at a time.
+   * Throws Failure, the system's error, and the errors of `work`.
    */
   decide<T>(work: () => T | Promise<T>): Promise<T> {
     const decision = this.#lastDecision.then(() => this.#decideAlone(work));
@@ -129,18 +129,18 @@ export class ReviewedProject {
     return await work();
   }
 
-  /** Undefined also for one that was taken back. */
+  /** Undefined if the decision was taken back. */
   decision(id: string | undefined): Decision | undefined {
     return this.decisions.find((one) => one.id === id);
   }
 
   /**
-   * A file as it is on disk, or with `text` in a buffer. Undefined if nothing is known of its
-   * text, or the disk cannot be compared.
+   * The view of a file on disk, or of a buffer's `text`. Undefined if we know no text of the file, or cannot compare it
+   * with the disk.
    */
   view(file: TrackedFile, text?: Uint8Array): View | undefined {
     const { disk, view } = this.#onDisk(file);
-    // The buffer of a file that was deleted still holds its text.
+    // The buffer of a deleted file still has its text.
     const isGone = "lines" in disk && disk.lines.length === 0;
     if (!text || isGone) return view;
     const { version } = file;
@@ -161,7 +161,7 @@ export class ReviewedProject {
     return "problem" in disk ? disk.problem : undefined;
   }
 
-  /** Stores the content on disk of a file below the root. */
+  /** Stores the content of a file on disk below the root. */
   onDisk(relativePath: string): Content | undefined {
     const file = this.files.get(relativePath);
     const disk = file ? this.#onDisk(file).disk : readOnDisk(this.root, relativePath);
@@ -180,12 +180,9 @@ export class ReviewedProject {
     return found;
   }
 
-  /** An absolute path as one below the root, with "/". A backslash may be part of a name. */
+  /** The path below the root, with "/". A name may contain a backslash. */
   relativePath(path: string): string {
-    return path
-      .slice(this.root.length + 1)
-      .split(sep)
-      .join("/");
+    return path.slice(this.root.length + 1).replaceAll(sep, "/");
   }
 
   path(file: TrackedFile): string {
@@ -245,7 +242,7 @@ export class ReviewedProject {
     if (record.incomplete !== undefined) this.incomplete.push(record.incomplete);
     this.edits = this.edits.slice(-MAX_EDITS);
     const since = record.began ?? this.sessions.since(session, record.use);
-    // A change that is found later may belong to an earlier turn.
+    // A comparison may find a change of an earlier turn.
     const known = source === "trees" ? undefined : since;
     const change: Change = { id, session, prompt, agent, tool, command, at, since: known };
     for (const [path, entry] of Object.entries(record.index ?? {})) this.staged.set(path, entry);
@@ -261,12 +258,12 @@ export class ReviewedProject {
     else this.#comments.set(comment, { id: comment, ...about, text, is_sent: state === "sent" });
   }
 
-  /** In the order in which they were made; the newest ones if there are too many. */
+  /** The newest comments, in the order in which they were made. */
   get comments(): Comment[] {
     return [...this.#comments.values()].slice(-MAX_COMMENTS);
   }
 
-  /** An undo changes Claude's entries of git's index: the user has not staged those. */
+  /** An undo changes entries of git's index. They still count as Claude's, not as staged by the user. */
   #changesIndex(decision: Decision | undefined, at: number, isTakenBack = false): void {
     for (const { path, index } of decision?.type === "undo" ? decision.files : []) {
       if (!index) continue;
@@ -276,7 +273,7 @@ export class ReviewedProject {
     }
   }
 
-  /** Only in one file, if given. */
+  /** `only` limits it to one file. */
   #takenBack(id: string, only: string | undefined): void {
     this.decisions = this.decisions.flatMap((one) => {
       if (one.id !== id) return [one];
@@ -295,15 +292,14 @@ function viewOf(file: TrackedFile, lines: Lines, mode?: number): View | undefine
 
 /** A comment of the user's on lines of a file, for Claude. */
 export interface Comment {
-  /** The id of the record that made it. */
+  /** The id of its first record. */
   id: string;
   /** Relative to the root, with "/". */
   path: string;
-  /** First row (from 1) and count, when it was made or its file was written last. */
+  /** First row (from 1) and count, when the comment was made or its file last written. */
   rows: [number, number];
-  /** The first of those lines, by which they are found again. */
+  /** The first of those lines, to find them again. */
   lines: string[];
   text: string;
-  /** Claude has received it. */
   is_sent: boolean;
 }

@@ -11,29 +11,29 @@ export interface Turn {
   at: number;
 }
 
-/** A prompt of the CLI's own, when an agent in the background has ended (2.1.330). */
+/** The CLI writes such a prompt when an agent in the background ends (2.1.330). */
 const NOTIFICATION = "<task-notification>";
 
-/** A turn that ends with Esc runs no hook (measured with 2.1.330): it counts as ended after this time. */
+/** A turn that ends with Esc runs no hook (measured with 2.1.330), so it counts as ended after this time. */
 const SILENT_MS = 10 * 60_000;
 
-/** Keeps the times of this many calls; changes before the first of them may be anyone's. */
+/** We keep the times of this many calls. Earlier changes may be Claude's or the user's. */
 const MAX_SPANS = 2_000;
 
-/** A turn of which no end is recorded. */
+/** A turn without a recorded end. */
 interface Unended {
   /** The time of its last record, in ms since the epoch. */
   last: number;
-  /** Whether Claude works; otherwise only agents or commands still run in the background. */
+  /** Whether Claude works; otherwise only agents or commands run in the background. */
   works: boolean;
   background: boolean;
   /** The processes of those commands. */
   left?: RecordOf<"stop">["left"];
-  /** The CLI that ran its last command. */
+  /** The CLI of the turn's last command. */
   cli?: RecordOf<"begin">["cli"];
 }
 
-/** Claude's sessions as the journal has them: their turns, and which of them work. */
+/** The turns of Claude's sessions, and which sessions work, according to the journal. */
 export class Sessions {
   readonly #turns = new Map<string, Turn[]>();
   /** By session. */
@@ -41,9 +41,9 @@ export class Sessions {
   readonly #began = new Map<string, number>();
   readonly #calls = new Timeline();
   readonly #known = new Set<string>();
-  /** When the first call that is known began, in ms since the epoch. */
+  /** When the last call ended that we have forgotten, in ms since the epoch. */
   #knownSince = 0;
-  /** The session that did something last. */
+  /** The session with the last prompt or change. */
   latest: string | undefined;
 
   static of(records: readonly JournalRecord[]): Sessions {
@@ -87,9 +87,9 @@ export class Sessions {
   #prompt(session: string, prompt: string, text: string, at: number): void {
     const turns = this.#turns.get(session) ?? [];
     const last = turns.at(-1);
-    // Without the tags that the CLI puts around what was pasted (2.1.330).
+    // The CLI puts tags around pasted text (2.1.330).
     const typed = text.replaceAll(/<\/?pasted_content[^>]*>/g, "").trim();
-    // Later work belongs to the turn that started the agent.
+    // Work after the notification belongs to the turn that started the agent.
     if (last && text.startsWith(NOTIFICATION)) turns.push({ ...last, prompt });
     else turns.push({ prompt, number: (last?.number ?? 0) + 1, text: typed, at });
     this.#turns.set(session, turns);
@@ -125,18 +125,18 @@ export class Sessions {
     return this.#turns.get(session)?.at(-1);
   }
 
-  /** The earliest time at which this call, or this turn, can have changed something. */
+  /** The earliest time at which this call, or the session's turn, may have changed something. */
   since(session: string, use: string | undefined): number {
     const began = use === undefined ? undefined : this.#began.get(use);
     return began ?? this.lastTurn(session)?.at ?? 0;
   }
 
-  /** While a command of Claude's runs, it may be the cause of changes to the repository. */
+  /** Whether one of Claude's commands runs. It may change the repository. */
   isInCall(): boolean {
     return this.#calls.spans.some(({ to }) => to === Number.POSITIVE_INFINITY);
   }
 
-  /** Whether a call ran between two times (ms since the epoch), or may have: the clock may have been set back. */
+  /** Whether a call ran, or may have run, between two times (ms since the epoch). The clock may have been set back. */
   wasInCall(from: number, until = Number.POSITIVE_INFINITY): boolean {
     if (from < this.#knownSince || from > Date.now()) return true;
     return this.#calls.spans.some((span) => span.from <= until && span.to > from + CUT_OFF_MS);
@@ -148,12 +148,12 @@ export class Sessions {
     return this.#calls.spans.some(({ from, to }) => from + SLACK_MS <= time && time < to);
   }
 
-  /** Whether Claude, or something that it started, may change files now. */
+  /** Whether Claude, or a process that it started, may change files now. */
   anyRuns(): boolean {
     return this.anyWorks() || this.anyOutlives();
   }
 
-  /** Whether agents, or processes of Claude's commands, still run after their turn. */
+  /** Whether agents or commands run after the end of their turn. */
   anyOutlives(): boolean {
     return [...this.unended.values()].some(({ background }) => background);
   }
@@ -168,17 +168,15 @@ export class Sessions {
   }
 }
 
-interface Journal {
+/**
+ * Records the end of turns that ended without a hook (measured with 2.1.330). After Esc, the CLI reports that it has been
+ * idle since a time after the turn's last record; or the CLI was killed. Returns whether it found such a turn: its last
+ * command then needs a comparison. Throws the system's error.
+ */
+export function endInterrupted(journal: {
   sessions: Sessions;
   append(record: NewRecord): JournalRecord;
-}
-
-/**
- * Records the end of turns that ended without a hook (measured with 2.1.330): by Esc the CLI says that
- * it is idle, since a time after all that was recorded of the turn; or it was killed. Returns whether there
- * was one; what its last command changed is then to be compared. Throws the system's error.
- */
-export function endInterrupted(journal: Journal): boolean {
+}): boolean {
   const { sessions } = journal;
   let found = false;
   for (const [session, turn] of [...sessions.unended]) {
@@ -190,7 +188,7 @@ export function endInterrupted(journal: Journal): boolean {
   return found;
 }
 
-/** Undefined while the turn may go on. If the CLI was killed, a fixed time after its last record. */
+/** When the turn ended; undefined while it may continue. For a killed CLI, a fixed time after its last record. */
 function endOf(session: string, { last, works, left, cli }: Unended): number | undefined {
   if (left) return left.some(isRunning) ? undefined : Date.now();
   const state = sessionStatus(session);
@@ -201,17 +199,17 @@ function endOf(session: string, { last, works, left, cli }: Unended): number | u
 }
 
 /**
- * Which commits HEAD named, as the journal has it. It moves by a call of Claude's if it is another one
- * at the call's end; between calls, and at a prompt, the user has moved it.
+ * Tracks HEAD in the journal. If HEAD moved by the end of a call, Claude moved it; if it moved between calls or by a
+ * prompt, the user did.
  */
 export class Heads {
-  /** The last one that was recorded. */
+  /** The last HEAD in the journal. */
   last: string | undefined;
-  /** The one up to which commits were looked at. */
+  /** We have checked all commits up to this one. */
   from: string | undefined;
-  /** When that was, in ms since the epoch. */
+  /** The time of the last record with a HEAD, in ms since the epoch. */
   at = 0;
-  /** HEAD moved to it between two times while no Neovim looked, and not by a call that was recorded. */
+  /** The user moved HEAD to this commit between two times, while no Neovim looked. */
   unsettled: { head: string; from: number; until: number } | undefined;
 
   take(record: JournalRecord): void {
@@ -219,7 +217,7 @@ export class Heads {
     const { head, type, at } = record;
     const from = this.at;
     this.at = at;
-    // A commit from before a decision was taken back does not make it again.
+    // After a decision is taken back, an earlier commit must not make it again.
     if (type === "keep" || type === "back") return this.settle(head);
     const isUsers = type === "prompt" && this.last !== undefined && head !== this.last;
     if (isUsers) this.unsettled = { head, from: this.unsettled?.from ?? from, until: at };

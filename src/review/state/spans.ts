@@ -1,31 +1,30 @@
 import type { JournalRecord, RecordOf } from "../journal/record";
 
-/** A time in which a call of Claude's may have changed files, in ms since the epoch. */
+/** The time in which one of Claude's calls may have changed files, in ms since the epoch. */
 export interface CallSpan {
   from: number;
-  /** Infinity: the call still runs. */
+  /** Infinity while the call runs. */
   to: number;
-  /** The call runs and its session works: more changes may follow. */
+  /** Whether the call runs and its session works, so that more changes may follow. */
   isOpen: boolean;
   call: RecordOf<"begin"> | RecordOf<"change">;
-  /** The only files it can have changed: a hook of the user's formats what an editing tool wrote. */
+  /** The only files that the call may have changed. Set for hooks that format an editing tool's file. */
   paths?: readonly string[];
 }
 
-/** The clock of the file system lags behind by up to a tick (4-10 ms). */
+/** The file system's clock may be late by a tick (4-10 ms). */
 export const SLACK_MS = 50;
 /** The hook may record the end of a call this late. */
 const LATE_MS = 2_000;
 /** A hook that formats a file may take this long. */
 const FORMAT_MS = 10_000;
-/** A record's time has whole milliseconds, a file's has parts of them. */
+/** A record's time has whole milliseconds, a file's time has fractions. */
 export const CUT_OFF_MS = 1;
 
 /**
- * Returns when Bash and MCP tools ran, and hooks that format what an editing tool wrote. A call without an end
- * ends with its turn: with the next prompt (the user pressed Esc, for which there is no hook: then with the time
- * since when the CLI was idle), or with a stop; but with a stop that leaves agents or commands running it only
- * counts as complete so far.
+ * Returns when Bash and MCP tools ran, and hooks that format an editing tool's file. A call without a recorded end ends
+ * with its turn: with a stop, or with the next prompt. After Esc, which runs no hook, it ends when the CLI became idle.
+ * If a stop leaves agents or commands running, the call continues, but is no longer open.
  */
 export function spansOf(records: readonly JournalRecord[]): CallSpan[] {
   const timeline = new Timeline();
@@ -33,7 +32,7 @@ export function spansOf(records: readonly JournalRecord[]): CallSpan[] {
   return [...timeline.spans, ...afterEdits(records)];
 }
 
-/** After each edit that hooks of the user's may format, until its turn ends. */
+/** The spans of the user's hooks that may format edited files. They end with the turn. */
 function afterEdits(records: readonly JournalRecord[]): CallSpan[] {
   const spans: CallSpan[] = [];
   const turns = new Map<string, CallSpan[]>();
@@ -53,15 +52,16 @@ function afterEdits(records: readonly JournalRecord[]): CallSpan[] {
   return spans;
 }
 
-/** The spans of the records that it was given, in their order. */
+/** Collects the spans of records, which it must get in order. */
 export class Timeline {
   readonly spans: CallSpan[] = [];
-  /** Calls that have not ended, and those whose end is recorded: a begin may come after it. */
+  /** Calls without a recorded end, by `use`. */
   readonly #begun = new Map<string, CallSpan>();
+  /** Calls with a recorded end, by `use`. The record of a call's beginning may follow. */
   readonly #ended = new Map<string, CallSpan & { call: RecordOf<"change"> }>();
   /** Sessions whose turn has ended while agents or commands still run. */
   readonly #background = new Set<string>();
-  /** The call of each session that began or ended last. */
+  /** The call that began or ended last, by session. */
   readonly #last = new Map<string, CallSpan["call"]>();
 
   take(record: JournalRecord): void {
@@ -102,7 +102,7 @@ export class Timeline {
     this.spans.push(span);
   }
 
-  /** Processes that commands left behind count as the last of them. */
+  /** Processes that commands left behind count as the last command. */
   #leave({ session, at, left }: RecordOf<"stop">): void {
     this.#background.add(session);
     const [call, use] = [this.#last.get(session), `${session}/left`];
@@ -127,8 +127,8 @@ export class Timeline {
 }
 
 /**
- * A call's hook runs before the user is asked for permission, and its duration leaves out how long they
- * took (measured with 2.1.330). Each of the two hooks may start late.
+ * The first hook runs before the CLI asks the user for permission, and the call's duration does not include the user's
+ * answer (measured with 2.1.330). Both hooks may start late.
  */
 function startOf(begin: CallSpan | undefined, { began, at }: RecordOf<"change">): number {
   const measured = (began ?? at) - SLACK_MS;
@@ -138,15 +138,15 @@ function startOf(begin: CallSpan | undefined, { began, at }: RecordOf<"change">)
 }
 
 /**
- * The call that began last of those that may have changed the file at `until`; or have deleted it after `since`: only
- * the folder shows when, and that it may have changed again since.
+ * Among the calls that may have changed the file at `until`, the one that began last. With `since`, the file is absent,
+ * and was deleted between both times: only the time of its folder, which may have changed again, limits when.
  */
 export function lastSpan(
   spans: readonly CallSpan[],
   path: string,
   { since, until }: { since?: number; until: number },
 ): CallSpan | undefined {
-  // A call that had ended when the file was there has not deleted it.
+  // A call that ended while the file still existed has not deleted it.
   const mayHave = ({ from, to, paths }: CallSpan) =>
     from <= until &&
     (since === undefined ? until <= to : to > since + CUT_OFF_MS) &&

@@ -5,7 +5,7 @@ import { ALL, type Change, isPending, type Mark, type Scope } from "../weave/row
 import { Weave } from "../weave/weave";
 import { type Contents, hashOfLines } from "./contents";
 
-/** The meaning of a recorded scope; all of Claude's changes without one. */
+/** Without a recorded scope, all of Claude's changes. */
 export function scopeOf(recorded: RecordedScope | undefined): Scope {
   if (!recorded) return ALL;
   const { session, prompt, change: id, kept } = recorded;
@@ -18,7 +18,7 @@ export function scopeOf(recorded: RecordedScope | undefined): Scope {
   };
 }
 
-/** A change of a file besides its lines, or one whose lines are not known. */
+/** A change that affects no lines, or whose lines we do not know. */
 export interface FileMark extends Mark {
   readonly by: Change;
   readonly kind: "mode" | "staged" | "private" | "large" | "unknown";
@@ -26,21 +26,21 @@ export interface FileMark extends Mark {
   readonly mode?: readonly [number, number] | undefined;
 }
 
-/** One file of the review, as the journal has it: records are applied in their order. */
+/** A file of the review. Applies the journal's records in order. */
 export class TrackedFile {
-  /** Changes with each record that concerns the file. */
+  /** Changes with each record about the file. */
   version = 0;
-  /** Whether the file is a symlink: its text is the target. */
+  /** The text of a symlink is its target. */
   symlink = false;
-  /** The path that a created file was moved from. */
+  /** The earlier path of a moved file. */
   from: string | undefined;
   /** Decisions about a text that had already changed. */
   readonly #stale = new Set<string>();
   #weave: Weave | undefined;
   #marks: readonly FileMark[] = [];
-  /** Records that are applied once the file is needed. */
+  /** Records that we apply when the file is needed. */
   #waiting: (() => void)[] = [];
-  /** Neovim's last write, its time, and the text before it. */
+  /** The text that Neovim wrote last, and when, if no change followed. */
   #written: { lines: Lines; at: number } | undefined;
 
   /** `path`: relative to the root, with "/". */
@@ -49,7 +49,7 @@ export class TrackedFile {
     private readonly contents: Contents,
   ) {}
 
-  /** Undefined while its text is unknown. */
+  /** Undefined while the text is unknown. */
   get weave(): Weave | undefined {
     this.#catchUp();
     return this.#weave;
@@ -60,19 +60,19 @@ export class TrackedFile {
     return this.#marks;
   }
 
-  /** Whether the disk has everything that was undone in it. */
+  /** Whether all undos of the file have been written to disk. */
   get isSettled(): boolean {
     const { weave } = this;
     return !weave || settled(weave) === weave;
   }
 
-  /** Whether the text had changed before this decision, which then has no effect. */
+  /** Whether the decision has no effect, because the text had changed before it. */
   isStale(decision: string): boolean {
     this.#catchUp();
     return this.#stale.has(decision);
   }
 
-  /** `since`: when the call began, or its turn. In ms since the epoch. */
+  /** `since` is when the call, or its turn, began, in ms since the epoch. */
   changed(change: Change, file: FileChange, source: string, since: number): void {
     this.#later(() => this.#applyChange(change, file, source, since));
   }
@@ -119,7 +119,7 @@ export class TrackedFile {
     while (!this.catchUp(Infinity));
   }
 
-  /** Applies records for at most `ms`; returns whether it has applied all. */
+  /** Applies waiting records for at most `ms`. Returns whether it has applied all. */
   catchUp(ms: number): boolean {
     const end = performance.now() + ms;
     let done = 0;
@@ -149,8 +149,8 @@ export class TrackedFile {
   }
 
   /**
-   * Neovim wrote the present text while the command ran: only what differs from that is the
-   * command's, although it began with another text. An editing tool knows what it has replaced.
+   * Whether Neovim wrote the present text while the command ran. The command changed only the differences from that text,
+   * although it began with another. An editing tool, in contrast, knows the text that it replaced.
    */
   #wroteSince(source: string, since: number): boolean {
     const written = this.#written;
@@ -163,13 +163,8 @@ export class TrackedFile {
     this.#marks = [...this.#marks, { by, kind, step, ...(mode && { mode }) }];
   }
 
-  /** Uses the text that the decision was about, since its rows count in no other text. */
-  #showing(
-    what: Selection,
-    text: Content,
-    scope: RecordedScope | undefined,
-    base?: string,
-  ): boolean {
+  /** Sets the text that the decision was about, because its row numbers are valid only there. */
+  #showing(what: Selection, text: Content, scope?: RecordedScope, base?: string): boolean {
     const lines = this.contents.lines(text);
     if (!lines || !this.#weave) return what === "all";
     const weave = this.#weave.to(lines, "user");
@@ -194,7 +189,7 @@ export class TrackedFile {
   }
 }
 
-/** Rows say nothing of the file itself. */
+/** Selected rows do not include changes of the file itself. */
 function isAbout(what: Selection, mark: FileMark): boolean {
   if (what === "all") return true;
   return what.file === true || (what.mode === true && mark.kind === "mode");
@@ -202,6 +197,6 @@ function isAbout(what: Selection, mark: FileMark): boolean {
 
 function reasonOf({ before, after }: FileChange): FileMark["kind"] {
   for (const content of [after, before]) if ("withheld" in content) return content.withheld;
-  // The blob is gone, or damaged.
+  // The blob is missing or damaged.
   return "unknown";
 }

@@ -260,7 +260,7 @@ onEachNeovim((session) => {
     await write(() => world.claude({ [name]: CRLF }));
     await session.neovim.command("call append(0, 'mine')");
     await run("Claude undo!");
-    expect((await said()).join()).toContain(`${name} is not what its buffer has: write it`);
+    expect((await said()).join()).toContain(`${name} differs from its buffer: write it`);
     expect(world.read(name)).toBe(CRLF);
     await session.neovim.command("edit!");
     await run("Claude undo!");

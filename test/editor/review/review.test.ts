@@ -204,7 +204,7 @@ onEachNeovim((session) => {
       write(".env", "SECRET=1\n");
       const call = { session: `S${tests}`, tool: "Bash", source: "bash" } as const;
       world.record({ type: "change", ...call, files: [file] });
-      const reason = "it is private: nothing of it was kept";
+      const reason = "it is private: its text was not stored";
       await plays(`
         :Claude review!   texts = changed, cannot be undone here (${reason}) Bash   {&buftype} quickfix
         gr                says ${reason}
