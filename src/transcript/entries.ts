@@ -61,7 +61,7 @@ interface Usage {
   tokens: number;
 }
 
-/** Entries about the CLI's internals, which tell a reader nothing. */
+/** Entries about the CLI's internals, which do not interest a reader. */
 const SILENT = new Set([
   ...["mode", "permission-mode", "atis-latch", "tools-used", "last-prompt", "queue-operation"],
   ...["api-request", "api-request-blob", "api-request-shape", "cost-state"],

@@ -120,7 +120,7 @@ export async function commitKept(
   }
 }
 
-/** Tells the user about kept changes in repositories other than the one at `here`. */
+/** Notes for the user about kept changes in repositories other than the one at `here`. */
 async function keptElsewhere(here: string, projects: Iterable<ReviewedProject>): Promise<string[]> {
   const notes: string[] = [];
   for (const project of projects) {

@@ -65,7 +65,7 @@ export async function finishPending(reviewFolder: string): Promise<boolean> {
 
 /**
  * Puts the commit's entries into the repository's index, including those that hooks added. Spares entries that the user
- * has staged meanwhile. Returns whether git succeeded.
+ * has staged since. Returns whether git succeeded.
  */
 export async function updateIndex(runner: Git, pending: PendingIndexUpdate): Promise<boolean> {
   for (const end = performance.now() + LOCKED_MS; ; await Bun.sleep(RETRY_MS)) {

@@ -32,7 +32,7 @@ export interface CommitPlan {
   hunks: number;
   /** The prompts that made these hunks, in order. */
   prompts: string[];
-  /** Tells the user, in sentences, which files are left out or need attention. */
+  /** Sentences for the user about files that are left out or need attention. */
   notes: string[];
 }
 

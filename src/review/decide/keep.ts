@@ -20,7 +20,7 @@ export interface Target extends Chosen {
   text?: Uint8Array | undefined;
 }
 
-/** The result for a file of a request. `problem` tells the user, in a sentence, why nothing was done. */
+/** The result for a file of a request. `problem` is a sentence for the user that says why nothing was done. */
 export interface Outcome {
   path: string;
   problem?: string;

@@ -50,7 +50,7 @@ export async function undo(
   const { plans, outcomes, version } = planned(project, targets, options);
   if (plans.length === 0) return { decision: undefined, files: outcomes };
   const index = await plannedIndex(project, plans);
-  // If a hook has recorded a change meanwhile, plan again.
+  // If a hook has recorded a change since, plan again.
   if (project.version !== version) return undo(project, targets, options);
   return carryOut(project, plans, outcomes, options.scope, index);
 }

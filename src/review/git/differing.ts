@@ -70,7 +70,7 @@ export function differingEverywhere(
   return found;
 }
 
-/** Tries again if HEAD moved meanwhile: files in a new commit are clean, but differ from the earlier HEAD. */
+/** Tries again if HEAD has moved: files in a new commit are clean, but differ from the earlier HEAD. */
 function atOneCommit(root: string, copy: string): DifferingPaths | undefined {
   const git = Git.in(root);
   for (let attempt = 0; git && attempt < MAX_ATTEMPTS; attempt++) {

@@ -57,7 +57,7 @@ export function incompletePath(folder: string): string {
   return join(folder, "incomplete");
 }
 
-/** Notes that a record is missing; the time 0 means that the user has been told. Never throws. */
+/** Notes that a record is missing; the time 0 means that the user knows. Never throws. */
 export function noteIncomplete(folder: string, time = new Date()): void {
   // Without a folder there is no review that could be incomplete.
   attempt(() => utimesSync(incompletePath(folder), time, time));

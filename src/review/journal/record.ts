@@ -108,7 +108,7 @@ const Change = v.object({
   hooked: v.optional(v.boolean()),
   /** Entries that the call put into git's indexes, by path; mode 0 for removed entries. */
   index: v.optional(v.record(Path, Entry)),
-  /** Tells the user what we do not know about this call. */
+  /** A sentence for the user about what we do not know of this call. */
   incomplete: v.optional(Text),
   head: Head,
 });
@@ -215,7 +215,7 @@ const Comment = v.object({
   text: Text,
 });
 
-/** Claude has been told in this session about these undo records. */
+/** Claude knows about these undo records in this session. */
 const Reported = v.object({
   ...common,
   type: v.literal("reported"),

@@ -34,7 +34,7 @@ export type Plan = (records: readonly Line[]) => (record: Line) => Line | null;
 
 /**
  * Rewrites the journal with one plan after the other, and removes lines that are not JSON. Other processes may append at
- * the same time, and this process may be killed at any moment: records added to the old file meanwhile are appended to
+ * the same time, and this process may be killed at any moment: records that the old file received late are appended to
  * the new one. Returns false if nothing changes, or if another process is rewriting the journal. Throws the system's
  * error and leaves the journal unchanged.
  */

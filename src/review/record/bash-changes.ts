@@ -15,7 +15,7 @@ const CLOCKS_MS = 1_000;
 
 /**
  * Returns the changes that a Bash command made below the root, as the CLI reports them. The comparison of the work tree
- * (./compare.ts) finds the rest. We need both: the CLI tells concurrent commands apart and knows texts that were never
+ * (./compare.ts) finds the rest. We need both: the CLI separates concurrent commands and knows texts that were never
  * committed or recorded, but it limits the number of files, depends on an undocumented setting, and omits commands that
  * failed or continue in the background. Throws the system's error.
  */

@@ -44,7 +44,7 @@ export function compareInTurns(root: string): Found[] | undefined {
   const folder = reviewFolder(root);
   const request = join(folder, REQUEST);
   let found: Found[] | undefined;
-  // Checks again after the lock is released: a process that asked meanwhile could not take the lock.
+  // Checks again after the lock is released: a process that asked in between could not take the lock.
   for (let round = 0; round < MAX_ROUNDS && existsSync(request); round++) {
     using lock = tryLock(join(folder, "compare.lock"));
     if (!lock) break;

@@ -189,7 +189,7 @@ export function recordRunning(
 
 /**
  * Records a text that Neovim has overwritten and had not written before as the running command's. Later, the user's
- * and the command's changes could not be told apart.
+ * and the command's changes could not be separated.
  */
 export function recordOverwritten(root: string, path: string, bytes: Uint8Array): void {
   const project = new RecordedProject(root);

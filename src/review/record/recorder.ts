@@ -132,7 +132,7 @@ export class Recorder {
 
   /**
    * Derives the record's id from the call: two installations of our hooks then write the same record, which counts once.
-   * The hash tells calls with the same `use` apart.
+   * The hash distinguishes calls with the same `use`.
    */
   #append(
     call: ToolCall,

@@ -88,7 +88,7 @@ export function takeSnapshot(
 ): Snapshot | undefined {
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const snapshot = snapshotAt(project, last, known);
-    // A file that was committed meanwhile is clean, but its content is not that of the earlier HEAD.
+    // A file that was committed in between is clean, but its content is not that of the earlier HEAD.
     if (!snapshot || (project.head() ?? null) === snapshot.head) return snapshot;
   }
   return undefined;

@@ -51,7 +51,7 @@ export class ReviewedProject {
   #comments = new Map<string, Comment>();
   /** In order, without those that were taken back. */
   decisions: Decision[] = [];
-  /** Tells the user, in sentences, what the review does not know. */
+  /** Sentences for the user about what the review does not know. */
   incomplete: string[] = [];
   /** Changes with each record. */
   version = 0;

@@ -23,7 +23,7 @@ export interface Hunk {
   owners: readonly Change[];
   /** Whether the user has changed rows inside the hunk. */
   mixed: boolean;
-  /** Who has since changed a row that Claude inserted, so that an undo cannot decide which text is right. */
+  /** The author who has since changed a row of Claude's, so that an undo cannot decide which text is right. */
   conflict?: Later | undefined;
   /** Whether the hunk has all lines of a moved file, including unchanged ones. */
   isInParts?: boolean;
@@ -158,7 +158,7 @@ class Run {
     const differing = rows.filter((row) => inBase(row, scope) !== row.present);
     const later = now.filter((row) => laterOf(row.inserted, scope));
     const users = later.filter((row) => row.inserted.by === "user");
-    // If Claude has written the text again, its deletion is no edit.
+    // If Claude has written the text again, its deletion does not count as an edit.
     const isAgain = ({ line }: Row) => now.some((row) => row.line === line && !users.includes(row));
     const isEdit = (row: Row) =>
       !row.present && !inBase(row, scope) && row.deleted?.by === "user" && !isAgain(row);
