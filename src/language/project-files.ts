@@ -5,15 +5,15 @@ import { gitTop } from "../lib/git-folder";
 import { isBelow, isUnshared, passedFolder, sharedFolders } from "../lib/paths";
 import { command, Git, type GitResult } from "../review/git/run";
 
-/** A project with more is not counted, and what changed in it not looked for. */
+/** We do not list larger projects, so we find no changes in them. */
 const MAX_FILES = 50_000;
 const MAX_BYTES = 16 * 1024 * 1024;
 const LIST_MS = 5_000;
 const LIST = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
-/** Without git: folders that hold what others have written. */
+/** Folders of dependencies and build results, which we skip without git. */
 const SKIPPED = new Set(["node_modules", "target", "dist", "build", "venv", "__pycache__"]);
 
-/** The files of a project: those that git tracks or would track, else all that are found. */
+/** The files of a project: those that git tracks or would track, or without git all files. */
 export class ProjectFiles {
   readonly root: string;
   #git: Git | undefined;
@@ -21,11 +21,11 @@ export class ProjectFiles {
   constructor(place: string) {
     const real = passedFolder(place);
     const top = gitTop(real);
-    // On a remote, nothing above the shared folders belongs to the project.
+    // On a remote, folders above the shared ones do not belong to the project.
     this.root = top === undefined || isUnshared(top, sharedFolders()) ? real : top;
   }
 
-  /** A path as Claude reads it: from the project's top. */
+  /** The path for Claude: relative to the project's top. */
   nameOf(path: string): string {
     if (!isBelow(path, this.root)) return path;
     const name = path.slice(this.root.length).replace(/^[\\/]/, "");
@@ -33,11 +33,11 @@ export class ProjectFiles {
   }
 
   /**
-   * Returns absolute paths, private files included: checking all of them takes seconds, so callers check the few that
-   * they show. Undefined if there are too many, or git fails.
+   * Returns absolute paths, including private files: checking all of them takes seconds, so callers check those that they
+   * show. Undefined if there are too many, or git fails.
    */
   async list(): Promise<string[] | undefined> {
-    // It is kept, since to look for drivers and hooks takes longer: `ls-files` runs none that came since.
+    // Keep the Git: looking up filter drivers and hooks takes longer than `ls-files`, which runs no new ones.
     if (gitTop(this.root)) this.#git ??= Git.in(this.root);
     const asked = command(LIST, { ms: LIST_MS, mostBytes: MAX_BYTES });
     const listed = await this.#git?.run(asked);

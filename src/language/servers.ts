@@ -4,19 +4,16 @@ import type { FollowedNeovim } from "../locate/followed";
 import { Privacy } from "../review/record/privacy";
 import { ProjectFiles } from "./project-files";
 
-/** The limit of a whole question, with all waits. */
+/** The limit of a question, including all waits. */
 const LIMIT_MS = 20_000;
 
 export const RELATIONS = ["references", "implementations"] as const;
 export type Relation = (typeof RELATIONS)[number];
 
-/**
- * The language servers of whichever Neovim is followed. Calls reject with a Failure that says what to
- * do instead.
- */
+/** The language servers of the followed Neovim. Calls reject with a Failure that says what to do instead. */
 export class LanguageServers {
   readonly project: ProjectFiles;
-  /** Changes in the project since its start, which are reported to the servers before a question. */
+  /** The changed files of the project, which we report to the servers before each question. */
   readonly changed: ChangedFiles;
 
   constructor(private readonly neovim: FollowedNeovim) {
@@ -24,14 +21,14 @@ export class LanguageServers {
     this.changed = new ChangedFiles(this.project);
   }
 
-  /** Reports to the servers first which files have changed on disk. */
+  /** Reports changed files to the servers, and then asks them. */
   async ask<M extends MethodName>(
     method: M,
     path: string | undefined,
     params: Omit<Params<M>, "file" | "named" | "changes">,
     signal?: AbortSignal,
   ): Promise<Result<M>> {
-    // Throws Failure for what cannot be a file.
+    // Throws Failure for an impossible path.
     const file = path === undefined ? {} : { file: this.neovim.candidates(path), named: path };
     const all = { ...params, ...file, changes: await this.changed.take() } as unknown as Params<M>;
     return this.neovim.runTask(method, all, LIMIT_MS, signal);
@@ -47,26 +44,26 @@ interface ChangedFile {
 const SAME_TIME_MS = 20;
 /** Without an earlier list to compare with, files written within this many ms count as changed. */
 const RECENT_MS = 60 * 60 * 1000;
-/** A large checkout changes more files; servers receive the first ones only. */
+/** A large checkout changes more files. Servers then receive only the first ones. */
 const MAX_CHANGES = 2_000;
 
-/** By path. A version changes when the file is written or replaced, as git and `sed -i` do. */
+/** By path. A version changes when the file is written, or replaced as by git and `sed -i`. */
 type Versions = ReadonlyMap<string, string>;
 
-/** Finds the files of a project that changed since the last call, by Claude's tools, its shell, or git. */
+/** Finds the files of a project that Claude's tools, its shell or git changed since the last call. */
 class ChangedFiles {
-  /** As of the last call. Undefined if there are too many files. */
+  /** At the last call. Undefined if there are too many files. */
   #versions: Versions | undefined;
 
   constructor(private readonly project: ProjectFiles) {}
 
-  /** Changes count from now on. */
+  /** Begins to count changes. */
   async start(): Promise<void> {
     const versions = await this.#look();
     this.#versions ??= versions;
   }
 
-  /** Lists what has changed since the last call, private files left out. */
+  /** Lists the files that changed since the last call, without private ones. */
   async take(): Promise<ChangedFile[]> {
     const now = await this.#look();
     const before = this.#versions;

@@ -25,24 +25,19 @@ const MAX_OTHERS = 10;
 
 interface ReferencesQuestion {
   relation: Relation;
-  /** A folder or file; names are from the project's top. */
+  /** A folder or file, relative to the project's top. */
   within?: string | undefined;
-  /** Lines with their code. */
+  /** The maximum number of lines with code. */
   limit: number;
 }
 
-interface AnswerText {
-  text: string;
-  isError: boolean;
-}
-
-/** Turns the answers of language servers into text for Claude. */
+/** Converts the answers of language servers to text for Claude. */
 export class LanguageText {
   readonly #files = new Map<string, readonly string[]>();
 
   constructor(private readonly project: ProjectFiles) {}
 
-  /** `find_symbol`'s answer: where, what, and its documentation. */
+  /** The answer of `find_symbol`: the definition, its code and its documentation. */
   symbol(answer: SymbolAnswer): string {
     if (answer.are_candidates) return this.#candidates(answer);
     const { name, hover, definitions, states } = answer;
@@ -61,7 +56,7 @@ export class LanguageText {
     ].join("\n");
   }
 
-  references(answer: SymbolAnswer, { relation, within, limit }: ReferencesQuestion): AnswerText {
+  references(answer: SymbolAnswer, { relation, within, limit }: ReferencesQuestion) {
     if (answer.are_candidates) return { text: this.#candidates(answer), isError: false };
     const { definitions, uses, states } = answer;
     const { files, places, private: hidden } = uses ?? { files: [], places: [], private: 0 };
@@ -92,7 +87,7 @@ export class LanguageText {
     return { text: lines.join("\n"), isError: false };
   }
 
-  /** `outline`'s answer: what the file declares, indented, with the lines of the declarations. */
+  /** The answer of `outline`: the declarations in a file, indented, with their lines. */
   outline({ path, unsaved, symbols, states }: OutlineAnswer, depth: number): string {
     const lines = [heading(this.project.nameOf(path), unsaved)];
     let characters = 0;
@@ -100,7 +95,7 @@ export class LanguageText {
     for (const { name, kind, detail, depth: own, first_line, last_line } of symbols) {
       if (own >= depth) continue;
       const at = last_line > first_line ? `${first_line}-${last_line}` : String(first_line);
-      // clangd: a struct is a "struct".
+      // In clangd, a struct has the detail "struct".
       const more = detail && detail !== kind ? ` ${code(detail).slice(0, MAX_DETAIL)}` : "";
       const line = `${"  ".repeat(own + 1)}${at} ${kind} ${name}${more}`;
       characters += line.length + 1;
@@ -126,7 +121,7 @@ export class LanguageText {
     ].join("\n");
   }
 
-  /** Files with their lines, as ripgrep shows them; what is left out is counted. */
+  /** Files with their lines, in the form of ripgrep. Counts the uses that it leaves out. */
   #uses(places: readonly LanguagePlace[], files: LanguagePlaces["files"], limit: number): string[] {
     const named = [...Map.groupBy(places, ({ file }) => file)].map(([file, own]) => {
       const { path = "", unsaved } = files[file - 1] ?? {};
@@ -184,7 +179,7 @@ export class LanguageText {
   }
 }
 
-/** Without the indentation, and cut: a generated file may have lines of megabytes. */
+/** Removes indentation and cuts the line: a generated file may have lines of megabytes. */
 function code(line: string): string {
   return cutText(line.trim().replaceAll(/\s+/g, " "), MAX_CODE);
 }
@@ -193,7 +188,7 @@ function heading(name: string, unsaved: boolean | undefined): string {
   return unsaved ? `${name} (unsaved in Neovim; lines as there)` : name;
 }
 
-/** The end of every answer: who answered, and who may know more later. */
+/** The end of every answer: the servers that answered, and those that may know more later. */
 function stateLine(states: readonly ServerState[]): string {
   const names = states.map(({ name }) => name).join(", ");
   const busy = describeBusy(states);
@@ -220,10 +215,10 @@ function describeBusy(states: readonly ServerState[]): string {
   return described.join("; ");
 }
 
-/** A paragraph that is only a link: gopls links to pkg.go.dev. */
+/** Matches a paragraph that is only a link: gopls links to pkg.go.dev. */
 const LINK = /^\[[^\]]*\]\([^)]*\)$/;
 
-/** The first code is the signature; of the rest, the first paragraph. */
+/** The signature and the first paragraph of a hover text. */
 function describe(markdown: string): string[] {
   const text = markdown.replaceAll("\r", "");
   const block = signatureBlock(text);
@@ -240,7 +235,7 @@ function describe(markdown: string): string[] {
   return [...(signature ? [signature.replaceAll(/^/gm, "  ")] : []), ...(docs ? [docs] : [])];
 }
 
-/** The first block of code; rust-analyzer begins with the module, in a block of its own. */
+/** The last of the blocks of code at the beginning, or the first one: rust-analyzer puts the module in a block before. */
 function signatureBlock(text: string): RegExpExecArray | null {
   const leading = /\s*```[^\n]*\n([\s\S]*?)\n?```/y;
   let last: RegExpExecArray | null = null;

@@ -12,8 +12,8 @@ import { type Entry, entries } from "./registry";
 const ANSWER_MS = 1_000;
 
 /**
- * Connects to the Neovim for a CLI that works in `places`. If there is no such Neovim, returns undefined
- * and logs the reasons; rejects with Failure "busy" if it does not answer. `binding` remembers the one found.
+ * Connects to the Neovim for a CLI that works in `places`. If there is no such Neovim, returns undefined and logs the
+ * reasons. Rejects with Failure "busy" if Neovim does not answer. `binding` remembers the Neovim.
  */
 export async function findNeovim(
   places: readonly string[],
@@ -28,7 +28,7 @@ export async function findNeovim(
     }
     let plugin: Plugin | undefined;
     try {
-      // Loaded only here: a hook without a Neovim is done in two thirds of the time.
+      // Imported only here: without it, a hook that finds no Neovim takes a third less time.
       const connection = await import("../neovim/plugin");
       plugin = await connection.Plugin.connect(address);
       await plugin.call("ping", {}, ANSWER_MS);
@@ -43,16 +43,16 @@ export async function findNeovim(
   return undefined;
 }
 
-/** A Neovim that may be the one a CLI works with, and how it was found, for the log. */
+/** A Neovim that the CLI may work with. `origin` is how we found it, for the log. */
 interface Candidate {
   address: string;
   origin: string;
 }
 
 /**
- * The Neovims to try for a CLI that works in `places` (its project, its working folder), best
- * first: the one it runs in, the one it is connected to, the one that `binding` keeps it to, the one
- * that the project names, the one with the deepest workspace around it. Each address comes once.
+ * The Neovims to try for a CLI that works in `places` (its project, its working folder), the best first: the one in which
+ * the CLI runs, the one to which it is connected, the one in the `binding`, the one that the project names, and the one
+ * with the deepest workspace around a place. Yields each address once.
  */
 export function* candidates(
   places: readonly string[],
@@ -91,8 +91,8 @@ function* inOrder(
 }
 
 /**
- * The running Neovim that the nearest project file upwards names. The project may be hostile: its
- * file only ever chooses among the Neovims that we know to have a workspace there.
+ * The running Neovim that the nearest project file upwards names. Because a project may be hostile, its file can choose
+ * only among known Neovims with a workspace there.
  */
 function namedByProject(place: string, known: readonly Entry[]): Entry | undefined {
   for (let folder = place; ; folder = dirname(folder)) {
@@ -108,7 +108,7 @@ function namedByProject(place: string, known: readonly Entry[]): Entry | undefin
   }
 }
 
-/** The Neovims whose workspace holds the place, the deepest folder first, then as they come: the newest. */
+/** The Neovims with a workspace around the place, the deepest folder first, and then the newest. */
 function around(place: string, known: readonly Entry[]): Entry[] {
   const depth = ({ workspaceFolders }: Entry) =>
     Math.max(0, ...workspaceFolders.filter((own) => isBelow(place, own)).map((own) => own.length));
@@ -116,8 +116,8 @@ function around(place: string, known: readonly Entry[]): Entry[] {
 }
 
 /**
- * Why no connection may be made to this address, or undefined if it is safe: it must be a socket of this user
- * (a named pipe on Windows). Never TCP, where anyone of this machine may listen.
+ * Why we may not connect to an address; undefined if it is safe. A safe address is a socket of this user, or a named pipe
+ * on Windows, and never TCP, on which any user of the machine may listen.
  */
 export function whyUnsafe(address: string): string | undefined {
   if (process.platform === "win32") {
@@ -134,19 +134,18 @@ export function whyUnsafe(address: string): string | undefined {
 const bindingsFolder = () => join(stateFolder(), "clis");
 
 /**
- * Which Neovim a CLI works with, once one was found: one that is opened later for the same folder
- * does not get half of its hooks. Nothing here throws: without it the best candidate is taken again
- * each time.
+ * Remembers the Neovim of a CLI, so that a Neovim that is opened later for the same folder does not receive half of the
+ * hooks. Never throws: without a binding, each search takes the best candidate.
  */
 export class Binding {
   readonly #path: string;
 
-  /** `pid`: the CLI's process, which its hooks and its stdio servers have in common. */
+  /** `pid` is the CLI's process, which its hooks and stdio servers share. */
   constructor(pid: number) {
     this.#path = join(bindingsFolder(), String(pid));
   }
 
-  /** Undefined if there is none, or that Neovim is not among those `known` to run. */
+  /** Undefined without a binding, or if that Neovim is not `known` to run. */
   address(known: readonly Entry[] = entries()): string | undefined {
     const address = readPrivateFile(this.#path);
     return known.some((entry) => entry.address === address) ? address : undefined;
@@ -155,12 +154,12 @@ export class Binding {
   set(address: string): void {
     if (readPrivateFile(this.#path) === address) return;
     const known = new Set(entries().map((entry) => entry.address));
-    // An address that the registry lacks would never be believed.
+    // `address` accepts only addresses in the registry.
     if (!known.has(address)) return;
     try {
       writePrivateFile(this.#path, address);
     } catch {
-      return; // As before.
+      return;
     }
     const folder = bindingsFolder();
     for (const path of namesIn(folder).map((name) => join(folder, name))) {
@@ -168,7 +167,7 @@ export class Binding {
     }
   }
 
-  /** Another CLI may have the number now. */
+  /** Another CLI may get the same process id. */
   forget(): void {
     removeFile(this.#path);
   }

@@ -9,8 +9,8 @@ import { Binding, findNeovim } from "./find";
 const ANSWER_MS = 2_000;
 
 /**
- * The Neovim that the CLI around us works with: found at the first question, and again when it is
- * gone, so that a Neovim that restarts is followed. The CLI's hooks use the same one.
+ * The Neovim of the CLI that started us. We search for it at the first question, and again when it has ended, because
+ * Neovim may restart. The CLI's hooks use the same Neovim.
  */
 export class FollowedNeovim {
   readonly #binding: Binding;
@@ -25,10 +25,10 @@ export class FollowedNeovim {
     this.#binding = new Binding(cliPid);
   }
 
-  /** The absolute paths a client may mean, most likely first. Throws Failure for what cannot be a file. */
+  /** The absolute paths that a client may mean, the most likely first. Throws Failure for an impossible path. */
   candidates(path: string): string[] {
     const here = this.places.map((place) => resolvePath(path, place));
-    // As it is, too: our own answers name files from Neovim's folder.
+    // Add the relative path: our answers name files from Neovim's folder.
     return [...new Set(isAbsolute(path) ? here : [...here, path])];
   }
 
@@ -37,7 +37,7 @@ export class FollowedNeovim {
     return this.#again((plugin) => plugin.call(method, params, ANSWER_MS));
   }
 
-  /** Like `ask`, for a method whose value has `settled`: waits until language servers have reported. */
+  /** Like `ask`, but waits until language servers have reported (`settled`). */
   askWhenSettled<M extends "problems" | "session_problems">(
     method: M,
     params: Params<M>,
@@ -49,7 +49,7 @@ export class FollowedNeovim {
     });
   }
 
-  /** Runs a method that waits for language servers, for up to `limitMs` (see `Plugin.callLate`). */
+  /** Runs a method that waits up to `limitMs` for language servers (see `Plugin.runTask`). */
   async runTask<M extends MethodName>(
     method: M,
     params: Params<M>,
@@ -60,7 +60,7 @@ export class FollowedNeovim {
     return plugin.runTask(method, params, limitMs, ANSWER_MS, signal);
   }
 
-  /** Asks once more if Neovim ends in the meantime. */
+  /** Asks again if Neovim ends during the call. */
   async #again<T>(ask: (plugin: Plugin) => Promise<T>): Promise<T> {
     try {
       return await ask(await this.#neovim());

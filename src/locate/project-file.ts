@@ -4,21 +4,21 @@ import { writePrivateFile } from "../lib/atomic-write";
 import { attempt } from "../lib/errors";
 import { readText } from "../lib/read-regular";
 
-/** A project's own file that names its Neovim, below the project's top folder (spec 04). */
+/** The file of a project that names its Neovim (spec 04). */
 export const PROJECT_FILE = join(".nvim-claude", "nvim-server");
 const LIMIT_BYTES = 4096;
 
-/** The address in the project file of a folder; undefined without a regular file of sane size. */
+/** The address in a folder's project file; undefined if the file is not regular, or too large. */
 export function readProjectFile(folder: string): string | undefined {
   const path = join(folder, PROJECT_FILE);
-  // A symlink that is put there in between leads to a text at most, which names no Neovim.
+  // A symlink that replaces the file now can lead only to a text, which must be the address of a known Neovim.
   const isFile = attempt(() => lstatSync(path).isFile());
   return isFile ? readText(path, LIMIT_BYTES)?.trim() : undefined;
 }
 
 /**
- * Keeps our Neovim's address in the projects of its workspace that were set up for it, as long as
- * we serve. Nothing here throws: the registry serves as well.
+ * Keeps our Neovim's address, while we serve it, in those projects of its workspace that were set up. Never throws,
+ * because the registry has the address as well.
  */
 export class ProjectFiles {
   readonly #written = new Set<string>();
@@ -43,8 +43,8 @@ export class ProjectFiles {
   }
 
   /**
-   * Writes once: the file names the Neovim that was opened last. Only into a real folder: the
-   * project may have put a symlink there since.
+   * Writes once, so that the file names the Neovim that was opened last. Writes only into a real folder, because a hostile
+   * project may have put a symlink there.
    */
   #write(root: string): void {
     const path = join(root, PROJECT_FILE);

@@ -6,11 +6,10 @@ import { namesIn, removeFile, stateFolder } from "../lib/paths";
 import { readPrivateFile } from "../lib/private-folder";
 import { isAlive } from "../lib/process";
 
-/** One running Neovim, for programs that are started outside of it. Paths are real paths. */
+/** A running Neovim, for programs that start outside it. Paths are real paths. */
 export interface Entry {
-  /** Neovim's own. */
   pid: number;
-  /** The socket or named pipe on which it answers. */
+  /** The socket or named pipe. */
   address: string;
   workspaceFolders: string[];
   /** The port to which the Claude CLI connects. */
@@ -23,7 +22,7 @@ function registryFolder(): string {
   return join(stateFolder(), "neovims");
 }
 
-/** Our Neovim's entry, as long as we serve it. Nothing here throws: the rest works without it. */
+/** Our Neovim's entry, while we serve it. Never throws, because everything else works without it. */
 export class Registration {
   readonly #file: OwnFile;
 
@@ -45,12 +44,12 @@ export class Registration {
   }
 
   #write(): void {
-    // If that fails, a CLI outside of Neovim only finds us by the project's own file.
+    // If this fails, a CLI outside Neovim finds us only by the project file.
     attempt(() => this.#file.write(JSON.stringify(this.entry)));
   }
 }
 
-/** All running Neovims, the newest first. Entries of processes that are gone are removed. */
+/** All running Neovims, the newest first. Removes the entries of ended processes. */
 export function entries(folder = registryFolder()): Entry[] {
   return namesIn(folder)
     .filter((name) => /^\d+\.json$/.test(name))
@@ -59,7 +58,7 @@ export function entries(folder = registryFolder()): Entry[] {
     .sort((a, b) => b.since - a.since);
 }
 
-/** Another user's file is not trusted. */
+/** Ignores files of other users. */
 function readEntry(path: string): Entry | undefined {
   const entry = parseJson(readPrivateFile(path) ?? "") as Entry | undefined;
   if (!isEntry(entry)) return undefined;
@@ -68,7 +67,7 @@ function readEntry(path: string): Entry | undefined {
   return undefined;
 }
 
-/** By hand: a hook has no time to load a schema library, and we wrote the file ourselves. */
+/** Checks fields without a schema library, which takes a hook too long to load. We wrote the file. */
 function isEntry(value: Partial<Entry> | null | undefined): value is Entry {
   return (
     typeof value?.pid === "number" &&

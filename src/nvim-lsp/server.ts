@@ -20,10 +20,10 @@ To find a definition, every use or implementations of a symbol: find_symbol and 
 
 When you edit files, the system checks for errors and warnings before you may end your turn. If there are any you are asked to fix them once; then you may end. get_session_diagnostics lists what is wrong in the files you edited, get_diagnostics what is wrong in any others. Fix errors before warnings. Ask after you have edited rather than before.`;
 
-/** Delay of the first look at a project's files after the CLI's start. */
+/** We list the project's files this long after the CLI's start. */
 const FIRST_LOOK_MS = 500;
 
-/** The MCP server that Claude Code starts as a program of its own. */
+/** The MCP server on stdio, which Claude Code starts. */
 export function createStdioServer(log: Log): McpServer {
   const project = process.env.CLAUDE_PROJECT_DIR;
   const places = [...new Set([...(project ? [project] : []), process.cwd()])];
@@ -42,7 +42,7 @@ export function createStdioServer(log: Log): McpServer {
       ],
     },
     {
-      // Once Claude Code has what it waits for.
+      // Claude Code no longer waits for us.
       onToolsListed: () => void setTimeout(() => servers.changed.start(), FIRST_LOOK_MS).unref(),
       onDisconnect: () => neovim.close(),
       onFault: (error, tool) => log.warn(`${tool}: ${error}`, tool),
@@ -50,7 +50,7 @@ export function createStdioServer(log: Log): McpServer {
   );
 }
 
-/** The editor's state from whichever Neovim is followed, asked for each time. */
+/** The state of the followed Neovim, which we ask for each time. */
 function stateOf(neovim: FollowedNeovim): MethodEditor {
   const call = async <M extends MethodName>(method: M, params: Params<M>) =>
     checked(method, await neovim.ask(method, params));
@@ -64,7 +64,7 @@ function stateOf(neovim: FollowedNeovim): MethodEditor {
   };
 }
 
-/** Questions to the language servers, edits by them, and the tools of spec 04. */
+/** The tools for questions to language servers and their edits, and those of spec 04. */
 export function createNvimLspTools(
   neovim: FollowedNeovim,
   whose: Whose,

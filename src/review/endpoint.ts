@@ -13,28 +13,28 @@ import { countsOf } from "./state/entry";
 import type { ReviewSummary } from "./summary";
 import type { EndedCall } from "./unrecorded";
 
-/** Events come in bursts: wait this long after one for others. */
+/** Events come in bursts, so we wait this long for more of them. */
 const DEBOUNCE_MS = 80;
 
-/** How often it is looked whether processes still run that commands have left behind, or git still fails. */
+/** How often to check for processes that commands left running, and for a git that fails. */
 const RECHECK_MS = 5_000;
 
-/** How soon after the end of its connection the process of a killed CLI is gone. */
+/** The process of a killed CLI ends within this time after its connection. */
 const GONE_MS = 1_000;
 
-/** How long git takes at most once its message is closed, unless the user has hooks. */
+/** Without hooks, git ends within this time after the user closes the message. */
 const COMMIT_MS = 1_500;
 
-/** Methods after which Neovim shows something else than what was reported last. */
+/** After these methods, Neovim no longer shows the last report. */
 const CHANGING = new Set(["keep", "undo", "back", "done", "written"]);
 
-/** The summary of a review that cannot be read. It is tried again. */
+/** The summary while the review cannot be read. */
 const NOTHING = {
   ...{ counts: countsOf([]), incomplete: true, comments: [], waits: true, runs: false },
   ...{ version: "", watched: [], again: undefined },
 };
 
-/** Answers a Neovim's requests `review/…`, and reports to it what has changed. */
+/** Answers Neovim's requests `review/…`, and reports changes to it. */
 export class ReviewEndpoint {
   readonly #service = new ReviewService();
   readonly #watch = new PathWatch(() => this.#soon());
@@ -56,18 +56,18 @@ export class ReviewEndpoint {
     });
   }
 
-  /** From now on Neovim is reported to; it gets answers all the time. */
+  /** Starts the reports. Requests are always answered. */
   start(): void {
     this.#reports = true;
     this.#soon();
   }
 
-  /** A client has come or gone: a turn may have ended for which no hook will run. */
+  /** A client has connected or disconnected. A turn may have ended for which no hook runs. */
   clientsChanged(): void {
     this.#soon(GONE_MS);
   }
 
-  /** A call has ended of a CLI that was started in `folder`: its hooks have run by now. */
+  /** A call has ended, and its hooks have run. `folder` is the folder in which its CLI was started. */
   ended(folder: string, call: EndedCall): void {
     this.#service.ended(folder, call).then(
       () => this.#soon(),
@@ -75,7 +75,7 @@ export class ReviewEndpoint {
     );
   }
 
-  /** A commit whose message was written may finish; its index still has to be updated. */
+  /** Gives an open commit time to finish, because it must still update the index. */
   async end(): Promise<void> {
     this.#reports = false;
     clearTimeout(this.#timer);
@@ -83,7 +83,7 @@ export class ReviewEndpoint {
     await Promise.race([this.#service.committed(), Bun.sleep(COMMIT_MS)]);
   }
 
-  /** An event waits for others of its flock; what is due earlier is not put off. */
+  /** Reports after `ms`, with other events of the burst. Never delays an earlier report. */
   #soon(ms = DEBOUNCE_MS): void {
     const at = Date.now() + ms;
     if (!this.#reports || (this.#timer && this.#timerAt <= at)) return;
@@ -91,7 +91,7 @@ export class ReviewEndpoint {
     this.#timerAt = at;
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
-      // One after the other: what an earlier one has read must not be sent last, and Neovim may be busy.
+      // One report after the other, so that the newest is sent last. Neovim may be busy.
       this.#reported = this.#reported
         .then(() => this.#report())
         .catch((error) => this.log.warn(`The review failed: ${message(error)}`));
@@ -106,12 +106,11 @@ export class ReviewEndpoint {
     });
     if (!this.#reports) return;
     if (found.again !== undefined) this.#soon(found.again);
-    // Changes between the reading and the watch were not events.
+    // Changes made before the watch began caused no event.
     const { folders } = this.editor.state;
     const settings = folders.flatMap((one) => settingsPaths(one, claudeFolder()));
     if (this.#watch.follow([`${folder}/`, ...settings, ...found.watched])) this.#soon();
     const setups = folders.map(folderSetup);
-    // Before the answer: what changes while Neovim takes it is another event.
     const { counts, incomplete, comments, waits, runs, version } = found;
     const problems = [watchProblem(), ...found.problems].filter((one) => one !== undefined);
     if (waits) this.#soon(RECHECK_MS);
@@ -145,7 +144,7 @@ export class ReviewEndpoint {
   );
 
   answered(method: string): void {
-    // Neovim has seen the result already: what then goes back to what was reported last is news.
+    // Neovim has the result already, so it needs a report even if the report equals the last one.
     if (CHANGING.has(method)) this.#sent = "";
     this.#soon();
   }

@@ -9,26 +9,23 @@ import { type Entry, entryOf, withRenames } from "./state/entry";
 import { ReviewedProject } from "./state/reviewed-project";
 import { scopeOf } from "./state/tracked-file";
 
-/** The projects of one Neovim, each with what its journal says by now. */
+/** The projects of one Neovim. */
 export class Projects {
   readonly #projects = new Map<string, ReviewedProject>();
   #reading: Promise<void> = Promise.resolve();
   #folders: readonly string[] = [];
 
-  /** `folders`: the workspace folders, real paths. */
+  /** `folders` are the real paths of the workspace folders. */
   follow(folders: readonly string[]): void {
     this.#folders = folders;
   }
 
-  /** The projects of the workspace: those around its folders, and recorded ones below them. */
+  /** The workspace's projects: those around its folders, and recorded projects below them. */
   all(): ReviewedProject[] {
     return this.#roots().map((root) => this.#project(root));
   }
 
-  /**
-   * Reads what was added to all journals; other events have their turn in between. Those who wait for it
-   * go on in the order in which they came.
-   */
+  /** Reads the additions to all journals, and yields to other events. Callers continue in the order of their calls. */
   catchUp(): Promise<void> {
     this.#reading = this.#reading.then(() => this.#readAll());
     return this.#reading;
@@ -36,7 +33,7 @@ export class Projects {
 
   async #readAll(): Promise<void> {
     for (const root of new Set([...this.#roots(), ...this.#projects.keys()])) {
-      // A caller that needs the unreadable journal gets the error.
+      // If a journal is unreadable, a caller that needs it gets the error later.
       await this.#known(root)
         .catchUp()
         .catch(() => {});
@@ -63,7 +60,7 @@ export class Projects {
     return project;
   }
 
-  /** A file's project: of those that are known the innermost, else the one around it. */
+  /** The innermost known project around a file, or else the file's own. */
   locate(path: string): { project: ReviewedProject; relativePath: string } {
     const real = withRealFolder(path);
     const roots = [...this.all().map(({ root }) => root), ...this.#projects.keys()];
@@ -74,14 +71,14 @@ export class Projects {
     return { project, relativePath: project.relativePath(real) };
   }
 
-  /** The one of a CLI that was started in `folder`, where its hooks record; undefined outside of the workspace. */
+  /** The project in which the hooks of a CLI record that was started in `folder`; undefined outside the workspace. */
   around(folder: string): ReviewedProject | undefined {
     const root = reviewRoot(folder);
     const isHere = this.#folders.some((one) => isBelow(root, one) || isBelow(one, root));
     return isHere ? this.#project(root) : undefined;
   }
 
-  /** Those outside of the workspace, too, about which something was asked. */
+  /** All projects, including those outside the workspace that a request was about. */
   known(): ReviewedProject[] {
     return [...new Set([...this.all(), ...this.#projects.values()])];
   }
@@ -91,23 +88,22 @@ function withRealFolder(path: string): string {
   return join(realPath(dirname(path)), path.slice(dirname(path).length));
 }
 
-/** The roots of which something is recorded. */
 function recordedRoots(): string[] {
   const folder = join(stateFolder(), "review");
   return namesIn(folder).flatMap((name) => readPrivateFile(join(folder, name, "root")) ?? []);
 }
 
-/** Work longer than this yields to other events. */
+/** After this much work, we yield to other events. */
 const SLICE_MS = 10;
 
-/** Lists all there is to review in a project, in order of the paths. */
+/** Lists the files to review in a project, in order of their paths. */
 export async function entriesOf(project: ReviewedProject, request: Listing): Promise<Entry[]> {
   const scope = scopeOf(recordedScope(project, request));
   const entries = withRenames(await filesOf(project, request), scope);
   return entries.sort((a, b) => (a.file.path < b.file.path ? -1 : 1));
 }
 
-/** The same file by file: one that was moved is two. */
+/** Lists both paths of a moved file, in any order. */
 export async function filesOf(project: ReviewedProject, request: Listing): Promise<Entry[]> {
   const scope = scopeOf(recordedScope(project, request));
   const texts = textsIn(project, request.texts);
@@ -128,7 +124,7 @@ export async function filesOf(project: ReviewedProject, request: Listing): Promi
   return entries;
 }
 
-/** The scope that a request names, as decisions record it. */
+/** The scope of a request, in the form in which decisions record it. */
 export function recordedScope(
   project: ReviewedProject,
   { scope, session }: Scoped,
@@ -141,13 +137,13 @@ export function recordedScope(
   return { session: whose, prompt: scope === "turn" ? prompt : undefined };
 }
 
-/** Sentences for the user: what the review does not know. */
+/** Sentences for the user about what the review does not know. */
 export function incompleteOf(project: ReviewedProject, unrecorded?: string): string[] {
   const sentences = [...new Set(project.incomplete)];
   const lost = incompleteSince(project.folder);
   if (unrecorded !== undefined) sentences.push(unrecorded);
   else if (lost !== undefined) {
-    // Sweden's dates are those of ISO 8601, in local time.
+    // The "sv" locale formats as ISO 8601, in local time.
     const time = new Date(lost).toLocaleString("sv");
     const advice = "see the disk's space and hooks.log";
     sentences.push(
@@ -157,13 +153,13 @@ export function incompleteOf(project: ReviewedProject, unrecorded?: string): str
   return sentences;
 }
 
-/** The same of a journal that is damaged. */
+/** A sentence for the user about damage of the journal. */
 export function damageOf({ damaged, folder }: ReviewedProject): string[] {
   if (damaged === 0) return [];
   return [`${counted(damaged, "line")} of the journal could not be read: see ${folder}/set-aside`];
 }
 
-/** The texts of buffers, by their paths below the root. */
+/** The texts of buffers, by path below the root. */
 export function textsIn(
   project: ReviewedProject,
   texts: Listing["texts"],

@@ -3,9 +3,9 @@ import { Failure } from "../lib/errors";
 import { isObject } from "../lib/json";
 
 /*
- * Parameters of Neovim's requests for a review. Paths are absolute. `text` is a buffer's text as it would be
- * written, to the byte: with line ends, BOM and in the file's encoding. Neovim sends it as LastText
- * below takes it, or in base64. It is left out for a file that no buffer has loaded: then the disk counts.
+ * Parameters of Neovim's requests for a review. Paths are absolute. `text` has the exact bytes that Neovim would write for
+ * a buffer, with line ends and BOM, in the file's encoding. Neovim sends it in the form of LastText below, or in base64.
+ * Without `text`, no buffer has the file, and we read the disk.
  */
 
 const Path = v.string();
@@ -21,10 +21,10 @@ const Text = v.optional(
 const Id = v.string();
 const WithText = v.object({ path: Path, text: Text });
 
-/** "unreviewed" (and "all" with what was kept): every session's; "session", "turn": of `session`. */
+/** "unreviewed" covers all sessions, "all" also kept changes, and "session" and "turn" one session. */
 const Scope = {
   scope: v.optional(v.picklist(["turn", "session", "all", "unreviewed"]), "unreviewed"),
-  /** The one that did something last if left out. */
+  /** By default the session with the last prompt or change. */
   session: v.optional(v.string()),
 };
 
@@ -37,7 +37,7 @@ export const List = v.object({
   paths: v.optional(v.array(Path)),
   /** Buffers with unsaved changes. */
   texts: v.optional(v.array(WithText), []),
-  /** `version` of the answer that Neovim has: if it is the same, it learns that. */
+  /** The `version` of Neovim's last answer. If it is still current, the new answer says only that. */
   known: v.optional(v.string()),
 });
 
@@ -46,9 +46,9 @@ export const File = v.object({ ...Scope, path: Path, text: Text });
 const Chosen = v.object({
   path: Path,
   text: Text,
-  /** Ids of hunks as they were listed, and "mode"; "file", or neither of the two, is the whole file. */
+  /** Ids of hunks from the list, or "mode". "file", or leaving this out, means the whole file. */
   hunks: v.optional(v.array(Id)),
-  /** First and last row of the text, from 1: what of hunks is there. */
+  /** First and last row of the text, from 1. Chooses the parts of hunks in these rows. */
   range: v.optional(v.tuple([v.number(), v.number()])),
 });
 
@@ -56,15 +56,15 @@ export const Keep = v.object({ ...Scope, files: v.array(Chosen) });
 
 export const Undo = v.object({
   ...Keep.entries,
-  /** Undo conflicts, too: the user's rows stay, beside those of the base text. */
+  /** Also undo conflicts. The user's rows then stay beside those of the base text. */
   keep_both: v.optional(v.boolean(), false),
 });
 
 export const Back = v.object({
-  /** As review/last gave it: another one was made since if it is not the last. */
+  /** The id that review/last returned. By default the last decision. */
   decision: v.optional(Id),
   files: v.optional(v.array(WithText), []),
-  /** The buffer of this file has the text of before that undo already, by Neovim's own. */
+  /** A file whose buffer has the text from before the undo already, through Neovim's own undo. */
   path: v.optional(Path),
 });
 
@@ -83,15 +83,15 @@ export const Done = v.object({
 export type Listing = v.InferOutput<typeof Done>;
 
 export const Commit = v.object({
-  /** A file of the project; the workspace's first one if it is left out. */
+  /** A file of the project. By default the workspace's first project. */
   path: v.optional(Path),
-  /** The message begins with the prompts that made the hunks. */
+  /** Whether the message begins with the prompts that made the hunks. */
   draft: v.optional(v.boolean(), false),
   texts: v.optional(v.array(WithText), []),
 });
 
 export const Message = v.object({
-  /** Starts the Claude CLI: the option `terminal.command`, with the path of its program. */
+  /** The command of the Claude CLI: the option `terminal.command`, with the path of the program. */
   command: v.array(v.string()),
   /** The option `terminal.env`. */
   env: v.record(v.string(), v.string()),
@@ -101,13 +101,13 @@ const MAX_LINES = 20;
 const MAX_CHARACTERS = 20_000;
 
 const Comment = v.object({
-  /** The one that is changed; a new one if it is left out. */
+  /** The id of an existing comment. Without it, the comment is new. */
   comment: v.optional(Id),
   state: v.picklist(["open", "sent", "deleted"]),
   path: Path,
   /** First row, from 1, and count. */
   rows: v.tuple([v.number(), v.number()]),
-  /** The first of them, to find them again. */
+  /** The first of these lines, to find them again. */
   lines: v.pipe(v.array(v.string()), v.maxLength(MAX_LINES)),
   text: v.pipe(v.string(), v.maxLength(MAX_CHARACTERS)),
 });
@@ -115,8 +115,8 @@ const Comment = v.object({
 export const Comments = v.object({ changes: v.array(Comment) });
 
 /**
- * `over`: what the file held before, where Neovim had not written it. `version`: of the file as Neovim has written it
- * (lib/file-version.ts).
+ * `over` is the file's earlier content, if Neovim had not written it. `version` identifies the file that Neovim wrote
+ * (fileVersion in lib/paths.ts).
  */
 export const Written = v.object({ path: Path, over: Text, version: v.optional(v.string()) });
 
@@ -128,18 +128,15 @@ export const Privacy = v.object({ defaults: v.boolean(), patterns: v.array(v.str
 
 const Sent = v.object({
   id: v.number(),
-  /** In base64; left out if they came with an earlier request, and no other text since. */
+  /** In base64. Left out if an earlier request had this text, and no later request had another. */
   bytes: v.optional(v.string()),
 });
 
-/** The text that one Neovim sent last: requests that are about it have only its id from then on. */
+/** The last text that Neovim sent. Further requests about this text have only its id. */
 export class LastText {
   #last: { id: number; bytes: Uint8Array } | undefined;
 
-  /**
-   * A request with bytes in place of each text that was sent so, the same object for the same text.
-   * Throws Failure.
-   */
+  /** Replaces each text in a request by its bytes: the same object for the same text. Throws Failure. */
   resolve(value: unknown): unknown {
     if (value instanceof Uint8Array) return value;
     if (v.is(Sent, value)) return this.#take(value);

@@ -36,13 +36,13 @@ import type { EndedCall } from "./unrecorded";
 import { bytesOf, isText } from "./weave/lines";
 import { ALL } from "./weave/row";
 
-/** Lists this many hunks one by one, and the first of each further file. */
+/** The list has this many hunks, and then only the first hunk of each file. */
 const MAX_HUNKS = 500;
 const MAX_FILES = 2_000;
 
-/** A call's comparison may still be about to run this long after it. */
+/** The comparison after a call starts within this time. */
 const MOMENT_MS = 500;
-/** How long most writes take, and how often to read until then. */
+/** How long most writes take, and how often to wait for one. */
 const [WRITING_MS, MAX_READS] = [20, 50];
 
 type Request<S extends v.GenericSchema> = v.InferOutput<S>;
@@ -51,90 +51,89 @@ export interface Listed {
   version: string;
   files: ShownFile[];
   counts: Counts;
-  /** Sentences for the user: what the review does not know. */
+  /** Sentences for the user about what the review does not know. */
   incomplete: string[];
-  /** Sentences to be said once. */
+  /** Sentences that Neovim shows once. */
   damage: string[];
-  /** Files that the option `review.ignore` leaves out of all this. */
+  /** The number of files that the option `review.ignore` hides. */
   ignored: number;
-  /** Changes of a project without any other that only unsaved text undoes. */
+  /** The number of hunks that only unsaved buffers undo, in projects with nothing else to review. */
   unwritten: number;
 }
 
-/** As paths, the files that are the same in the answer that Neovim has. */
+/** A file is only a path if it has not changed since Neovim's last answer. */
 type Relisted = Omit<Listed, "files"> & { files: (ShownFile | string)[] };
 
 /**
- * The review for one Neovim, by `methods`; requests.ts has what they take, shown.ts
- * what they give. Nothing here writes to a buffer: Neovim gets edits for the text that it sent.
+ * The review of one Neovim. requests.ts defines the parameters of its `methods`, shown.ts the results. Nothing here writes
+ * to a buffer: Neovim gets edits for the text that it sent.
  */
 export class ReviewService {
   readonly #projects = new Projects();
   readonly #watched = new WatchedProjects(this.#projects);
   readonly #text = new requests.LastText();
-  /** Paths of files that Neovim has loaded, and whose text was recorded. */
+  /** The paths of loaded files whose text we have recorded. */
   readonly #remembered = new Set<string>();
   #committing: Promise<unknown> | undefined;
   #open: OpenCommit | undefined;
   #ignore = new PathPatterns([]);
-  /** The last answer to `list`: the versions of its files by their paths. */
+  /** The last answer to `list`, with the versions of its files by path. */
   #listed = { version: "", files: new Map<string, string>() };
   #folders: readonly string[] = [];
 
-  /** `folders`: the workspace folders, real paths. */
+  /** `folders` are the real paths of the workspace folders. */
   follow(folders: readonly string[]): void {
     this.#folders = folders;
     this.#projects.follow(folders);
   }
 
-  /** The methods with their parameters and results. */
   readonly methods = {
-    /** Listed: all there is to review, files in order of their paths, those that Neovim has by path; `unchanged`: it has all. */
+    /** Relisted: the files to review in order of their paths; or `unchanged`, if Neovim's answer is current. */
     list: takes(requests.List, (request) => this.#list(request)),
-    /** ShownFile with lines, or nothing: one file, also with unsaved text. */
+    /** ShownFile with the lines of its hunks, or nothing. */
     file: takes(requests.File, (request) => this.#file(request)),
-    /** ShownDecision; so do undo, back and done. */
+    /** ShownDecision, like undo, back and done. */
     keep: takes(requests.Keep, (request) => this.#perProject(request, keep)),
     undo: takes(requests.Undo, (request) =>
       this.#perProject(request, (project, targets, scope) =>
         undo(project, targets, { scope, keepsBoth: request.keep_both }),
       ),
     ),
-    /** `{ decision, type, paths, at }` of what `back` would take back, or nothing. */
+    /** `{ decision, type, paths, at }`: the decision that `back` would take back, or nothing. */
     last: () => this.#last(),
     back: takes(requests.Back, (request) => this.#back(request)),
-    /** Keeps all that is left; stops reporting unrecorded changes. */
+    /** Keeps everything that is left, and stops reporting unrecorded changes. */
     done: takes(requests.Done, (request) => this.#done(request)),
-    /** Committed: what was kept, once the user has left git's message, which this executable opens in Neovim. */
+    /** Committed, after the user has left git's message, which this executable opens in Neovim. */
     commit: takes(requests.Commit, (request) => this.#commit(request)),
-    /** `{ text }`: a message for the commit that is open, by Claude. */
+    /** `{ text }`: Claude's message for the open commit. */
     message: takes(requests.Message, (request) => this.#message(request)),
-    /** The path of git's message for that commit, or nothing. */
+    /** The path of git's message for the open commit, or nothing. */
     message_file: () => this.#open && join(gitFolder(this.#open.root) ?? "", "COMMIT_EDITMSG"),
-    /** `{ hunk, owners }` at a row, what was kept included, or nothing. */
+    /** `{ hunk, owners }` at a row, including kept changes, or nothing. */
     why: takes(requests.Why, (request) => this.#why(request)),
-    /** `{ text }`: the base text's bytes; nothing for a file without pending changes. */
+    /** `{ text }`: the bytes of the base text; nothing for a file without pending changes. */
     base: takes(requests.Base, (request) => this.base(request)),
-    /** Comment[]: adds, changes, deletes some; gives all of the workspace. */
+    /** Comment[]: applies changes and returns all comments of the workspace. */
     comments: takes(requests.Comments, (request) => this.#comments(request)),
-    /** Decides nothing: the user accepted this text in a diff, and Claude writes it now. */
+    /** Nothing. The user accepted this text in a diff, and Claude writes it now. */
     accepted: takes(requests.Accepted, ({ path, text }) => {
       const { project, relativePath } = this.#projects.locate(path);
       this.#watched.of(project).accepted(relativePath, text);
     }),
-    /** Nothing: Neovim wrote the file. */
+    /** Nothing. Neovim wrote the file. */
     written: takes(requests.Written, (request) => this.#written(request)),
-    /** Nothing: which files hooks leave out from now on. */
+    /** Nothing. Hooks leave out these files from now on. */
     privacy: takes(requests.Privacy, (request) => keepPrivatePatterns(request)),
-    /** Nothing: which files the list and the summary only count from now on. */
+    /** Nothing. The list and the summary leave out these files from now on. */
     ignore: takes(requests.Ignore, ({ patterns }) => {
       this.#ignore = new PathPatterns(patterns);
     }),
   };
 
-  /** Throws Failure, ValiError for what is not in the contract, and the system's error. */
+  /** Throws Failure, the system's error, and ValiError for parameters that break the contract. */
   async answer(name: string, given: unknown): Promise<unknown> {
-    // In the order in which the texts came.
+    // Before the first await, so that texts are resolved in the order of the requests.
     const params = this.#text.resolve(given);
     await this.#projects.catchUp();
     return own<Answer>(this.methods, name)?.(params);
@@ -145,7 +144,7 @@ export class ReviewService {
     const entries: Entry[] = [];
     const incomplete: string[] = [];
     const damage: string[] = [];
-    // An ignored file, or folder, is listed if it is named.
+    // The list shows an ignored file or folder that the request names.
     const named = request.paths?.map((path) => realPath(path)) ?? [];
     const wanted = named.filter((path) => this.#ignore.matches(path));
     let [left, ignored, unwritten] = [MAX_HUNKS, 0, 0];
@@ -180,7 +179,8 @@ export class ReviewService {
       );
     }
     const off = total.files === 0 && this.#folders.map(hooksOff).find((why) => why);
-    if (off) incomplete.push(`Claude's changes are not recorded, for its hooks are off: ${off}`);
+    if (off)
+      incomplete.push(`Claude's changes are not recorded, because its hooks are off: ${off}`);
     const versions = files.map((file) => file.version);
     const version = versionOf([versions, total, incomplete, damage, ignored, unwritten]);
     if (version === request.known) return { unchanged: true };
@@ -191,7 +191,7 @@ export class ReviewService {
     return { version, files: changed, counts: total, incomplete, damage, ignored, unwritten };
   }
 
-  /** The CLI's transcript has this call, and hooks have recorded it, or will not. Throws the system's error. */
+  /** The CLI's transcript has this call. By now hooks have recorded it, or never will. Throws the system's error. */
   async ended(folder: string, call: EndedCall): Promise<void> {
     await this.#projects.catchUp();
     const project = this.#projects.around(folder);
@@ -219,7 +219,7 @@ export class ReviewService {
     return { ...shownFile(project, entry), hunks };
   }
 
-  /** Looks only in the workspace: files elsewhere are not shown here. */
+  /** Searches only the workspace, because Neovim does not show files elsewhere. */
   #last() {
     const found = this.#projects.all().flatMap((project) => {
       const decision = lastDecision(project);
@@ -277,7 +277,7 @@ export class ReviewService {
       const kept = await project.decide(async () => {
         const texts = textsIn(project, request.texts);
         const entries = await entriesOf(project, request);
-        // With a renamed file `keep` decides about the one that it was moved from.
+        // For a renamed file, `keep` also decides about the earlier path.
         const targets = entries.map(
           ({ file: { path } }): Target => ({ path, text: texts.get(path) }),
         );
@@ -318,7 +318,7 @@ export class ReviewService {
     return { text: await messageFor(this.#open, request) };
   }
 
-  /** Once a commit that was begun is made, or was aborted. */
+  /** Resolves when the open commit is made or aborted. */
   async committed(): Promise<void> {
     await this.#committing;
   }
@@ -332,8 +332,8 @@ export class ReviewService {
   }
 
   /**
-   * While commands of Claude's may run, what Neovim writes is kept apart from what they write. Once an
-   * undo is written, its lines are the user's.
+   * Records Neovim's texts while Claude's commands may run, to separate them from the commands' texts. Also records a written
+   * undo, because its lines are the user's from then on.
    */
   async #written({ path, over, version }: Request<typeof requests.Written>): Promise<undefined> {
     const { project, relativePath } = this.#projects.locate(path);
@@ -343,7 +343,7 @@ export class ReviewService {
     };
     if (!isNeeded() || new Privacy().isPrivate(path)) return;
     let content = project.onDisk(relativePath);
-    // A writer may have truncated it first: an empty file is not a deletion of all its lines.
+    // A program may just have truncated the file to write it. We must not record that as a deletion of all lines.
     for (let reads = 1; reads < MAX_READS; reads++) {
       const now = fileVersion(path);
       if (now === (version ?? now)) break;
@@ -358,9 +358,8 @@ export class ReviewService {
   }
 
   /**
-   * Records the content of the files that Neovim has loaded while Claude works: outside a git repository nothing else
-   * has the text that a command of Claude's is about to change. Returns the ms after which to call again if it could
-   * not be done now.
+   * Records loaded files while Claude works: outside a git repository, nothing else has the text that one of Claude's
+   * commands may change. If it is too early, returns the ms after which to call again.
    */
   remember(loadedFiles: () => readonly string[]): number | undefined {
     let again: number | undefined;
@@ -379,7 +378,7 @@ export class ReviewService {
     return again;
   }
 
-  /** Once: from then on the hooks' comparisons know the file. */
+  /** Returns a file that we have not recorded yet. Afterwards the hooks' comparisons know it. */
   #newIn(project: ReviewedProject, path: string): { path: string; content: Content }[] {
     const relativePath = project.relativePath(path);
     const isKnown = this.#remembered.has(path) || project.files.has(relativePath);
@@ -389,7 +388,7 @@ export class ReviewService {
     return content ? [{ path: relativePath, content }] : [];
   }
 
-  /** A decision belongs to one project. */
+  /** Decides in each project, because a decision belongs to one project. */
   async #perProject(
     request: Request<typeof requests.Keep>,
     decide: (
@@ -422,7 +421,7 @@ function joined(results: readonly ShownDecision[]): ShownDecision {
   };
 }
 
-/** Puts files that a tool such as Edit changed before those of commands, which may be many. */
+/** Puts files that an editing tool changed before those of commands, which may be many. */
 function editedFirst(entries: Entry[]): Entry[] {
   const isEdited = ({ owners }: Entry) => owners.some(({ tool }) => EDITING_TOOLS.includes(tool));
   return [...entries.filter(isEdited), ...entries.filter((entry) => !isEdited(entry))];

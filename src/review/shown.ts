@@ -8,8 +8,8 @@ import { ALL, type Change } from "./weave/row";
 
 /*
  * The review's data for Neovim: the classes ReviewFile, ReviewHunk and ReviewOwner of
- * lua/claude-code/editor/review/buffer.lua, Decision of outcome.lua. Lines are bytes (Lua strings)
- * without "\n"; a "\r" before it is part of them.
+ * lua/claude-code/editor/review/buffer.lua, and Decision of outcome.lua. Lines are bytes (Lua strings) without "\n", but
+ * with a "\r" before it.
  */
 
 /** The byte order mark of UTF-8, in Latin-1. */
@@ -21,7 +21,7 @@ const MAX_CODE = 200;
 export type ShownFile = ReturnType<typeof shownFile>;
 export type ShownDecision = ReturnType<typeof shownDecision>;
 
-/** With so many of its hunks; its version is that of all. */
+/** Shows only `count` hunks; the version covers all of them. */
 export function shownFile(project: ReviewedProject, entry: Entry, count = entry.hunks.length) {
   const mode = modeOf(entry);
   const { from, isSameText, cannotUndo } = entry;
@@ -41,14 +41,13 @@ export function shownFile(project: ReviewedProject, entry: Entry, count = entry.
   return { ...shown, hunks: shown.hunks.slice(0, count), version: versionOf(shown) };
 }
 
-/** Nothing but bytes could be shown; a deleted file counts as it was. A symlink would show another file. */
+/** Whether Neovim cannot show the file: its content is binary (for a deleted file, was binary), or it is a symlink. */
 function isBinary({ file, kind, view }: Entry): boolean {
   if (file.symlink && kind !== "deleted") return true;
   const lines = kind === "deleted" ? view?.weave.base(ALL) : view?.lines;
   return kind === "binary" || (lines !== undefined && blobOf(lines) !== undefined);
 }
 
-/** Another one for another answer. */
 export function versionOf(answer: unknown): string {
   return Bun.hash(JSON.stringify(answer)).toString(36);
 }
@@ -80,12 +79,12 @@ export function shownHunk(project: ReviewedProject, hunk: Hunk, withLines = fals
   };
 }
 
-/** The first line that says something, of what is there now, else of what was there. */
+/** The first new line that is not blank, or else the first such old line. */
 function codeOf({ newLines, oldLines }: Hunk): string {
   return [...newLines, ...oldLines].find((line) => line.trim() !== "")?.trimStart() ?? "";
 }
 
-/** Names what differs where no character does, in the words of a diff (`change_of_ends` of its text.lua). */
+/** Names a difference in invisible bytes, with the words that diffs use (`change_of_ends` in diff/text.lua). */
 function endsOf({ oldLines, newLines }: Hunk): string | undefined {
   const bare = (line: string | undefined) => line?.replace(MARK, "").replace(/\r?\n$/, "");
   const isSame = oldLines.every((line, i) => bare(line) === bare(newLines[i]));

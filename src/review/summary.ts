@@ -16,25 +16,25 @@ import { Unrecorded } from "./unrecorded";
 import { linesOf } from "./weave/lines";
 import { ALL } from "./weave/row";
 
-/** The summary that Neovim gets without asking. */
+/** The summary that we send to Neovim without a request. */
 export interface ReviewSummary {
   counts: Counts;
-  /** A change could not be recorded since the user last kept the rest: the status line shows it. */
+  /** Whether a change could not be recorded since the last `done`. The status line shows it. */
   incomplete: boolean;
-  /** The settings of CLIs in each workspace folder: without hooks nothing is recorded. */
+  /** The CLI's settings in each workspace folder. Without hooks, nothing is recorded. */
   setups: FolderSetup[];
-  /** Sentences on what keeps the review from knowing all at once. */
+  /** Sentences for the user about why the review is incomplete or late. */
   problems: string[];
-  /** All of the workspace; paths are absolute. */
+  /** All comments of the workspace, with absolute paths. */
   comments: Comment[];
-  /** Something of Claude's may be changing files. */
+  /** Whether Claude, or a process that it started, may change files now. */
   runs: boolean;
 }
 
-/** How often the work tree is compared while an agent or command of Claude's outlives its turn. */
+/** How often to compare the work tree while an agent or command outlives its turn. */
 const OUTLIVING_MS = 10_000;
 
-/** The projects of one Neovim, and what happens to them without a request of its user. */
+/** Does the work in the projects of one Neovim that needs no request. */
 export class WatchedProjects {
   readonly #watched = new Map<ReviewedProject, WatchedProject>();
 
@@ -46,11 +46,11 @@ export class WatchedProjects {
     return watched;
   }
 
-  /** Summarizes for Neovim what it learns without asking, and says when to look next. `ignore` is not counted. */
+  /** Returns the data of a summary, without the files that `ignore` matches, and the paths to watch. */
   async summary(ignore: PathPatterns) {
     const projects = this.projects.all().map((project) => this.of(project));
     for (const project of projects) project.endInterrupted();
-    // git may take its time, in which other requests are answered.
+    // git may be slow. We answer other requests in the meantime.
     await Promise.all(projects.map((project) => project.checkCommits()));
     const all: Awaited<ReturnType<WatchedProject["summary"]>>[] = [];
     for (const project of projects) all.push(await project.summary(ignore));
@@ -59,10 +59,10 @@ export class WatchedProjects {
       incomplete: all.some(({ incomplete }) => incomplete),
       problems: projects.map(({ unrecorded }) => unrecorded.sentence),
       comments: commentsOf(this.projects),
-      /** Agents or commands outlive their turn; their changes and their end are not events. */
+      /** Whether agents or commands outlive their turn. Their changes and their end cause no events. */
       waits: all.some(({ waits }) => waits),
       runs: all.some(({ runs }) => runs),
-      /** Another one as soon as something was recorded. */
+      /** Changes with each record. */
       version: all.map(({ version }) => version).join(),
       watched: all.flatMap(({ watched }) => watched),
     };
@@ -73,11 +73,11 @@ class WatchedProject {
   #accepted: Accepted[] = [];
   readonly #commits: Commits;
   readonly unrecorded: Unrecorded;
-  /** The pending changes, in the version from before git was asked. */
+  /** The pending changes at the last check of commits. */
   #checked: { entries: Entry[]; version: number } | undefined;
-  /** Pending changes have left the journal without a record. */
+  /** Whether pending changes have disappeared from the journal. */
   #isLost = false;
-  /** When, in ms since the epoch. */
+  /** When we last started a comparison, in ms since the epoch. */
   #compared = 0;
 
   constructor(private readonly project: ReviewedProject) {
@@ -85,12 +85,12 @@ class WatchedProject {
     this.unrecorded = new Unrecorded(project);
   }
 
-  /** The user accepted this text in a diff: Claude's edit counts as kept. */
+  /** The user accepted this text in a diff, so Claude's edit counts as kept. */
   accepted(path: string, text: Uint8Array): void {
     this.#accepted.push({ path, text: comparable(linesOf(text)), at: Date.now() });
   }
 
-  /** Keeps those edits that have arrived. */
+  /** Keeps the accepted edits that hooks have recorded. */
   #keepAccepted(): void {
     const { contents, edits } = this.project;
     this.#accepted = this.#accepted.filter((accepted) => {
@@ -105,7 +105,7 @@ class WatchedProject {
     });
   }
 
-  /** Also compares now and then while something runs that outlives its turn: no hook says what it changes. */
+  /** Also starts comparisons while agents or commands outlive their turn, because no hook reports their changes. */
   endInterrupted(): void {
     const now = Date.now();
     const { folder, sessions } = this.project;
@@ -124,11 +124,11 @@ class WatchedProject {
     await this.#commits.check(entries);
   }
 
-  /** Rewriting the journal keeps pending changes: if they are gone, something else has changed it. */
+  /** Rewriting the journal keeps pending changes. If one is gone, another program has changed the journal. */
   #noteLost(): void {
     const { files, folder } = this.project;
     this.#isLost ||= this.#checked?.entries.some(({ file }) => !files.has(file.path)) ?? false;
-    // Hooks create the folder again if it is gone as a whole.
+    // If the whole folder is gone, wait until hooks create it again.
     if (!this.#isLost || !existsSync(incompletePath(folder))) return;
     noteIncomplete(folder);
     this.#isLost = false;
@@ -160,17 +160,14 @@ class WatchedProject {
   }
 }
 
-/** Those of files outside of the workspace, too. */
+/** All comments, including those on files outside the workspace. */
 export function commentsOf(projects: Projects): Comment[] {
-  return projects.known().flatMap((project) =>
-    project.comments.map((comment) => ({
-      ...comment,
-      path: join(project.root, comment.path),
-    })),
-  );
+  return projects.known().flatMap(({ comments, root }) => {
+    return comments.map((comment) => ({ ...comment, path: join(root, comment.path) }));
+  });
 }
 
-/** How long after the user's answer the CLI has written the file and run the hook. */
+/** The CLI writes the file and runs the hook within this time after the user's answer. */
 const MAX_MS = 60_000;
 
 /** A text that the user accepted in a diff before it was written. */
@@ -181,7 +178,7 @@ interface Accepted {
   at: number;
 }
 
-/** The CLI restores CRLF where the file had it; in the diff there is none (design, openDiff). */
+/** The CLI restores a file's CRLF, which the diff does not have (design, openDiff). */
 function comparable(lines: readonly string[]): string {
   return lines.join("").replaceAll("\r\n", "\n");
 }

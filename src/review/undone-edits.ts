@@ -8,9 +8,9 @@ import type { TrackedFile } from "./state/tracked-file";
 import { FILE, isOpaque } from "./weave/lines";
 import { isClaude, type Mark, type Row } from "./weave/row";
 
-/** The CLI replaces a longer context by a preview (over 10,000 characters, measured with 2.1.330). */
+/** The CLI replaces a context of more than 10,000 characters with a preview (measured with 2.1.330). */
 const MAX_CHARACTERS = 9_500;
-/** Characters of names. */
+/** In characters. */
 const MAX_NAMES = 2_000;
 const REST = "\n\nAnd, with too many lines to show: ";
 
@@ -19,20 +19,19 @@ const HEAD =
   'for it. Below, "-" is a line that you had added and that is gone, "+" one that you had removed ' +
   "and that is back; the numbers are those of the lines now.";
 
-/** Undos of one file, as far as they concern the session. */
+/** The undos of a session's edits in one file. */
 interface UndoneFile {
   path: string;
   text: string;
   /** The `undo` records whose effect is on the disk. */
   undos: string[];
-  /** Those whose effect does not: it is in an unsaved buffer, or the user took it back. */
+  /** The other `undo` records: the effect is in an unsaved buffer, or the user took it back. */
   missing: string[];
 }
 
 /**
- * The text for Claude with the prompt that is submitted now: which of its own edits
- * the user has undone. Each is reported once; undefined if there are none. `projectFolder`: the project's
- * folder. Throws the system's error.
+ * Returns a text for Claude, to go with the user's prompt, about the edits of the session that the user has undone.
+ * Reports each edit once; undefined if there are none. Throws the system's error.
  */
 export function takeUndoneEdits(projectFolder: string, session: string): string | undefined {
   const root = reviewRoot(projectFolder);
@@ -51,19 +50,16 @@ export function takeUndoneEdits(projectFolder: string, session: string): string 
   return message(shown);
 }
 
-/**
- * Records that they are reported. False if another hook was faster: with two installations each runs
- * for the same prompt.
- */
+/** Records the report. Returns false if the hook of another installation has reported them for the same prompt. */
 function take(project: ReviewedProject, session: string, ids: string[]): boolean {
   const { id } = project.append({ type: "reported", session, undo: ids });
   const records = recordsOf(project.folder, "reported").filter((one) => one.session === session);
   return records.find(({ undo }) => undo.includes(ids[0] as string))?.id === id;
 }
 
-/** Ids of the `undo` records that the session has not received. Most journals hold none. */
+/** The ids of `undo` records that the session does not know about. Most journals have none. */
 function unreported(folder: string, session: string): ReadonlySet<string> {
-  // Earlier reports may be forgotten.
+  // Pruning may have removed earlier reports.
   const oldest = Date.now() - MAX_DAYS * DAY_MS;
   const undos = recordsOf(folder, "undo").filter(({ at }) => at > oldest);
   const ids = new Set(undos.map(({ id }) => id));
@@ -90,9 +86,9 @@ function undoneIn(
   const notes = file.marks.flatMap((mark) => {
     if (!isUndone(mark)) return [];
     undos.push(mark.undo);
-    // A file that is back is said to be.
+    // For a file that is back, the text says that already.
     const isChanged = mark.kind === "mode" && mark.mode?.[1] !== 0;
-    return isChanged ? ["its permissions are as they were"] : [];
+    return isChanged ? ["its permissions are as before"] : [];
   });
   const rows = new ShownRows();
   for (const row of project.view(file)?.weave.rows ?? []) {
@@ -106,7 +102,7 @@ function undoneIn(
   return { path: file.path, text, undos, missing };
 }
 
-/** Undone rows as a diff, those that stand next to each other under one number. */
+/** Shows undone rows as a diff, adjacent rows under one line number. */
 class ShownRows {
   readonly #groups: string[] = [];
   #file: string | undefined;
@@ -128,7 +124,7 @@ class ShownRows {
     this.#groups.push(`${present ? "+" : "-"}${shownLine(line)}`);
   }
 
-  /** The lines of a created or deleted file add nothing. */
+  /** For a created or deleted file, leaves out its lines. */
   get text(): readonly string[] {
     return this.#file === undefined ? this.#groups : [this.#file];
   }
@@ -141,7 +137,7 @@ function shownLine(line: string): string {
     .replace(/\r?\n$/, "");
 }
 
-/** All of it if it fits, else the texts of the first files and the names of the rest. */
+/** Shows the texts of as many files as fit, and the names of the others. */
 function message(files: readonly UndoneFile[]): string {
   const parts = files.map(({ path, text }) => `\n\n${visibleName(path)}\n${text}`);
   const names = files.map(({ path }) => visibleName(path)).join(", ");

@@ -13,33 +13,32 @@ import { snapshotFile } from "./record/snapshot";
 import type { ReviewedProject } from "./state/reviewed-project";
 import { SLACK_MS } from "./state/spans";
 
-/** A call of a tool that has ended, as the CLI's transcript has it. */
+/** A call that has ended, from the CLI's transcript. */
 export interface EndedCall extends ToolCall {
   use: string;
   /** In ms since the epoch. */
   began: number;
   durationMs: number;
-  /** It failed, or continues in the background: hooks may have recorded nothing of it although they run. */
+  /** Whether the call failed or continues in the background. Working hooks may then have recorded nothing. */
   isVague: boolean;
 }
 
-/** Agents' own calls are in transcripts of their own. */
+/** Each agent has its own transcript. */
 const AGENTS = ["Agent", "Task"];
 const COMMAND = new RegExp(`^(?:${OTHER_TOOLS_MATCHER}|${AGENTS.join("|")})$`);
 
 /**
- * Finds what hooks did not record in a project. They end before the CLI writes the end of their call into its
- * transcript (measured with 2.1.332): a call that the journal lacks then has none, and is recorded here as far as
- * that is known.
+ * Finds calls in a project that hooks did not record. Hooks end before the CLI writes the end of the call into its
+ * transcript (measured with 2.1.332). If the journal then lacks the call, no hook ran, and we record what we know of it.
  */
 export class Unrecorded {
-  /** When the first of those calls began, in ms since the epoch. */
+  /** When the first unrecorded call began, in ms since the epoch. */
   #since = Number.POSITIVE_INFINITY;
   #problem: string | undefined;
 
   constructor(private readonly project: ReviewedProject) {}
 
-  /** Takes a call that no hook has recorded. */
+  /** Records a call that no hook has recorded. */
   async take(call: EndedCall): Promise<void> {
     const { root, sessions, folder } = this.project;
     const isEdit = EDITING_TOOLS.includes(call.tool);
@@ -50,12 +49,12 @@ export class Unrecorded {
     try {
       const recorder = new Recorder(root, call.began + call.durationMs);
       const { git } = recorder.project;
-      // Before the first record: a comparison beside this must not find what the second one has.
+      // Ask git before the first record, so that a concurrent comparison does not find the changes of the second.
       const differing = isEdit ? undefined : await git?.run(differingPaths(root));
       recorder.change(call, false);
       recordByTime(recorder.project, call, differing?.paths ?? []);
       this.project.refresh();
-      // It may have changed nothing.
+      // The call may have changed nothing.
       if (isEdit && !sessions.knows(call.session, call.use)) return;
     } catch (error) {
       this.#problem = message(error);
@@ -64,7 +63,7 @@ export class Unrecorded {
     noteIncomplete(folder);
   }
 
-  /** For the user: that hooks record nothing, and why; undefined if they do. */
+  /** A sentence for the user: hooks record nothing, and why; undefined if they work. */
   get sentence(): string | undefined {
     if (this.#since === Number.POSITIVE_INFINITY) return undefined;
     // The "sv" locale formats as ISO 8601.
@@ -77,14 +76,14 @@ export class Unrecorded {
     return `Claude's hooks have not run since ${time}: the list comes from its conversation and git (${why})`;
   }
 
-  /** The user knows of it. */
+  /** The user knows about the problem. */
   done(): void {
     this.#since = Number.POSITIVE_INFINITY;
     this.#problem = undefined;
   }
 }
 
-/** Records which of these paths have changed while the call ran, and no record explains. */
+/** Records the changes of these paths that happened while the call ran, and that no record explains. */
 function recordByTime(project: RecordedProject, call: EndedCall, paths: readonly string[]): void {
   const { root } = project;
   const known = new KnownContents(project);

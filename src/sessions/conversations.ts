@@ -14,25 +14,24 @@ import { worktreesAround } from "./worktrees";
 export interface Conversation {
   id: string;
   title: string;
-  /** Its last folder: `--resume` finds it only there. */
+  /** The last folder. `--resume` finds the conversation only there. */
   cwd: string;
-  /** Whether that folder is still there. */
+  /** Whether that folder still exists. */
   exists: boolean;
   branch?: string;
   bytes: number;
-  /** ms since 1970, of the last entry. */
+  /** When the file was last written, in ms since the epoch. */
   at: number;
 }
 
-const MOST = 200;
+const MAX_CONVERSATIONS = 200;
 const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\.jsonl$/;
 /** The CLI cuts longer names of project folders here and appends a hash (2.1.330). */
 const MAX_NAME = 200;
 
 /**
- * The past conversations in these folders, and in all work trees of their repositories, newest first.
- * The CLI's own list has those of one folder. Leaves running sessions out: two CLIs that resume one session write into
- * the same file.
+ * The past conversations in these folders and in all work trees of their repositories, the newest first. (The CLI's list
+ * has those of one folder.) Leaves out running sessions: two CLIs that resume one session would write to the same file.
  */
 export function pastConversations(folders: readonly string[]): Conversation[] {
   const places = [...new Set(folders.flatMap(worktreesAround))];
@@ -43,7 +42,7 @@ export function pastConversations(folders: readonly string[]): Conversation[] {
   );
   const result: Conversation[] = [];
   for (const { path, at } of transcripts(places)) {
-    if (result.length === MOST) break;
+    if (result.length === MAX_CONVERSATIONS) break;
     const id = basename(path, ".jsonl");
     const transcript = running.has(id) ? undefined : readTranscript(path);
     const cwd = transcript?.folders.findLast((folder) => places.some((at) => isBelow(folder, at)));
@@ -54,7 +53,7 @@ export function pastConversations(folders: readonly string[]): Conversation[] {
   return result;
 }
 
-/** The files of conversations that may have been in these folders or below, the newest first. */
+/** The transcripts of these folders and perhaps of others, the newest first. */
 function transcripts(places: readonly string[]): { path: string; at: number }[] {
   const root = conversationsFolder();
   const prefixes = places.map((place) => conversationsOf(place).slice(0, MAX_NAME));
@@ -64,13 +63,13 @@ function transcripts(places: readonly string[]): { path: string; at: number }[] 
   return newestFiles(paths.filter((path) => ID.test(basename(path))));
 }
 
-/** A conversation's file may have many MB: only its beginning and its end are read. */
+/** A conversation may have many MB, so we read only its beginning and its end. */
 const PART_BYTES = 65_536;
 const MAX_TITLE = 120;
 
 /**
- * Reads `ID.jsonl` of the Claude CLI, one entry per line (measured with 2.1.330). Undefined for a file that cannot be
- * read, and a conversation without a prompt of the user's.
+ * Reads the CLI's `ID.jsonl`, which has one entry per line (measured with 2.1.330). Undefined if the file is unreadable,
+ * or if the user wrote no prompt.
  */
 function readTranscript(path: string) {
   const parts = bothEnds(path);
@@ -83,7 +82,7 @@ function readTranscript(path: string) {
   const branch = firstOf(lines(tail, false), (entry) => text(entry.gitBranch));
   const last = firstOf(lines(tail, false), (entry) => text(entry.cwd));
   return {
-    // The folders in which it began and ended.
+    // The first folder and the last.
     folders: [...new Set([first, last ?? first])],
     title: visibleLine(title, MAX_TITLE),
     ...(branch !== undefined && { branch: visibleLine(branch, MAX_TITLE) }),
@@ -91,7 +90,7 @@ function readTranscript(path: string) {
   };
 }
 
-/** The user's own title first, then those that the CLI made. */
+/** The user's title comes first, then those of the CLI. */
 const TITLES: [type: string, field: string][] = [
   ["custom-title", "customTitle"],
   ["summary", "summary"],
@@ -109,14 +108,14 @@ function titleIn(part: Buffer): string | undefined {
   return undefined;
 }
 
-/** A prompt that is not one of the CLI's own commands. */
+/** A prompt that is not a command of the CLI. */
 function wordsIn(entry: JsonObject): string | undefined {
   const { content } = (entry.message ?? {}) as { content?: unknown };
   const isOwn = typeof content === "string" && /^\s*<command-name>/.test(content);
   return isOwn ? undefined : promptIn(entry);
 }
 
-/** The entries of the lines that hold `needle`, in their order or from the last one on. */
+/** The entries of the lines that contain `needle`, forward or backward. */
 function* lines(part: Buffer, forward: boolean, needle = ""): Generator<JsonObject> {
   const all = part.toString().split("\n");
   for (const line of forward ? all : all.reverse()) {

@@ -18,7 +18,7 @@ import { pastConversations } from "./conversations";
 import { type Place, placeOf } from "./place";
 import { changingIn, innermost, type Worktree, worktreesOf } from "./worktrees";
 
-/** `shell`: the turn is over and a command of it still runs; the CLI, too, calls that "working". */
+/** "shell" means that a command of an ended turn still runs. The CLI also shows it as "working". */
 const STATES = new Map([
   ["idle", "idle"],
   ["busy", "working"],
@@ -37,8 +37,8 @@ const Process = v.object({ pid: v.number() });
 const Folder = v.object({ folder: v.string() });
 
 /**
- * Reports to a Neovim which sessions run, as their CLIs' files say, and which work trees its workspace has. It
- * also answers the requests `sessions/…`.
+ * Reports to Neovim the running sessions, from the CLI's files, and the work trees of its workspace. Also answers the
+ * requests `sessions/…`.
  */
 export class SessionsEndpoint {
   readonly #watch = new PathWatch(() => this.look());
@@ -58,13 +58,13 @@ export class SessionsEndpoint {
     });
   }
 
-  /** Resolves once Neovim, which is attached now, has the first report. */
+  /** Call it when Neovim is attached. Resolves when Neovim has the first report. */
   start(): Promise<unknown> {
     this.#isAttached = true;
     return this.look();
   }
 
-  /** Resolves once Neovim has the present state. */
+  /** Resolves when Neovim has the present state. */
   look(): Promise<unknown> {
     if (!this.#isAttached) return this.#reported;
     const repositories = this.#repositories();
@@ -76,7 +76,7 @@ export class SessionsEndpoint {
     // Changes made before the watch began caused no event.
     if (this.#watch.follow(watched)) setImmediate(() => this.look());
     const sessions = this.#sessions(repositories.flat());
-    // Without fields that are undefined, which Lua would take for vim.NIL.
+    // JSON drops undefined fields, which Lua would receive as vim.NIL.
     const seen = JSON.stringify({ sessions, repositories });
     if (seen === this.#sent) return this.#reported;
     this.#sent = seen;
@@ -88,14 +88,14 @@ export class SessionsEndpoint {
   }
 
   readonly requests: Record<string, Answer> = {
-    /** Returns nothing, once Neovim has the present state, also of a folder that it has just entered. */
+    /** Returns nothing, when Neovim has the present state, including that of a folder that it has just entered. */
     look: async () => {
       await this.editor.sync();
       await this.look();
     },
     /** Place of a process. */
     place: takes(Process, ({ pid }) => placeOf(pid, this.neovim)),
-    /** Conversation[]: those of the workspace and its work trees, the newest first. */
+    /** Conversation[] of the workspace and its work trees, the newest first. */
     past: () => pastConversations(this.editor.state.folders),
     /** FolderSetup. */
     setup: takes(Folder, ({ folder }) => folderSetup(folder)),
@@ -115,7 +115,7 @@ export class SessionsEndpoint {
   #sessions(trees: readonly Worktree[]): object[] {
     const domain = processDomain();
     const running = runningSessions().filter(
-      // A process id of another machine or container names no process of here.
+      // A process id of another machine or container is not valid here.
       (one) => (one.pidDomain ?? domain) === domain && isRunning(one),
     );
     const pids = new Set(running.map(({ pid }) => pid));
@@ -134,9 +134,9 @@ export class SessionsEndpoint {
     const described = {
       ...{ pid, cwd, state, is_background: kind === "bg" },
       id: session.sessionId || undefined,
-      // A name that the CLI has made up says no more than the folder.
+      // A name that the CLI derived adds nothing to the folder.
       name: session.nameSource === "derived" ? undefined : session.name,
-      // It becomes an argument, and must not be an option.
+      // The job becomes an argument, so it must not look like an option.
       job: kind === "bg" ? /^[a-zA-Z0-9][\w-]*$/.exec(session.jobId ?? "")?.[0] : undefined,
       kind: state === "blocked" ? KINDS.get(session.waitingFor ?? "") : undefined,
       ...{ worktree: around?.name, branch: around?.branch },

@@ -11,14 +11,15 @@ interface Program {
   parent: number;
 }
 
-/** The place of a process, as one Neovim sees it. */
+/** The place of a process from the point of view of one Neovim. */
 export interface Place {
+  /** "neovim" means another Neovim. */
   where: "here" | "neovim" | "outside";
-  /** The processes between it and that Neovim, or the system: itself first. */
+  /** The process and its ancestors below that Neovim. */
   ancestors: number[];
 }
 
-/** Finds the Neovim in which a process runs; `neovim` is the one that asks. */
+/** Finds the Neovim in which a process runs. `neovim` is the process of the Neovim that asks. */
 export function placeOf(pid: number, neovim: number): Place {
   const programOf = process.platform === "linux" ? fromStat : fromPs();
   const ancestors = [pid];
@@ -42,7 +43,7 @@ function fromPs(): (pid: number) => Program | undefined {
   return (pid) => all.get(pid);
 }
 
-/** All processes as ps(1) shows them. */
+/** All processes from ps(1). */
 export function programsByPs(): Map<number, Program> {
   const command = [onPath("ps").path ?? "ps", "-A", "-o", "pid=,ppid=,comm="];
   const options = { env: { LC_ALL: "C" }, timeout: PS_MS };

@@ -2,29 +2,29 @@ import { basename, dirname, join, resolve } from "node:path";
 import { commonFolder, gitFolder, gitTop, readGitFile } from "../lib/git-folder";
 import { isBelow, namesIn, realPath } from "../lib/paths";
 
-/** A cloned repository may claim any number. */
+/** A hostile repository may claim any number. */
 const MAX_WORKTREES = 200;
-/** Each costs one of the system's file watches. */
+/** Each needs file watches of the system. */
 const MAX_WATCHED = 50;
 
 /** A work tree of a git repository: `claude-code.Worktree` in Lua. */
 export interface Worktree {
   /** Real path. */
   path: string;
-  /** Undefined for the main one. */
+  /** Undefined for the main work tree. */
   name?: string;
   branch?: string;
-  /** Its own folder in the repository. */
+  /** The work tree's folder inside the repository. */
   git: string;
 }
 
-/** The work trees of the git repository around a folder, the main one first, read without git. */
+/** The work trees of the git repository around a folder, the main one first. Does not run git. */
 export function worktreesOf(folder: string): Worktree[] {
   const top = gitTop(realPath(folder));
   const git = top && gitFolder(top);
   if (!git) return [];
   const common = commonFolder(git);
-  // A linked one, which only the repository itself makes one of its own.
+  // Accept a linked work tree only if the repository also names it.
   const isLinked = dirname(git) === join(common, "worktrees");
   if (common !== git && !(isLinked && names(common, basename(git), top))) return [];
   const main = basename(common) === ".git" ? [worktree(dirname(common), common)] : [];
@@ -39,7 +39,7 @@ export function worktreesOf(folder: string): Worktree[] {
   ];
 }
 
-/** The real paths of all work trees around a folder; of none, the folder alone. */
+/** The real paths of a folder and of all work trees of its repository. */
 export function worktreesAround(folder: string): string[] {
   return [...new Set([realPath(folder), ...worktreesOf(folder).map(({ path }) => path)])];
 }
@@ -50,11 +50,11 @@ export function innermost(folder: string, worktrees: readonly Worktree[]): Workt
   return around.sort((one, other) => other.path.length - one.path.length)[0];
 }
 
-/** The paths that change with the work trees of a repository, of which one is given, and with their branches. */
+/** The paths that change with the work trees of a repository and their branches. Takes any of the work trees. */
 export function changingIn({ name, git }: Worktree): string[] {
   const linked = name === undefined ? join(git, "worktrees") : dirname(git);
   const main = name === undefined ? [join(git, "HEAD")] : [];
-  // git removes `locked` from a new one when it is whole.
+  // git removes `locked` when a new work tree is complete.
   const each = (one: string) => [join(linked, one, "HEAD"), join(linked, one, "locked")];
   return [...main, `${linked}/`, ...linkedNames(linked).slice(0, MAX_WATCHED).flatMap(each)];
 }
@@ -68,7 +68,7 @@ function worktree(path: string, git: string): Worktree {
   return { path: realPath(path), git, ...(branch !== undefined && { branch }) };
 }
 
-/** Do the repository's entry and the work tree name each other? Anybody can write one of them. */
+/** Whether the repository's entry and the work tree name each other. A single one of them may be forged. */
 function names(common: string, name: string, path: string): boolean {
   const own = join(realPath(dirname(common)), basename(common), "worktrees", name);
   const dotGit = readGitFile(join(own, "gitdir"));

@@ -18,23 +18,23 @@ import type { Coming, Trees } from "./merge";
 const Params = v.object({
   root: v.string(),
   path: v.string(),
-  /** Files that conflict get markers, or stay as they are, rather than none being changed. */
+  /** Whether to merge although files conflict. They get markers if git can write them. */
   with_conflicts: v.optional(v.boolean(), false),
-  /** Real paths of the files with unsaved changes in Neovim. */
+  /** The real paths of files with unsaved changes in Neovim. */
   unsaved: v.optional(v.array(v.string()), []),
 });
 type Options = Pick<v.InferOutput<typeof Params>, "with_conflicts" | "unsaved">;
 
-/** The most file names in one message. */
+/** In one message. */
 const MAX_NAMES = 20;
 
-/** Answers what a Neovim's user wants of a linked worktree. */
+/** Answers the user's requests about linked worktrees. */
 export const worktreeRequests = { home: checked(home), remove: checked(remove) };
 
 function checked<R>(act: (trees: Trees, options: Options) => Promise<R>) {
   return takes(Params, async ({ root, path, ...options }) => {
     try {
-      // Anyone can write that a folder is a worktree.
+      // Any program can claim that a folder is a worktree.
       if (path === root || !worktreesAround(root).includes(path)) {
         throw new Failure(`${path} is not another worktree of ${root}.`);
       }
@@ -46,11 +46,11 @@ function checked<R>(act: (trees: Trees, options: Options) => Promise<R>) {
 }
 
 /**
- * Brings home what can be merged: everything is checked first, then recorded for the review, then each file is
- * written, if it still is as it was. A second one continues where a first one was killed.
+ * Brings a worktree's changes home: checks everything, then records the changes for the review, then writes each file
+ * that has not changed since. If it is killed, the next call continues.
  */
 async function home({ root, path }: Trees, { with_conflicts, unsaved }: Options) {
-  // A bare repository may be the `.git` of a folder, which GIT_WORK_TREE would make a work tree.
+  // A bare repository may be a folder's `.git`, and our GIT_WORK_TREE would make that folder a work tree.
   const none = `${root} is not a work tree.`;
   const bare = outputOf("config", "--type=bool", "--default=false", "--get", "core.bare");
   const isMain = gitFolder(root) === join(root, ".git");
@@ -107,7 +107,7 @@ function problemWithWriting(root: string, { path, ours, after }: Coming): string
   }
 }
 
-/** Removes a worktree in which nothing is that is nowhere else; its branch stays. Throws a Failure. */
+/** Removes a worktree, but not its branch, if nothing would be lost. Throws Failure. */
 async function remove(trees: Trees): Promise<object> {
   const { root, path } = trees;
   const refusal = (why: string) => new Failure(`${basename(path)} is not removed: ${why}`);
@@ -122,13 +122,13 @@ async function remove(trees: Trees): Promise<object> {
     const commits = counted(count, "commit");
     throw refusal(`no other branch has ${commits} of it, and not all is home`);
   }
-  // git looks for changes itself, too.
+  // git also checks for changes.
   const { code } = await ask(root, command(["worktree", "remove", path], { ms: GIT_MS }));
   if (code !== 0) throw refusal("git fails: `git worktree remove` says why");
   return {};
 }
 
-/** As `git branch -d` counts. */
+/** The number of commits that no other branch has, as `git branch -d` counts them. */
 async function commitsOnlyThere(trees: Trees): Promise<number> {
   const { root, path } = trees;
   const { head, here } = await branchPoint(trees);

@@ -10,27 +10,27 @@ import { asLines } from "../review/state/contents";
 import type { HomeJournal } from "./journal";
 import { type Both, type Coming, isSame, merge, type Side, sideOf, type Trees } from "./merge";
 
-/** The most that is read. */
+/** The total size of the files that we read. */
 const MAX_BYTES = 100 * 1024 * 1024;
-/** All commands of git for one question. */
+/** The limit of all git commands for one question. */
 export const GIT_MS = 5 * 60_000;
 
 interface Conflict {
   /** Absolute. */
   path: string;
   why: string;
-  /** The lines of the conflict markers, 1-based; none if the file stays as it is here. */
+  /** The lines of conflict markers, 1-based; empty if the file stays unchanged. */
   lines: number[];
 }
 
-/** Asks git in a folder. Throws a Failure with the problem where the answer is undefined. */
+/** Asks git in a folder. Throws Failure with the problem if the answer is undefined. */
 export async function ask<T>(folder: string, work: GitWork<T | undefined>, problem?: string) {
   const answer = await Git.in(folder)?.run(work, GIT_MS);
   if (answer === undefined) throw new Failure(problem ?? `git fails in ${folder}.`);
   return answer;
 }
 
-/** The HEADs of both, and the last commit that they have in common. Throws a Failure. */
+/** HEAD there and here, and their last common commit. Throws Failure. */
 export async function branchPoint({ root, path }: Trees) {
   const head = await ask(path, headOf(path));
   const here = await ask(root, headOf(root));
@@ -40,20 +40,20 @@ export async function branchPoint({ root, path }: Trees) {
 }
 
 /**
- * Finds what a worktree changed, committed or not, since its branch point, or since it came home last, as this work
- * tree would have it: `coming` with conflict markers; `came`: files that are here already, and wait there; `repositories`
- * inside of it, which stay there. Nothing is written. Throws a Failure.
+ * Finds a worktree's changes, committed or not, since its branch point or since it last came home, merged into the files
+ * here. `coming` has conflict markers, `came` are files that are already here but still wait there, and `repositories` are
+ * inner ones, which stay there. Writes nothing. Throws Failure.
  */
 export async function comingHome(trees: Trees, journal: HomeJournal) {
   const { root, path: tree } = trees;
-  // Later commits have the rest.
+  // Read before HEAD: files that are committed in between are in the commits.
   const { paths, repositories } = await ask(tree, differingPaths(tree));
   const dirty = new Set(paths);
   const { head, here, base } = await branchPoint(trees);
   const homes = journal.homes();
-  // A file that came home may be taken back there since.
+  // The worktree may have reverted a file since it came home.
   const committed = [...(await ask(root, pathsBetween(base, head))), ...homes.keys()];
-  // A sparse checkout lacks them.
+  // A sparse checkout lacks files of HEAD.
   const absent = committed.filter((one) => !dirty.has(one) && !statOf(join(tree, one)));
   const sparse = await ask(tree, committedFiles(head, absent));
   const { differ, same } = sidesOf(new Set([...committed, ...paths]), trees, sparse);
@@ -67,13 +67,13 @@ export async function comingHome(trees: Trees, journal: HomeJournal) {
     const began = await asStood(trees, path, bases.get(path), theirs);
     const beganHere = await asStood(trees, path, bases.get(path), ours);
     const cameHome = homes.has(path);
-    // Files that came home and are committed here are not taken back.
+    // Do not revert a file that came home and is committed here.
     const keptHere = await asStood(trees, path, kept.get(path), ours);
     if (isSame(theirs, began) && (!cameHome || isSame(ours, keptHere))) continue;
     const last = homes.get(path);
-    // The mode that it came with is not recorded.
+    // The journal does not record the mode with which the file came.
     const then = last && { bytes: last, mode: (began ?? theirs)?.mode ?? 0, symlink: false };
-    // A file that is as it was at the branch point comes whole, also again.
+    // A file that has not changed here since the branch point comes as a whole, even again.
     const since = cameHome && !isSame(ours, beganHere) ? then : beganHere;
     const mergeOf = (side: Side | undefined) =>
       ask(root, merge({ ours, base: since, theirs: side }, basename(tree)));
@@ -95,7 +95,7 @@ export async function comingHome(trees: Trees, journal: HomeJournal) {
   return { coming, conflicts, came, repositories: inner };
 }
 
-/** A committed file with the line ends that it has on disk, where they are the same to git. */
+/** A committed file with the line ends on disk, if git makes the same blob of them. */
 async function asStood(
   { root }: Trees,
   path: string,
@@ -108,7 +108,7 @@ async function asStood(
   return { ...committed, bytes: await ask(root, work) };
 }
 
-/** The files that are not the same in both, in the order of their names, and those that are. */
+/** The files that differ between both work trees, in order of their paths, and those that do not. */
 function sidesOf(paths: Set<string>, trees: Trees, sparse: Map<string, Side>) {
   const [differ, same]: [Both[], Both[]] = [[], []];
   let bytes = 0;
@@ -122,7 +122,7 @@ function sidesOf(paths: Set<string>, trees: Trees, sparse: Map<string, Side>) {
   return { differ, same };
 }
 
-/** Why nothing may be written at a path, whatever it is. */
+/** Why we may not write to a path at all. */
 function refusalOf(path: string, root: string): string | undefined {
   if (/\p{Cc}/u.test(path)) return "its name has control characters";
   if (isProtected(join(root, path), root)) return "its name runs or configures something";

@@ -20,13 +20,13 @@ import {
   type Trees,
 } from "./merge";
 
-/** By this name what came home is known in the journal here. */
+/** The journal here records changes that came home under this name. */
 const TOOL = "worktree home";
 
-/** The reviews of both work trees: what came home waits for the user here, and there no longer. */
+/** The reviews of both work trees. Changes that came home wait for the user here, and no longer there. */
 export class HomeJournal {
   readonly #here: RecordedProject;
-  /** The last text of each file that came home, as it is recorded here. */
+  /** The last recorded change of each file that came home. */
   readonly #came: ReadonlyMap<string, FileChange>;
 
   private constructor(
@@ -45,7 +45,10 @@ export class HomeJournal {
     return new HomeJournal(root, project);
   }
 
-  /** By path: the bytes that came home last, undefined of no file. A removed worktree of the same path was another one. */
+  /**
+   * The bytes that last came home, by path; undefined for an absent file. Ignores decisions from before the worktree was
+   * made, because they were about a removed worktree at the same path.
+   */
   homes(): Map<string, Uint8Array | undefined> {
     const { root, contents, decisions } = this.project;
     const madeAt = statOf(join(root, ".git"))?.mtimeMs ?? Number.POSITIVE_INFINITY;
@@ -61,8 +64,8 @@ export class HomeJournal {
   }
 
   /**
-   * The file there without Claude's pending changes; undefined if unknown, in which case all of it is pending. `began`
-   * is the file at the branch point.
+   * The worktree's file without Claude's pending changes. Undefined if unknown; then the whole file is pending. `began` is
+   * the file at the branch point.
    */
   settled(
     path: string,
@@ -87,7 +90,7 @@ export class HomeJournal {
     return file && entryOf(this.project, file, ALL);
   }
 
-  /** Records in the journal here what comes, before it does. Throws the system's error. */
+  /** Records coming changes in the journal here, before they are written. Throws the system's error. */
   record(coming: readonly Coming[]): void {
     const here = this.#here;
     const known = coming.filter((one) => !waits(one));
@@ -111,13 +114,13 @@ export class HomeJournal {
     }
   }
 
-  /** Is a file here because it came home, and does it wait there all the same, since that was interrupted? */
+  /** Whether a file came home but still waits there, because an earlier call was interrupted. */
   cameBefore(path: string, ours: Side | undefined): boolean {
     const after = this.#waiting(path) && this.#came.get(path)?.after;
     return after !== undefined && sameContent(after, contentOf(this.#here, path, ours));
   }
 
-  /** Settles what came home: it waits there no more, unless it has changed. Throws as ReviewedProject.decide. */
+  /** Ends the wait there for files that came home and have not changed since. Throws what ReviewedProject.decide throws. */
   async settle(files: readonly Both[]): Promise<void> {
     const { project } = this;
     await project.decide(() => {
@@ -129,7 +132,7 @@ export class HomeJournal {
       ) as [typeof same, typeof same];
       const targets = waiting.map(({ path, theirs }) => ({ path, text: theirs?.bytes }));
       keep(project, targets, undefined, "home");
-      // They hold now what they held when they came home.
+      // For `homes`, record the texts that came home.
       const there = new RecordedProject(project.root);
       const kept = others.map(({ path, theirs }) => {
         return { path, text: contentOf(there, path, theirs), keep: { old: [], new: [] } };
@@ -139,7 +142,7 @@ export class HomeJournal {
   }
 }
 
-/** Is something of it to be reviewed here? */
+/** Whether the user must review changes of the file here. */
 export function waits({ reviewed, after }: Coming): boolean {
   return !isSame(reviewed, after);
 }

@@ -8,13 +8,13 @@ import type { CommittedFile } from "../review/git/committed";
 import type { GitWork } from "../review/git/run";
 
 const MERGE_MS = 20_000;
-/** git's exit code if it cannot merge, as with binary files; up to 127 it is the number of conflicts. */
+/** Up to this, git's exit code is the number of conflicts. Above, git cannot merge, for example binary files. */
 const MAX_CONFLICTS = 127;
 const NOTHING: Side = { bytes: new Uint8Array(), mode: 0, symlink: false };
 
 /**
- * Merges the changes of the worktree `name` into a file here. With a `conflict`, a sentence, it has
- * conflict markers, or is as it was here.
+ * Merges the changes of the worktree `name` into a file here. If it returns a `conflict`, a sentence, then the file has
+ * conflict markers or is unchanged.
  */
 export function* merge(
   { ours, base, theirs }: Record<"ours" | "base" | "theirs", Side | undefined>,
@@ -66,7 +66,7 @@ function* mergeTexts(
   }
 }
 
-/** The most that is written into one file. */
+/** The maximum size of one file. */
 const MAX_BYTES = 10 * 1024 * 1024;
 
 /** Two work trees of one repository, by the real paths of their tops. */
@@ -86,21 +86,21 @@ export interface Both {
 
 /** A file that is to change here. */
 export interface Coming extends Both {
-  /** The file as it becomes. */
+  /** The file after the merge. */
   after: Side | undefined;
-  /** The same without what waits for a review there: all else is known to the user. */
+  /** `after` without the changes that wait for a review there. The user knows this text. */
   reviewed: Side | undefined;
 }
 
-/** A file at one of three places: in the worktree, here, or where both began. It has no bytes with a problem. */
+/** A file in one of three states: in the worktree, here, or at the branch point. With a problem, it has no bytes. */
 export interface Side extends CommittedFile {
-  /** Why nothing can be done with it. */
+  /** Why we cannot merge the file. */
   problem?: string;
 }
 
 /**
- * Reads the file at a path below `root`, which is a real path; no symlink is followed. Undefined: nothing.
- * `where`: "here" or "there".
+ * Reads a file below `root`, a real path, without following symlinks. Undefined if the file does not exist. `where` is
+ * "here" or "there", for messages.
  */
 export function sideOf(root: string, path: string, where: string): Side | undefined {
   try {
@@ -117,25 +117,25 @@ export function sideOf(root: string, path: string, where: string): Side | undefi
   }
 }
 
-/** Whether it came home with a conflict that is not resolved yet. */
+/** Whether the file has unresolved conflict markers of an earlier merge. */
 function hasMarkers(side: Side | undefined): boolean {
   return Buffer.from(side?.bytes ?? "").includes("<<<<<<< here");
 }
 
-/** Whether the owner may execute it, which is all that git keeps of a mode. */
+/** Whether the owner may execute the file. git records no other permission. */
 export function isExecutable(side: Side | undefined): boolean {
   if (!side || side.symlink || process.platform === "win32") return false;
   return (side.mode & 0o100) !== 0;
 }
 
-/** Keeps the read and write permissions, which git does not record. */
+/** Preserves read and write permissions, which git does not record. */
 function modeOf(side: Side, executable: boolean): number {
   const { mode } = side;
   if (isExecutable(side) === executable) return mode;
   return executable ? mode | ((mode & 0o444) >> 2) : mode & ~0o111;
 }
 
-/** Whether both hold the same; what has no bytes is the same as nothing. */
+/** Whether both files are equal. */
 export function isSame(a: Side | undefined, b: Side | undefined): boolean {
   if (!a?.bytes || !b?.bytes) return a === b;
   const hasSameBytes = Buffer.compare(a.bytes, b.bytes) === 0;

@@ -372,7 +372,7 @@ describe("git's index", () => {
     await half();
     const lock = world.path(".git/index.lock");
     writeFileSync(lock, "");
-    expect(await outcomeOf(commit())).toThrow("index.lock is there");
+    expect(await outcomeOf(commit())).toThrow("index.lock exists");
     expect(git("rev-list", "--count", "HEAD")).toBe("1\n");
     rmSync(lock);
     await commit(`: > '${lock}' && (sleep 0.3; rm '${lock}') & ${WRITES}`);
@@ -456,7 +456,7 @@ test("commits to the current file's repository, and names what is kept in others
   expect((await commit()).notes).toEqual([
     `1 kept change in lib/ is in another repository: ${elsewhere}`,
   ]);
-  expect(await outcomeOf(commit())).toThrow("1 kept change in lib/ is another");
+  expect(await outcomeOf(commit())).toThrow("1 kept change in lib/ is in another");
 });
 
 test("has the commit in the index though git is killed behind it", async () => {

@@ -10,7 +10,7 @@ import { compare } from "../../review/weave/compare";
 import { type FileEdit, fileEditsOf, type ServerEdit, unchanged } from "./workspace-edit";
 
 const TASK_MS = 20_000;
-/** Neovim loads each file that a session has edited, for the check at the end of Claude's turn. */
+/** Neovim loads each of these files for the check at the end of Claude's turn. */
 const MAX_CHECKED = 50;
 const MAX_LINES = 80;
 const MAX_NAMES = 60;
@@ -22,14 +22,14 @@ interface FileChange {
   path: string;
   before: Uint8Array;
   after: Uint8Array;
-  /** How many text edits were made in it. */
+  /** The number of text edits in the file. */
   edits: number;
 }
 
 /** The answer of lua/claude-code/editor/edits about an edit. */
 export interface EditAnswer {
   edits: ServerEdit[];
-  /** The state of Neovim's buffers when the servers were asked. */
+  /** The changedticks of Neovim's buffers when it asked the servers. */
   ticks?: object;
 }
 
@@ -49,9 +49,9 @@ interface Applied {
   problem?: string;
 }
 
-/** Makes edits of language servers: Neovim checks and writes them, and the review has them as Claude's. */
+/** Applies edits of language servers. Neovim checks and writes them, and the review shows them as Claude's. */
 export class LanguageEdits {
-  /** `session`: a Claude session's id, and the CLI's process. */
+  /** `session` is the id of a Claude session, and the CLI's process. */
   constructor(
     private readonly neovim: FollowedNeovim,
     private readonly session: { session?: string; pid: number },
@@ -64,7 +64,7 @@ export class LanguageEdits {
   }
 
   /**
-   * Throws Failure; then no file is changed. If Neovim does not answer, that is not known: the review has then
+   * Throws Failure if no file was changed. If Neovim does not answer, files may have changed, and the review then shows
    * what the hooks find in the work tree.
    */
   async apply(edit: LanguageEdit): Promise<Applied> {
@@ -80,7 +80,7 @@ export class LanguageEdits {
     const { changes, ...rest } = done as Made;
     const made = changes.map(
       ({ path, before, after, edits }): FileChange => ({
-        // Neovim's paths have other separators on Windows.
+        // On Windows, Neovim's paths have other separators.
         path: resolve(path),
         before: Buffer.from(before, "base64"),
         after: Buffer.from(after, "base64"),
@@ -102,7 +102,7 @@ export class LanguageEdits {
     );
   }
 
-  /** The files are changed, whatever fails now. */
+  /** Failures are only logged, because the files have been changed. */
   async #report({ tool, use }: LanguageEdit, changes: readonly FileChange[]): Promise<void> {
     let { session } = this.session;
     try {
@@ -149,7 +149,7 @@ export function diffLines({ changes, problem }: Applied, root: string): string[]
 }
 
 function lastLines(problem: string | undefined): string[] {
-  return problem === undefined ? [] : [`Other files of this edit are as they were: ${problem}`];
+  return problem === undefined ? [] : [`Other files of this edit were not changed: ${problem}`];
 }
 
 function headOf({ path, edits }: FileChange, root: string): string {

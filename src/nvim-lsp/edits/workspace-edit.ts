@@ -4,7 +4,7 @@ import { Failure } from "../../lib/errors";
 import { pathsOfUri } from "../../lib/file-uri";
 import { MAX_PATH_BYTES, realPath } from "../../lib/paths";
 
-/** Why an edit is not made: a sentence for Claude. */
+/** The failure of an edit. `why` is a sentence for Claude. */
 export const unchanged = (why: string) => new Failure(`Nothing was changed. ${why}`);
 
 /** The answer of lua/claude-code/editor/edits for one server. */
@@ -44,7 +44,7 @@ const DocumentChange = v.union([
   v.object({ kind: v.picklist(["create", "rename", "delete"]) }),
 ]);
 
-/** The changes that a language server wants (LSP 3.17, `WorkspaceEdit`). */
+/** The edit of a language server (LSP 3.17, `WorkspaceEdit`). */
 const WorkspaceEdit = v.object({
   changes: v.optional(v.record(Uri, v.array(Edit))),
   documentChanges: v.optional(v.array(DocumentChange)),
@@ -56,7 +56,7 @@ const WorkspaceEdit = v.object({
   ),
 });
 
-/** The edits of one file, as Lua takes them (editor/edits/apply.lua). `path` is a real one. */
+/** The edits of one file for editor/edits/apply.lua. `path` is a real path. */
 export interface FileEdit {
   path: string;
   edits: object[];
@@ -64,7 +64,7 @@ export interface FileEdit {
   version?: number;
 }
 
-/** Checks what a server sent, and keeps its order. Throws Failure. */
+/** Checks a server's edit, and preserves the order of the changes. Throws Failure. */
 export function fileEditsOf({ edit, encoding, server }: ServerEdit): FileEdit[] {
   const result = v.safeParse(WorkspaceEdit, withoutNulls(edit));
   if (!result.success) {
@@ -81,7 +81,7 @@ export function fileEditsOf({ edit, encoding, server }: ServerEdit): FileEdit[] 
         `${server} wants to create, move or delete files: this tool only edits texts.`,
       );
     }
-    // rust-analyzer sends an annotation that needs it with each edit, for the edits it may be about.
+    // rust-analyzer always sends an annotation that needs confirmation, so check whether an edit refers to it.
     const asked = change.edits
       .map(({ annotationId }) => changeAnnotations[annotationId ?? ""])
       .find((one) => one?.needsConfirmation);
@@ -96,7 +96,7 @@ export function fileEditsOf({ edit, encoding, server }: ServerEdit): FileEdit[] 
   });
 }
 
-/** Servers send null for what they leave out. */
+/** Removes fields that are null, because servers send null for missing fields. */
 function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls);
   if (typeof value !== "object" || value === null) return value;
@@ -112,10 +112,10 @@ function pathOf(uri: string): string {
   return realPath(path);
 }
 
-/** Stand for what a snippet escapes, while the rest is read. */
+/** Placeholders for escaped characters while we parse the snippet. */
 const ESCAPED: Record<string, string> = { "\\": "\u0001", $: "\u0002", "}": "\u0003" };
 
-/** A snippet's text without an editor that fills it in: placeholders are their defaults. */
+/** The text of a snippet, with the default of each placeholder. */
 export function textOfSnippet(snippet: string): string {
   let text = snippet
     .replaceAll(/\\([\\$}])/g, (_, char: string) => ESCAPED[char] ?? char)

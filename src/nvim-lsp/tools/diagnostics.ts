@@ -8,13 +8,10 @@ import { failed, json, texts } from "../../mcp/protocol";
 import { defineTool, type Tool } from "../../mcp/tool";
 import { ALWAYS_LOADED } from "./language";
 
-/**
- * The time language servers get to report on text just written or loaded. Files that are not open are loaded
- * a few at a time, so that Neovim never blocks.
- */
+/** The time that language servers get to report on a text that Neovim has just written or loaded. */
 const TIMES = { waitMs: 1_500, busyMs: 15_000 };
 
-/** A Claude session's id, and the CLI's process: its session changes with `/clear`. */
+/** The id of a Claude session, and the CLI's process: `/clear` changes its session. */
 export interface Whose {
   session?: string;
   pid: number;
@@ -58,7 +55,7 @@ function getDiagnostics(neovim: FollowedNeovim): Tool {
   });
 }
 
-/** Lines shown before and behind the one that is asked for. */
+/** The number of lines shown before and after the line. */
 const AROUND = 5;
 
 const Place = v.object({
@@ -83,7 +80,7 @@ function getDiagnosticContext(neovim: FollowedNeovim): Tool {
         });
       } catch (error) {
         if (!["not_open", "no_line", "private"].includes(failureCode(error) ?? "")) throw error;
-        // The specification answers what is not there as data.
+        // By the specification, a missing file or line is data, not an error.
         return failed(JSON.stringify({ error: message(error) }));
       }
     },
@@ -132,7 +129,7 @@ function getSessionDiagnostics(neovim: FollowedNeovim, whose: Whose): Tool {
   });
 }
 
-/** No problems known is not the same as no problems. */
+/** Adds a note if problems of some files are unknown. */
 function reported(found: Problems) {
   const list = JSON.stringify(byFile(found));
   return found.unknown ? texts(list, found.unknown) : texts(list);
@@ -149,7 +146,7 @@ function listed(item: Diagnostic): object {
   };
 }
 
-/** `{ path: [diagnostic, …] }`, files without any left out. */
+/** `{ path: [diagnostic, …] }`, without files that have no diagnostics. */
 function byFile({ files, folders }: Problems): Record<string, object[]> {
   const entries = files
     .filter(({ items }) => items.length > 0)
@@ -158,8 +155,8 @@ function byFile({ files, folders }: Problems): Record<string, object[]> {
 }
 
 /**
- * A file's path, relative to Neovim's working folder (spec 04 has `fnamemodify(…, ":.")`); absolute
- * outside, as two folders may have files of the same name.
+ * A file's path, relative to Neovim's working folder (`fnamemodify(…, ":.")` in spec 04). It is absolute outside that
+ * folder, because two folders may have files of the same name.
  */
 function nameOf(file: Pick<FileProblems, "path" | "real">, [cwd]: string[]): string {
   if (cwd === undefined) return file.path;

@@ -22,7 +22,7 @@ interface Answer extends EditAnswer {
   candidates?: LanguagePlaces;
 }
 
-/** Renames a symbol by the language servers of the user's Neovim. */
+/** Renames a symbol with the language servers of the user's Neovim. */
 export function renameSymbol(edits: LanguageEdits, servers: LanguageServers): Tool {
   return defineTool({
     name: "rename_symbol",
@@ -40,7 +40,7 @@ export function renameSymbol(edits: LanguageEdits, servers: LanguageServers): To
       const name = answer.name ?? symbol;
       const renamed = { from: name, to: new_name };
       const applied = await edits.apply({ tool: "rename_symbol", use, answer, renamed, preview });
-      if (applied.changes.length === 0) throw unchanged(`${name} is called so already.`);
+      if (applied.changes.length === 0) throw unchanged(`${name} already has this name.`);
       const places = applied.changes.reduce((sum, change) => sum + change.edits, 0);
       const where = `${counted(applied.changes.length, "file")}, ${counted(places, "place")}`;
       const what = `${name} to ${new_name} in ${where}, as ${answer.edits[0]?.server} reports`;
@@ -49,7 +49,7 @@ export function renameSymbol(edits: LanguageEdits, servers: LanguageServers): To
         : [
             `renamed ${what}:`,
             ...fileLines(applied, edits.place),
-            "Texts that the server does not know may hold the name as well: use Grep.",
+            "Texts that the server does not know may also contain the name: use Grep.",
             "Read these files again before you edit them.",
           ];
       return texts(lines.join("\n"));
@@ -91,12 +91,12 @@ const Action = v.object({
 });
 
 interface Answer extends EditAnswer {
-  /** A command behind the edit, which is not run. */
+  /** A command that follows the edit, and that we do not run. */
   left?: string;
   actions?: { title: string; kind?: string; server: string }[];
 }
 
-/** Lists code actions of language servers, or does one. */
+/** Lists code actions of language servers, or applies one. */
 export function codeAction(edits: LanguageEdits, servers: LanguageServers): Tool {
   return defineTool({
     name: "code_action",

@@ -23,10 +23,10 @@ export const SymbolLine = v.pipe(
 
 const SymbolPath = v.pipe(v.string(), v.description("A file in which the name occurs"));
 
-/** Claude Code otherwise hides tools behind a search (measured with 2.1.330). */
+/** Otherwise, Claude Code hides tools behind a search (measured with 2.1.330). */
 export const ALWAYS_LOADED = { "anthropic/alwaysLoad": true };
 
-/** Shows where a symbol is defined, and what it is. */
+/** Shows the definition of a symbol, and its documentation. */
 export function findSymbol(servers: LanguageServers): Tool {
   return defineTool({
     name: "find_symbol",
@@ -48,7 +48,7 @@ export function findSymbol(servers: LanguageServers): Tool {
   });
 }
 
-/** Lists where a symbol is used, or implemented. */
+/** Lists the uses or implementations of a symbol. */
 export function findReferences(servers: LanguageServers): Tool {
   return defineTool({
     name: "find_references",

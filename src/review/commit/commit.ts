@@ -83,7 +83,7 @@ export async function commitKept(
   // This runs while the user writes the message.
   const elsewhere = keptElsewhere(root, new Set([project, ...others])).catch(() => []);
   if (entries.size === 0) {
-    notes.unshift("you have kept no changes that are not committed yet");
+    notes.unshift("you have kept nothing that is not committed yet");
     throw new Failure([...notes, ...(await elsewhere)].join("\n"));
   }
   const own = mkdtempSync(join(ensureReviewFolder(project.root), FOLDER));

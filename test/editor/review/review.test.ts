@@ -247,7 +247,7 @@ onEachNeovim((session) => {
 
     test("names the setting that turns hooks off", async () => {
       world.write(".claude/settings.json", '{ "disableAllHooks": true }');
-      await plays(":Claude review!  says for its hooks are off: disableAllHooks is true in");
+      await plays(":Claude review!  says because its hooks are off: disableAllHooks is true in");
       world.write(".claude/settings.json", "{}");
     });
 
