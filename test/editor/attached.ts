@@ -1,7 +1,7 @@
 import { expect } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { eventually, type NeovimOptions, type TestClient, TestNeovim } from "#test";
+import { eventually, type NeovimOptions, TestNeovim } from "#test";
 import { CONTRACT } from "../../src/lib/version";
 
 export interface Ended {
@@ -50,12 +50,6 @@ export interface Picture {
   mode: string;
   windows: ({ options: Record<string, unknown> } & Record<string, unknown>)[];
   buffers: string[];
-}
-
-/** Asks for a diff of a file, as a client does. */
-export function openDiff(client: TestClient, path: string, contents: string): Promise<string[]> {
-  const paths = { old_file_path: path, new_file_path: path };
-  return client.texts("openDiff", { ...paths, new_file_contents: contents, tab_name: path });
 }
 
 const PICTURE = `
@@ -308,11 +302,6 @@ export class Attached implements AsyncDisposable {
       word,
     ]);
     return seen[word] as string;
-  }
-
-  /** The bars of all windows as they are drawn, one a line. */
-  bars(): Promise<string> {
-    return this.#seen("bars");
   }
 
   /** Waits until the current window's bar shows this: it is drawn a moment after the windows. */

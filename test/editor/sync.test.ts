@@ -12,53 +12,6 @@ describe.each(NEOVIMS)("$name", (version) => {
     return Object.assign({}, ...a.pushed.splice(0), answer);
   };
 
-  test("gives all by attach, and by sync what changed since", async () => {
-    await using a = await start();
-    const path = a.file("main.lua", "one\ntwo\n");
-    const buf = await a.edit(path);
-    const full = await a.attach();
-    expect(full.full).toBe(true);
-    expect(full.current).toBe(buf);
-    expect(full.folders?.[0]).toBe(a.nvim.cwd);
-    expect(full.buffers?.find((buffer) => buffer.buf === buf)).toEqual({
-      buf,
-      name: path,
-      path,
-      filetype: "lua",
-      listed: true,
-      loaded: true,
-      modified: false,
-      lines: 2,
-    } as never);
-    expect(await sync(a)).toEqual({});
-    await a.nvim.lua('vim.api.nvim_buf_set_lines(0, 0, 0, false, { "zero" })');
-    expect((await sync(a)).buffers).toMatchObject([{ buf, modified: true, lines: 3 }]);
-    await a.nvim.command("silent write");
-    expect((await sync(a)).buffers).toMatchObject([{ buf, modified: false }]);
-    await a.nvim.command("enew | bwipeout #");
-    const after = await sync(a);
-    expect(after.removed).toEqual([buf]);
-    expect(after.current).not.toBe(buf);
-  });
-
-  test("notices a hidden buffer that a plugin edits, unlists or renames", async () => {
-    await using a = await start();
-    const buf = await a.edit(a.file("main.lua", "one\n"));
-    await a.nvim.command("enew");
-    await a.attach();
-    await a.nvim.lua("vim.api.nvim_buf_set_lines(..., 0, 0, false, { 'x' })", buf);
-    expect((await sync(a)).buffers).toMatchObject([{ buf, modified: true, lines: 2 }]);
-    await a.nvim.lua("vim.bo[...].buflisted = false", buf);
-    expect((await sync(a)).buffers).toMatchObject([{ buf, listed: false }]);
-    await a.nvim.lua("vim.api.nvim_buf_set_name(..., vim.fn.getcwd() .. '/new.lua')", buf);
-    expect((await sync(a)).buffers?.[0]).toMatchObject({ buf, path: a.path("new.lua") });
-    a.file("sub/x", "");
-    await a.nvim.command("tcd sub");
-    await eventually("the folder", () =>
-      a.pushed.some((delta) => delta.folders?.[0] === a.path("sub")),
-    );
-  });
-
   test("merges pushes, and sends none when nothing is new", async () => {
     await using a = await start();
     await a.edit(a.file("main.lua", "one\n"));

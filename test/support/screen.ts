@@ -1,9 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
-import type { Run, Style } from "../../scripts/picture/screen";
-import { svg } from "../../scripts/picture/svg";
+import { dirname } from "node:path";
 import { eventually } from "./eventually";
-import { ROOT, type TestNeovim } from "./neovim";
+import type { TestNeovim } from "./neovim";
 
 /** How long a screen may take to look as its reference does. */
 const MATCH_TIMEOUT_MS = 5_000;
@@ -46,8 +44,7 @@ export class Screen {
 
   /**
    * Waits until the screen is as `file` says. Throws with what differs when it does not become so.
-   * With UPDATE_SCREENS=1 the file is written instead, once the screen no longer changes, and a picture of
-   * it in dist/screens/ to look at.
+   * UPDATE_SCREENS=1 writes the file instead, once the screen no longer changes.
    */
   async matches(file: string): Promise<void> {
     if (process.env.UPDATE_SCREENS) return this.#save(file);
@@ -65,14 +62,8 @@ export class Screen {
 
   async #save(file: string): Promise<void> {
     while (performance.now() - this.#changed < STILL_MS) await Bun.sleep(20);
-    const picture = join(ROOT, "dist/screens", `${relative(ROOT, file).replaceAll("/", "-")}.svg`);
-    for (const [path, text] of [
-      [file, this.toString()],
-      [picture, this.toSvg(file)],
-    ] as const) {
-      mkdirSync(dirname(path), { recursive: true });
-      writeFileSync(path, text);
-    }
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, this.toString());
   }
 
   /** The text, a letter for each cell's highlight, and what the letters stand for. */
@@ -89,32 +80,6 @@ export class Screen {
     const ruler = `--|${"---------|".repeat((this.#cells[0]?.length ?? 0) / 10)}`;
     const parts = [ruler, ...numbered(texts), this.#cursor, ruler, ...numbered(looks), ...legend];
     return `${parts.map((line) => line.trimEnd()).join("\n")}\n`;
-  }
-
-  toSvg(title: string): string {
-    const normal = this.#style(0, {});
-    const rows = this.#cells.map((row) =>
-      row.map(
-        ({ text, highlight }, column): Run => ({
-          ...{ text, column, width: Bun.stringWidth(text) },
-          style: this.#style(highlight, normal),
-        }),
-      ),
-    );
-    return svg([rows], this.#cells[0]?.length ?? 0, title);
-  }
-
-  #style(highlight: number, normal: Style): Style {
-    const look = this.#looks.get(highlight) ?? "";
-    const has = (flag: string) => new RegExp(` ${flag}\\b`).test(look);
-    const fg = look.match(/(?<! on| special) (#\w{6})/)?.[1] ?? normal.fg;
-    const bg = look.match(/ on (#\w{6})/)?.[1] ?? normal.bg;
-    return {
-      ...{ bold: has("bold"), italic: has("italic"), underline: has("underline") },
-      ...{ reverse: has("reverse"), strike: has("strikethrough") },
-      ...(fg && { fg }),
-      ...(bg && { bg }),
-    };
   }
 
   #draw([event, ...calls]: Redraw): void {

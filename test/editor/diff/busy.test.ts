@@ -53,20 +53,6 @@ describe.each(NEOVIMS)("$name", (version) => {
     await a.accepts(id);
   });
 
-  test("spends no turn of the event loop on waiting", async () => {
-    await using a = await start();
-    await a.nvim.lua(FLOAT);
-    await a.propose(a.main, NEW);
-    await a.nvim.type("j");
-    const count = `
-      COUNT = 0
-      vim.api.nvim_create_autocmd("SafeState", { callback = function() COUNT = COUNT + 1 end })`;
-    await a.nvim.lua(count);
-    // An endless row of turns makes thousands.
-    await Bun.sleep(100);
-    expect(await a.nvim.lua("return COUNT")).toBeLessThan(5);
-  });
-
   test("appears on a tab page of its own when the user asks for it", async () => {
     await using a = await start();
     const before = await a.picture();

@@ -5,14 +5,6 @@ import { Attached } from "../attached";
 
 const UI = { width: 120, height: 40 };
 
-/** The old file, the proposal, keys before, and the accepted text. */
-const ACCEPTED: [string, old: string, proposal: string, keys: string, text: string][] = [
-  ["an empty proposal", "a\n", "", "", ""],
-  ["an empty proposal, edited", "a\n", "", "inew<Esc>", "new\n"],
-  ["edited", "a\n", "a\r\nB\r\n", "ggx", "\r\nB\r\n"],
-  ["chosen hunks", "a\nb\nc", "A\nb\nC\n", "ggga", "A\nb\nc"],
-];
-
 /** Differences besides the lines. */
 const ENDS = [
   ["last newline removed", "a\n", "a"],
@@ -83,15 +75,6 @@ describe.each(NEOVIMS)("$name", (version) => {
       :w<Esc>:1w!<CR>:wfoo<CR>   mode n   ended =   disk other.txt = absent
       :w<CR>                     ended = accepted   text as proposed   diffs gone
     `);
-  });
-
-  test.each(ACCEPTED)("gives on accepting, to the byte: %s", async (...sample) => {
-    const [, old, proposal, keys, text] = sample;
-    await using a = await Attached.attached({ version, ui: UI });
-    const path = a.file("main.txt", old);
-    const id = await a.propose(path, proposal);
-    await a.nvim.type(`${keys}<CR>`);
-    expect((await a.outcome(id)).text ?? proposal).toBe(text);
   });
 
   test.each(["vertical", "inline"])(

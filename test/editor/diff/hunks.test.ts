@@ -133,19 +133,6 @@ describe.each(BOTH_NEOVIMS)("$name", (version) => {
     },
   );
 
-  test("adds no jump to the user's window by ]c", async () => {
-    await using a = await Attached.opened({ version, ui: UI }, OLD);
-    await a.configure(`{ diff = { layout = "inline" } }`);
-    await a.nvim.command("normal! 10G20G30G40G");
-    await a.nvim.lua(`vim.cmd([[execute "normal! 3\\<C-o>"]])`);
-    const before = await a.picture();
-    const id = await a.propose(a.main, NEW);
-    await a.nvim.type("]c");
-    await a.barShows("hunk 2/3");
-    await a.rejects(id);
-    expect((await a.picture()).windows).toEqual(before.windows);
-  });
-
   test("accepts and drops hunks by commands, also from Claude's terminal", async () => {
     await using a = await Attached.opened({ version, ui: UI }, OLD);
     await a.nvim.command("vsplit | terminal cat");
@@ -162,15 +149,6 @@ describe.each(BOTH_NEOVIMS)("$name", (version) => {
       <Ignore>                diffs gone
       :Claude diff drop-hunk  says no diff is waiting
     `);
-  });
-
-  test("keeps the line ends of lines that are put back", async () => {
-    await using a = await Attached.attached({ version, ui: UI });
-    const path = a.file("main.txt", "one\r\ntwo\r\nthree\r\n");
-    const proposal = "ONE\r\ntwo\r\nTHREE\n";
-    const id = await a.propose(path, proposal);
-    await a.nvim.type("gr<CR>");
-    expect(final(proposal, await a.outcome(id))).toBe("one\r\ntwo\r\nTHREE\n");
   });
 
   test("rejects a new file whose hunk is dropped", async () => {

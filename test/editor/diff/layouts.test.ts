@@ -63,7 +63,7 @@ describe.each(NEOVIMS)("$name", (version) => {
           expect([layout, seen]).toEqual([layout, `claude-code://${id}/main.txt (proposed)`]);
           if (key === "remote") await a.call("diff_close", { ids: [id] });
           else {
-            await a.nvim.type(key);
+            await a.nvim.type(`]c${key}`);
             await a.outcome(id);
           }
           await a.cleared();

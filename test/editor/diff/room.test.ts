@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { eventually, NEOVIMS, TestClient, TestNeovim } from "#test";
 import { shows, terminalText, windows } from "../../terminal/workbench";
-import { Attached, openDiff } from "../attached";
+import { Attached } from "../attached";
 
 /* Side by side where both sides fit in the file's window, else inline. Nothing else changes its size. */
 const OLD = Array.from({ length: 200 }, (_, i) => `line ${i + 1}\n`).join("");
@@ -205,7 +205,7 @@ describe.each(NEOVIMS)("Claude's terminal at the side in $name", (version) => {
     await using neovim = await start(`layout = "${layout}"`, make);
     using client = await TestClient.open(await neovim.lock(), "claude-code");
     const before = await windows(neovim);
-    const answer = openDiff(client, join(neovim.cwd, "a.txt"), NEW);
+    const answer = client.propose(join(neovim.cwd, "a.txt"), NEW);
     await neovim.until("the diff", 'return require("port").diff_shown()');
     expect((await neovim.lua<Shown>(DIFF)).sizes.length).toBe(count);
     expect((await windows(neovim)).at(-1)?.width).toBe(60);

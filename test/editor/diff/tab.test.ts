@@ -2,7 +2,6 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { eventually, NEOVIMS, TestClient, TestNeovim } from "#test";
 import { ECHO, shows } from "../../terminal/workbench";
-import { openDiff } from "../attached";
 
 /* A diff in a tab page of its own, while Claude's terminal is open. */
 /** Per tab page the windows' files and widths; the terminal is "claude". */
@@ -51,7 +50,7 @@ describe.each(NEOVIMS)("a tab page of the diff's own in $name", (version) => {
     await neovim.inMode("t");
   }
   const propose = (neovim: TestNeovim, client: TestClient) =>
-    openDiff(client, join(neovim.cwd, "a.txt"), "ONE\n");
+    client.propose(join(neovim.cwd, "a.txt"), "ONE\n");
 
   describe.each(reasons)("as %s", (_, options, prepare) => {
     test.each(ways)("the terminal is there, too; the user %s", async (_, commands) => {

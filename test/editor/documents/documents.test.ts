@@ -18,21 +18,6 @@ describe.each(NEOVIMS)("$name", (version) => {
   const open = (a: Attached, path: string, more: object = {}) =>
     a.call("document_open", { path, front: true, select_to_eol: false, ...more });
 
-  test("leaves no autocommands after changes beneath unsaved edits", async () => {
-    await using a = await opened("one\n");
-    const count = () => a.nvim.lua<number>("return #vim.api.nvim_get_autocmds({})");
-    const before = await count();
-    for (let i = 0; i < 3; i++) {
-      await a.nvim.command(`call setline(1, "mine ${i}")`);
-      a.file("main.txt", `theirs, number ${i}\n`);
-      await a.call("document_reload", { path: a.main });
-      expect(await count()).toBeGreaterThan(before);
-      await a.nvim.command("silent write!");
-      expect(await count()).toBe(before);
-    }
-    expect(a.read("main.txt")).toBe("mine 2\n");
-  });
-
   test("finds the open buffer of a symlinked folder or file", async () => {
     await using a = await start();
     const path = a.file("real/main.txt", "one\n");

@@ -75,38 +75,6 @@ onEachNeovim((session) => {
     expect(paths.filter((_, i) => !verdicts[i])).toEqual([]);
   });
 
-  test("looks at the disk a few times for a path of 1,900 missing parts", async () => {
-    const looks = await session.neovim.lua<number>(
-      `local stat, count = vim.uv.fs_stat, 0
-      vim.uv.fs_stat = function(...)
-        count = count + 1
-        return stat(...)
-      end
-      require("port").paths.real(...)
-      vim.uv.fs_stat = stat
-      return count`,
-      root + "/a".repeat(1_900),
-    );
-    expect(looks).toBeLessThan(20);
-  });
-
-  test("keeps some 1 MB of all paths that a client names", async () => {
-    const kept = await session.neovim.lua<number>(
-      `local function kilobytes()
-        collectgarbage()
-        collectgarbage()
-        return collectgarbage("count")
-      end
-      local before, folders = kilobytes(), ("/" .. ("d"):rep(200)):rep(18)
-      for i = 1, 1000 do
-        require("port").privacy.is_private(... .. folders .. "/" .. i)
-      end
-      return kilobytes() - before`,
-      root,
-    );
-    expect(kept).toBeLessThan(2_000);
-  });
-
   test("gives no resource with the text of a private file, however its URI is written", async () => {
     for (const name of FILES) await session.edit(join(root, name));
     const asked = sample(one([...FILES, ...OVER_LINKS]).chain(uris)).slice(0, tries(60));

@@ -120,16 +120,6 @@ onEachNeovim((session) => {
       await plays("<Ignore>  from = 1:13");
       expect(frames().length - count).toBeLessThanOrEqual(2);
     });
-
-    test("cut at the limit between two characters, with its whole extent", async () => {
-      const line = "🦊".repeat(30_000);
-      const path = session.write("long.txt", `${line}\n${line}\n`);
-      await session.edit(path);
-      await session.neovim.type("ggVG");
-      await eventually("the long selection", () => (last()?.text.length ?? 0) > 0);
-      expect(last()?.text).toBe("🦊".repeat(25_000));
-      expect(last()?.selection.end).toEqual({ line: 1, character: 60_000 });
-    });
   });
 
   describe("a visual selection stays Claude's", () => {

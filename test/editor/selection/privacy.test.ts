@@ -1,8 +1,6 @@
 import { existsSync, rmSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
-import fc from "fast-check";
 import { claims, eventually, onEachNeovim, outcomeOf } from "#test";
-import { tries } from "../../fuzz/effort";
 
 /* Files whose text and names never leave Neovim. */
 const SECRET = "TOKEN=very-secret-value\n";
@@ -47,31 +45,6 @@ onEachNeovim(
     test.each(PUBLIC)("%s is not", async (name) => {
       expect(await isPrivate(join(session.neovim.cwd, name))).toBe(false);
       expect(await isPrivate(`gitsigns://${session.neovim.cwd}/.git//:0:${name}`)).toBe(false);
-    });
-
-    test("keeps a private path private in every spelling", async () => {
-      claims("No spelling makes a private file public");
-      const { cwd } = session.neovim;
-      const noise = fc.constantFrom("/", "/.", "/./", "//", "/x/..", "/../x/..", "/.//");
-      const name = fc.constantFrom(...PRIVATE).filter((one) => !one.includes("/"));
-      const letter = fc.tuple(name, fc.nat(), fc.boolean()).map(([one, at, upper]) => {
-        const i = at % one.length;
-        const other = upper ? one[i]?.toUpperCase() : one[i]?.toLowerCase();
-        return one.slice(0, i) + other + one.slice(i + 1);
-      });
-      const spelling = fc
-        .tuple(fc.constantFrom(cwd, "", "/proc/self/cwd", "a/b"), fc.array(noise), letter)
-        .chain(([folder, between, file]) =>
-          fc
-            .array(fc.constantFrom("/", "/.", "//", "/./", `/../${file}`), { maxLength: 4 })
-            .map((behind) => `${[folder, ...between].join("/x")}/${file}${behind.join("")}`),
-        );
-      await fc.assert(
-        fc.asyncProperty(spelling, async (path) => {
-          expect(await isPrivate(path)).toBe(true);
-        }),
-        { numRuns: tries(200) },
-      );
     });
 
     test.each([
