@@ -6,7 +6,7 @@ export * from "./eventually";
 export * from "./lifetimes";
 export * from "./neovim";
 export * from "./outcome";
-export { oneLine } from "./plays";
+export { oneLine, titledPlays } from "./plays";
 export * from "./process";
 export * from "./rows";
 export * from "./session";

@@ -106,6 +106,13 @@ function onDisk(path: string): string {
   return existsSync(path) ? readFileSync(path, "latin1") : "absent";
 }
 
+/** Titles and scripts of a text: "# title", and below it the rows. For `test.each`. */
+export const titledPlays = (text: string) =>
+  text
+    .split(/^\s*# /m)
+    .slice(1)
+    .map((one) => one.split(/\n(.*)/s, 2) as [title: string, script: string]);
+
 /** A text as a script has it. */
 export function oneLine(text: string): string {
   return text.replaceAll("\n", "|").replaceAll(/\s+/g, " ").trim();

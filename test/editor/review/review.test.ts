@@ -1,6 +1,6 @@
 import { appendFileSync, readFileSync, statSync } from "node:fs";
 import { World } from "#review";
-import { eventually, nightly, onEachNeovim, oneLine } from "#test";
+import { eventually, nightly, onEachNeovim, oneLine, titledPlays } from "#test";
 import { journalPath } from "../../../src/review/journal/append";
 import { noteIncomplete } from "../../../src/review/journal/folder";
 import { compareInTurns, requestComparison } from "../../../src/review/record/comparison-request";
@@ -27,14 +27,23 @@ onEachNeovim((session) => {
   const five = TEN.replace("line 5\n", "five\n");
   const read = (name: string) => world.read(at(name));
   const nvim = () => session.neovim;
-  /** With the drawing: the rows that have a sign, and old lines. */
+  /** `@name` is the path of a file. With the drawing: the rows that have a sign, and old lines. */
   const plays = (script: string) =>
-    nvim().plays(script, {
-      folder: world.path(at("")),
-      words: {
-        signs: async () => (await marks()).signs.join(" "),
-        old: async () => (await virtual()).join("\n"),
+    nvim().plays(
+      script.replaceAll(/(?<!\^)@([\w./]+)/g, (_, name) => at(name)),
+      {
+        folder: world.path(at("")),
+        words: {
+          signs: async () => (await marks()).signs.join(" "),
+          old: async () => (await virtual()).join("\n"),
+        },
       },
+    );
+  /** Tests that play a script each. */
+  const played = (begin: () => unknown) => (all: string) =>
+    test.each(titledPlays(all))("%s", async (_, script) => {
+      await begin();
+      await plays(script);
     });
   const lua = <T>(code: string, ...args: unknown[]) => nvim().lua<T>(code, ...args);
 
@@ -165,38 +174,42 @@ onEachNeovim((session) => {
   }
 
   describe("the list", () => {
-    test("has an entry for each hunk and each file that came or went, with where it is from", async () => {
-      await changed();
-      const texts = [
-        "+1 -1 LINE 2 turn 1 ‹rename the lines› Edit",
-        "+2 -1 LINE 8 turn 1 Edit",
-        "+0 -1 line 5 turn 1 Bash",
-        "new file turn 1 Bash",
-        "deleted turn 1 Bash",
-      ];
-      await plays(`
-        :Claude review!   list a:2 a:8 b:4 c:1 d:1   {&buftype} quickfix   texts = ${texts.join("|")}
-                          {getqflist()[4].module} ${at("d")}
-      `);
-    });
+    const lists = "{getwininfo()->filter('v:val.quickfix')->len()}";
+    const heights = "{nvim_list_wins()->map('nvim_win_get_height(v:val)')}";
 
-    test("shows the prompt at the next file once the entry that showed it is decided", async () => {
-      await changed();
-      await plays(`
+    played(changed)(`
+        # has an entry for each hunk and each file that came or went, with where it is from
+        :Claude review!   list a:2 a:8 b:4 c:1 d:1   {&buftype} quickfix   {getqflist()[4].module} @d
+                          texts /^\\+1 -1 LINE 2 turn 1 ‹rename the lines› Edit\\|\\+2 -1 LINE 8 turn 1 Edit\\|/
+                          texts /\\|\\+0 -1 line 5 turn 1 Bash\\|new file turn 1 Bash\\|deleted turn 1 Bash$/
+
+        # shows the prompt at the next file once the entry that showed it is decided
         :Claude review!   list 5
         ggVjga            list b:4 c:1 d:1   texts +0 -1 line 5 turn 1 ‹rename the lines› Bash
-      `);
-    });
 
-    test("takes files and a turn, and leaves the user's own list behind it", async () => {
-      await changed();
-      await lua(`vim.fn.setqflist({ { filename = "x", lnum = 3, text = "mine" } })`);
-      await plays(`
-        :Claude review! turn ${at("b")} ${at("c")}   list b:4 c:1
+        # takes files and a turn, and leaves the user's own list behind it
+        :call setqflist([#{filename: "x", lnum: 3, text: "mine"}])
+        :Claude review! turn @b @c   list b:4 c:1
         :colder                                      texts = mine
         :cnewer                                      list 2
-      `);
-    });
+
+        # keeps its cursor at its entry when a hunk is decided in another tab page, and closes from there
+        :Claude review!                     list 5   {&buftype} quickfix
+        :3
+        :tabnew | edit @a | 2
+        :Claude keep                        list 4
+        :tabclose                           quickfix:2   list a:8 b:4 c:1 d:1   ${lists} 1
+        :tabnew | Claude review close       ${lists} 0   {tabpagenr('$')} 2
+        :tabclose
+
+        # takes a quarter of a low screen at most, and gives it back
+        :set lines=16 columns=80 | edit @a   ${heights} [14]
+        :Claude review                               ${heights} /, 4]$/
+        :Claude review close                         ${heights} [14]
+        :Claude review                               ${heights} /, 4]$/
+        :Claude review done                          ${heights} [14]
+        :set lines=24 | only
+    `);
 
     test("says of a private file that it changed, and why it cannot be undone", async () => {
       const withheld = { withheld: "private" } as const;
@@ -221,7 +234,7 @@ onEachNeovim((session) => {
       await plays(`
         :Claude review!               list 5   {&buftype} quickfix
                                       {getqflist({'title': 0}).title} Claude's changes, and 2 ignored files (review.ignore)
-        :Claude review! ${at("gen")}  list y:1
+        :Claude review! @gen  list y:1
         :Claude keep!                 says is left to review
       `);
       await lua(ignore, ["*"]);
@@ -262,54 +275,25 @@ onEachNeovim((session) => {
       `);
       await changed();
       write("own", "mine\n");
-      await plays(`:Claude review! ${at("own")}  ${nothing} there that you have not reviewed`);
-    });
-
-    test("keeps its cursor at its entry when a hunk is decided in another tab page, and closes from there", async () => {
-      await changed();
-      const lists = "{getwininfo()->filter('v:val.quickfix')->len()}";
-      await plays(`
-        :Claude review!                     list 5   {&buftype} quickfix
-        :3
-        :tabnew | edit ${at("a")} | 2
-        :Claude keep                        list 4
-        :tabclose                           quickfix:2   list a:8 b:4 c:1 d:1   ${lists} 1
-        :tabnew | Claude review close       ${lists} 0   {tabpagenr('$')} 2
-        :tabclose
-      `);
+      await plays(`:Claude review! @own  ${nothing} there that you have not reviewed`);
     });
 
     test("closes in its tab page when the last hunk is decided in another", async () => {
       write("a", TEN);
       claude({ a: five });
-      const lists = "{getwininfo()->filter('v:val.quickfix')->len()}";
       await plays(`
         :Claude review!                 list 1   {&buftype} quickfix
-        :tabnew | edit ${at("a")} | 5   {maparg('ga', 'n', 0, 1)->empty()} 0   bar ga keep
+        :tabnew | edit @a | 5   {maparg('ga', 'n', 0, 1)->empty()} 0   bar ga keep
         ga                              says none of Claude's changes is left to review
                                         ${lists} 0   {&winbar} =   {tabpagenr('$')} 2
         :tabclose                       windows 1
       `);
     });
 
-    const heights = "{nvim_list_wins()->map('nvim_win_get_height(v:val)')}";
-
-    test("takes a quarter of a low screen at most, and gives it back", async () => {
-      await changed();
-      await plays(`
-        :set lines=16 columns=80 | edit ${at("a")}   ${heights} [14]
-        :Claude review                               ${heights} /, 4]$/
-        :Claude review close                         ${heights} [14]
-        :Claude review                               ${heights} /, 4]$/
-        :Claude review done                          ${heights} [14]
-        :set lines=24 | only
-      `);
-    });
-
     test("lets the file have half of the rows that Claude's terminal and it have, until it closes", async () => {
       await changed();
       await lua(`require("claude-code").setup({ terminal = { command = "cat" } })`);
-      await nvim().command(`set lines=24 columns=80 | edit ${at("a")} | Claude`);
+      await plays(":set lines=24 columns=80 | edit @a | Claude");
       for (const end of ["Claude review close", "cclose"]) {
         await plays(`
           <Ignore>                      ${heights} [9, 12]
@@ -324,9 +308,8 @@ onEachNeovim((session) => {
   });
 
   describe("in a file", () => {
-    test("goes to the first hunk; ga keeps it, gr removes a new file, and both move on", async () => {
-      await changed();
-      await plays(`
+    played(changed)(`
+        # goes to the first hunk; ga keeps it, gr removes a new file, and both move on
         :Claude review   a:2   bar hunk 1/2   bar file 1/4   list 5
         ]c               a:8   entry 2
         ]f[f             a:8   entry 2
@@ -335,30 +318,18 @@ onEachNeovim((session) => {
         ga               b:4   list b:4 c:1 d:1   disk a LINE 8|and more|
         ]f               c:1
         gr               d:1   disk c absent   {&buftype} nofile
-      `);
-    });
 
-    test("opens an entry beside a terminal's window", async () => {
-      await changed();
-      await plays(`
-        :edit ${at("b")} | vsplit | terminal cat   windows terminal b
+        # opens an entry beside a terminal's window
+        :edit @b | vsplit | terminal cat   windows terminal b
         :Claude review                             a:2   windows terminal a quickfix
-      `);
-    });
 
-    test("says that ga finds no change in a line, and moves on", async () => {
-      await changed();
-      await plays(`
+        # says that ga finds no change in a line, and moves on
         :Claude review   a:2     list 5
-        5GVga            a:8:1   says ${at("a")} has nothing to review in these lines
+        5GVga            a:8:1   says @a has nothing to review in these lines
         5Gga             a:8:1   says no change of Claude's waits for a review here   disk a LINE 2
         ga               list 4
-      `);
-    });
 
-    test("goes back by gB to what it reopens, from another file and in the list", async () => {
-      await changed();
-      await plays(`
+        # goes back by gB to what it reopens, from another file and in the list
         :Claude review    a:2     list 5
         gA                b:4
         gB                a:2:1   list 5
@@ -367,8 +338,19 @@ onEachNeovim((session) => {
         :Claude review!   {&buftype} quickfix
         Gga               list 2
         gggB              quickfix:3:1
-      `);
-    });
+
+        # brings the old lines back by gr, writes the clean buffer, and follows u
+        :Claude review                a:2      list 5
+        gr                            a:8      list 4   disk a = ${oneLine(TEN.replace("line 8\n", "LINE 8\nand more\n"))}   {&modified} 0
+        :silent undo                  list 5   lines line 1|LINE 2|   {&modified} 1
+        :silent redo                  list 4
+        :silent undo | silent write   list 5   disk a LINE 2|
+
+        # leaves a buffer with unsaved changes unwritten after an undo, and says so
+        :edit @a | call append('$', 'mine')
+        :Claude review   a:2   list 5
+        gr               lines /^line 1\\|line 2\\|.*mine$/   disk a LINE 2|   {&modified} 1   says unsaved changes
+    `);
 
     test("counts hunks of the file, and refuses a count for whole files", async () => {
       const text = TEN.replace("line 2\n", "2\n")
@@ -387,22 +369,10 @@ onEachNeovim((session) => {
       `);
     });
 
-    test("brings the old lines back by gr, writes the clean buffer, and follows u", async () => {
-      await changed();
-      const undone = TEN.replace("line 8\n", "LINE 8\nand more\n");
-      await plays(`
-        :Claude review                a:2      list 5
-        gr                            a:8      list 4   disk a = ${oneLine(undone)}   {&modified} 0
-        :silent undo                  list 5   lines line 1|LINE 2|   {&modified} 1
-        :silent redo                  list 4
-        :silent undo | silent write   list 5   disk a LINE 2|
-      `);
-    });
-
     test("says that u took Claude's change out of the buffer, and at the end that it waits", async () => {
       for (const name of ["a", "b", "c"]) write(name, TEN);
       await lua("require('claude-code.editor.documents').load(...)", world.path(at("c")));
-      await nvim().command(`edit ${at("b")}`);
+      await plays(":edit @b");
       claude({ a: five, b: five, c: five });
       const reload = "require('claude-code.editor.documents.reload').now({ path = ... })";
       for (const name of ["b", "c"]) await lua(reload, world.path(at(name)));
@@ -412,10 +382,10 @@ onEachNeovim((session) => {
       await plays(`
         :Claude review        a:5      list 3
         gr                    b:*      list 2
-        u                     list 1   says u took what Claude wrote to ${at("b")} out of its buffer; <C-r> brings it back
+        u                     list 1   says u took what Claude wrote to @b out of its buffer; <C-r> brings it back
         <C-r>                 list 2
         u                     list 1
-        :edit ${at("c")}      c:*
+        :edit @c      c:*
         u                     {getline(5)} five
         :5 | Claude undo      ${waits}
         :Claude review        ${waits}
@@ -430,7 +400,7 @@ onEachNeovim((session) => {
       await plays(`
         :Claude review                   a:5   list 2
         gr                               b:5   list 1
-        :edit ${at("a")} | silent undo   lines line 4|five|
+        :edit @a | silent undo   lines line 4|five|
         :silent write                    list 2
       `);
     });
@@ -441,7 +411,7 @@ onEachNeovim((session) => {
         lua<unknown>(`return require("claude-code.editor.review").summary().${field}`);
       edited("a", TEN, `${TEN}claude\n`);
       await world.keep([{ path: world.path(at("a")) }]);
-      await nvim().command(`edit ${at("a")}`);
+      await plays(":edit @a");
       const prompt = world.prompt(session);
       world.record({ type: "begin", session, prompt, tool: "Bash", use: "u" });
       await eventually("the news", async () => (await news("runs")) === true);
@@ -454,19 +424,10 @@ onEachNeovim((session) => {
       await eventually("the end", async () => (await news("runs")) === false);
     });
 
-    test("leaves a buffer with unsaved changes unwritten after an undo, and says so", async () => {
-      await changed();
-      await plays(`
-        :edit ${at("a")} | call append('$', 'mine')
-        :Claude review   a:2   list 5
-        gr               lines /^line 1\\|line 2\\|.*mine$/   disk a LINE 2|   {&modified} 1   says unsaved changes
-      `);
-    });
-
     test("keeps the user's edits inside a hunk, and does not show those beside it", async () => {
       edited("a", TEN, TEN.replace("line 5\n", "five\nmore\n"));
       await plays(`
-        :edit ${at("a")} | call append(5, 'mine') | call setline(1, 'top') | silent write
+        :edit @a | call append(5, 'mine') | call setline(1, 'top') | silent write
         :Claude review   a:5   texts [with your edits]
         gr               disk a /^top.*line 5.*mine/
       `);
@@ -481,7 +442,7 @@ onEachNeovim((session) => {
       // The texts are not folded even if the user folds by indent.
       await plays(`
         :setglobal foldmethod=indent foldlevel=0 shiftwidth=2
-        :edit ${at("a")} | call setline(6, 'and mine') | silent write
+        :edit @a | call setline(6, 'and mine') | silent write
         :Claude review   a:5   texts [your edits conflict]
       `);
       // The user's line is Claude's neither on this side nor on that.
@@ -516,7 +477,7 @@ onEachNeovim((session) => {
 
     test("decides on disk about a file whose buffer has unsaved edits of the same line", async () => {
       write("a", TEN);
-      await nvim().command(`edit ${at("a")} | call setline(5, 'mine')`);
+      await plays(":edit @a | call setline(5, 'mine')");
       claude({ a: five });
       await plays(`
         <Ignore>         says which conflict with what was written to it
@@ -529,17 +490,17 @@ onEachNeovim((session) => {
       await nvim().type("n");
       await eventually("no question", async () => !(await nvim().asks()));
       await plays(`
-        :w ${at("copy")}<CR>gr   says decide in the quickfix window
+        :w @copy<CR>gr   says decide in the quickfix window
         :copen                   quickfix:*
         gr                       disk a = ${oneLine(TEN)}
-                                 {getbufline('${at("a")}', 5)} ['mine']
-        :silent! cclose | edit! ${at("a")}
+                                 {getbufline('@a', 5)} ['mine']
+        :silent! cclose | edit! @a
       `);
     });
 
     test("undoes an edit that was merged beside unsaved ones", async () => {
       write("a", TEN);
-      await nvim().command(`edit ${at("a")} | call setline(1, 'mine')`);
+      await plays(":edit @a | call setline(1, 'mine')");
       claude({ a: five });
       await plays(`
         <Ignore>         lines line 4|five|
@@ -570,15 +531,52 @@ onEachNeovim((session) => {
     ]);
   });
 
-  test("draws deleted lines and signs until the review ends", async () => {
-    await changed();
-    await plays(`
-      :edit ${at("a")}        signs = 2 8 9   old =
+  played(changed)(`
+      # draws deleted lines and signs until the review ends
+      :edit @a        signs = 2 8 9   old =
                               {['hunks', 'added', 'removed']->map('b:claude_code_review[v:val]')} [2, 3, 2]
       :Claude review          old = line 2|line 8   signs = 2 8 9
       :Claude review close    old =   bar =   {maparg('ga', 'n')} =
-    `);
-  });
+
+      # maps the keys again after :bdelete, by ]f and from the list
+      :Claude review  a:2  list 5
+      ]f             b:*
+      :bdelete @a    b:*
+      [f             a:*   {maparg('gr', 'n', 0, 1)->get('buffer')} 1
+      ]f             b:*
+      :bdelete @a    b:*
+      <C-w>b1G<CR>   a:*   {maparg('gr', 'n', 0, 1)->get('buffer')} 1
+      gr             disk a ! LINE 2|
+
+      # gr acts at once beside longer mappings, and puts away those of the buffer until the review ends
+      :edit @a | set timeoutlen=60000
+      :nnoremap grx ix<Esc>
+      :nnoremap <buffer> gry iy<Esc>
+      :nnoremap <buffer> gr ir<Esc>
+      :Claude review         a:2   list 5
+      gr                     disk a ! LINE 2|
+      :Claude review close   {maparg('gry', 'n')} iy<Esc>   {maparg('gr', 'n')} ir<Esc>
+      :nunmap grx
+
+      # repeats gr and ga by a dot with their count, also in the list, and nothing in another buffer
+      :Claude review  a:2  list 5
+      gr  list 4  disk a ! LINE 2|
+      .  list 3
+      <C-w>b2ga  list 1
+      :tabnew | setlocal buftype=nofile | call setline(1, 'mine')
+      .           lines = mine
+      :tabclose   list 1
+
+      # says where a line comes from, also one that is kept, and one that is not Claude's
+      :edit @a | 1
+      :Claude why         says Claude changed nothing in this line
+      :8 | Claude keep    says =   {v:lua.require('claude-code.editor.review').count()} 4
+      :Claude why         lines /^Edit, \\d{4}-/   lines prompt rename|   lines /session S\\d+, turn 1/
+      q                   a:8
+      :Claude review!     list 4   {&buftype} quickfix
+      :2 | Claude why     lines /^Bash, /
+      q                   quickfix:2
+  `);
 
   test("follows the options for signs, keys and the message", async () => {
     const option = (code: string) =>
@@ -587,7 +585,7 @@ onEachNeovim((session) => {
     await option(`BEFORE = vim.deepcopy(review.keys)
       review.keys.keep, review.keys.undo = { "gk", "gz" }, false`);
     await changed();
-    await nvim().command(`edit ${at("a")}`);
+    await plays(":edit @a");
     await endTurn();
     await plays(`
       :Claude review!                list 5   {maparg('gz', 'n', 0, 1)->get('buffer')} 1
@@ -597,46 +595,6 @@ onEachNeovim((session) => {
     `);
     await plays("<Ignore>  signs =  old =");
     await option(`review.signs, review.message, review.keys = "always", true, BEFORE`);
-  });
-
-  test("maps the keys again after :bdelete, by ]f and from the list", async () => {
-    await changed();
-    await plays(":Claude review  a:2  list 5");
-    for (const back of ["[f", "<C-w>b1G<CR>"]) {
-      await plays(`
-        ]f                   b:*
-        :bdelete ${at("a")}  b:*
-        ${back}              a:*   {maparg('gr', 'n', 0, 1)->get('buffer')} 1
-      `);
-    }
-    await plays("gr  disk a ! LINE 2|");
-  });
-
-  test("gr acts at once beside longer mappings, and puts away those of the buffer until the review ends", async () => {
-    await changed();
-    await nvim().command(`edit ${at("a")}`);
-    await lua(`
-      vim.o.timeoutlen = 60000
-      vim.keymap.set("n", "grx", "ix<Esc>")
-      vim.keymap.set("n", "gry", "iy<Esc>", { buffer = true })
-      vim.keymap.set("n", "gr", "ir<Esc>", { buffer = true })`);
-    await plays(":Claude review  a:2  list 5");
-    await plays("gr  disk a ! LINE 2|");
-    await plays(`:Claude review close  {maparg('gry', 'n')} iy<Esc>  {maparg('gr', 'n')} ir<Esc>`);
-    await lua("vim.o.timeoutlen = 50 vim.keymap.del('n', 'grx')");
-  });
-
-  test("`.` repeats gr and ga with their count, also in the list, and does nothing in another buffer", async () => {
-    await changed();
-    await plays(":Claude review  a:2  list 5");
-    await plays("gr  list 4  disk a ! LINE 2|");
-    await plays(".  list 3");
-    await plays("<C-w>b2ga  list 1");
-    await nvim().command("tabnew | setlocal buftype=nofile | call setline(1, 'mine')");
-    await nvim().type(".");
-    expect(await lua("return vim.fn.getline(1)")).toBe("mine");
-    await nvim().command("tabclose");
-    await plays("<Ignore>  list 1");
   });
 
   test("shows old lines above the first line", async () => {
@@ -689,7 +647,7 @@ onEachNeovim((session) => {
         :wincmd p | split               list 5
         ]f                              bars /b
         :Claude review close | cclose   list 5
-        :edit ${at("a")}                bars = |
+        :edit @a                bars = |
       `);
     });
 
@@ -735,7 +693,7 @@ onEachNeovim((session) => {
 
   test("gives the window its own bar back, also one that was set in the meantime", async () => {
     await changed();
-    await nvim().command(`setglobal winbar=global | edit ${at("a")}`);
+    await plays(":setglobal winbar=global | edit @a");
     for (const [mine, later, both] of [
       ["", "", "['global', '']"],
       ["mine", "", "['mine', 'mine']"],
@@ -770,7 +728,7 @@ onEachNeovim((session) => {
     test("closes after the last decision, and puts the cursor into the user's file", async () => {
       edited("d", TEN, undefined);
       await plays(`
-        :edit ${at("mine")} | botright 8new | terminal
+        :edit @mine | botright 8new | terminal
         :wincmd p
         :Claude review!   list 1      {&buftype} quickfix
         ga                mine:*      {getqflist({'winid': 0}).winid} 0
@@ -778,14 +736,18 @@ onEachNeovim((session) => {
       `);
     });
 
-    test("decides about an entry, or all of a range", async () => {
-      await changed();
-      await plays(`
+    played(changed)(`
+        # decides about an entry, or all of a range
         :Claude review!   list 5   {&buftype} quickfix
         ggga              list 4
         ggVjgr            list 2   disk b = ${oneLine(TEN)}   disk a = ${oneLine(TEN.replace("line 2", "LINE 2"))}
-      `);
-    });
+
+        # opens the fold that holds the next entry
+        :edit @mine | set foldmethod=expr foldlevel=0 foldexpr=v:lnum%5==1?'>1':1
+        :Claude review!   list 5   {&buftype} quickfix   {win_execute(win_getid(1), 'echon foldclosed(2)')} -1   {win_execute(win_getid(1), 'echon foldclosed(8)')} 6
+        ]c                {win_execute(win_getid(1), 'echon foldclosed(8)')} -1
+        :set foldmethod& foldlevel& foldexpr&
+    `);
 
     test("shows the next entry beside it by ]c and ]f, and comments on its lines by gC", async () => {
       await changed();
@@ -812,17 +774,6 @@ onEachNeovim((session) => {
         ["a", [8, 2], ["LINE 8", "and more"]],
         ["d", [1, 1], ["line 1"]],
       ]);
-    });
-
-    test("opens the fold that holds the next entry", async () => {
-      await changed();
-      const closed = (row: number) => `win_execute(win_getid(1), 'echon foldclosed(${row})')`;
-      await plays(`
-        :edit ${at("mine")} | set foldmethod=expr foldlevel=0 foldexpr=v:lnum%5==1?'>1':1
-        :Claude review!   list 5   {&buftype} quickfix   {${closed(2)}} -1   {${closed(8)}} 6
-        ]c                {${closed(8)}} -1
-        :set foldmethod& foldlevel& foldexpr&
-      `);
     });
 
     test("decides in a list that :Cfilter has filtered, and in the whole one behind it", async () => {
@@ -878,7 +829,7 @@ onEachNeovim((session) => {
 
     test("shows a deleted file as it was, and brings it back", async () => {
       write("d", TEN);
-      await nvim().command(`edit ${at("d")}`);
+      await plays(":edit @d");
       claude({ d: undefined }, { tool: "Bash" });
       await plays(`
         :Claude review!   list 1    {&buftype} quickfix
@@ -891,7 +842,7 @@ onEachNeovim((session) => {
     test("draws the edits of a renamed file, and undoes the rename", async () => {
       write("d", TEN);
       claude({ d: undefined, e: TEN }, { tool: "Bash", from: { [at("e")]: at("d") } });
-      const renamed = `texts /^renamed from ${at("d")}/`;
+      const renamed = `texts /^renamed from @d/`;
       await plays(`
         :Claude review   list 1   ${renamed}   bar renamed from   signs =   old =
                          lines = ${oneLine(TEN).slice(0, -1)}
@@ -924,7 +875,7 @@ onEachNeovim((session) => {
     const mapping = (key: string, part: string) =>
       `{maparg('${key}', 'n', 0, 1)->get('${part}', '')}`;
     await changed();
-    await nvim().command(`edit ${at("a")}`);
+    await plays(":edit @a");
     await own("ga");
     await plays(`:Claude review  ${mapping("ga", "desc")} /keeps/`);
     await own("gr");
@@ -945,24 +896,6 @@ onEachNeovim((session) => {
     await plays(`
       :split | Claude review close   {maparg('q', 'n', 0, 1)->get('buffer')} 1
       :only
-    `);
-  });
-
-  test("says where a line comes from, also one that is kept, and one that is not Claude's", async () => {
-    await changed();
-    // In the list it is the entry under the cursor, which is another file's.
-    await plays(`
-      :edit ${at("a")} | 1
-      :Claude why         says Claude changed nothing in this line
-      :8 | Claude keep    says =
-    `);
-    await counts(4);
-    await plays(`
-      :Claude why         lines /^Edit, \\d{4}-/   lines prompt rename|   lines session S${tests}, turn 1
-      q                   a:8
-      :Claude review!     list 4   {&buftype} quickfix
-      :2 | Claude why     lines /^Bash, /
-      q                   quickfix:2
     `);
   });
 
@@ -991,7 +924,7 @@ onEachNeovim((session) => {
     await plays(`
       :Claude review!                   list a:1 b:1 c:1   texts /${list.replaceAll(/[()]/g, "\\$&")}/
                                         texts new empty file
-      :wincmd p | edit ${at("a")}
+      :wincmd p | edit @a
       :8 | Claude why                   lines session Claude 2 (docs)
       q                                 a:8
       :Claude review! session           list a:1
@@ -1033,7 +966,7 @@ onEachNeovim((session) => {
 
   test("lists a command's change of an open file outside of git", async () => {
     write("open", "1\n2\n3\n");
-    await nvim().command(`edit ${at("open")}`);
+    await plays(":edit @open");
     const recorder = new Recorder(world.root);
     const session = `S${tests}`;
     const call = { session, prompt: "p", tool: "Bash", use: `u${tests}`, command: "x" };
@@ -1096,10 +1029,10 @@ onEachNeovim((session) => {
         const title = "{getqflist({'title': 0}).title}";
         // A tool made the last one, which has room before what a command made.
         await plays(`
-          :Claude review!              list 2000   {getqflist()[-1].bufnr->bufname()} ${at("z/edited")}
+          :Claude review!              list 2000   {getqflist()[-1].bufnr->bufname()} @z/edited
                                        ${title} Claude's changes (2 more files follow once these are decided, or name a folder)
                                        says only 2000 of 2002 files are listed: decide about some of them, or name a folder (:Claude review src/)
-          :Claude review! ${at("z")}   list 1   ${title} Claude's changes
+          :Claude review! @z   list 1   ${title} Claude's changes
         `);
       },
     );
