@@ -115,28 +115,25 @@ onEachNeovim(
       await plays(":Claude prompt  lines = half of  sent =");
     });
 
-    nightly.test(
-      "a draft is whole again: a long one, after :edit!, after :tcd, in another tab page",
-      async () => {
-        const long = Array.from({ length: 20_000 }, (_, i) => `${i} `.padEnd(100, "x"));
-        await open(long);
-        await plays(`
+    nightly.test("restores a long draft, and one in another folder or tab page", async () => {
+      const long = Array.from({ length: 20_000 }, (_, i) => `${i} `.padEnd(100, "x"));
+      await open(long);
+      await plays(`
           :quit<CR>        a.txt:*
           :Claude prompt   {line('$')} 20000
           :edit!           {line('$')} 20000
         `);
-        expect(await lines()).toEqual(long);
-        session.write("sub/x", "");
-        await session.neovim.command("tcd sub");
-        await lua("vim.api.nvim_buf_set_lines(0, 0, -1, true, { 'short' })");
-        await plays(`
+      expect(await lines()).toEqual(long);
+      session.write("sub/x", "");
+      await session.neovim.command("tcd sub");
+      await lua("vim.api.nvim_buf_set_lines(0, 0, -1, true, { 'short' })");
+      await plays(`
           :quit | tcd ..
           :Claude prompt            lines = short
           :tabnew | Claude prompt   lines = short   {tabpagenr()} 1
           :tabonly
         `);
-      },
-    );
+    });
 
     test.each([
       ["split", ":wq<CR>"],

@@ -150,18 +150,15 @@ onEachNeovim(
       `);
     });
 
-    test.each(["bwipeout", "bdelete"])(
-      "after :%s, while it is filled, it opens again",
-      async (gone) => {
-        const turns = Array.from({ length: 500 }, (_, i) => prompt(`ask ${i} ${"x".repeat(500)}`));
-        await open(...turns);
-        await lua("vim.cmd.messages('clear'); vim.cmd[...]()", gone);
-        append(prompt("b"));
-        await lua("require('port').transcript.open((...))", ID);
-        await plays(`<Ignore>  {getline(1)} /^❯ ask 0 /  {getline(line('$') - 1)} ❯ b`);
-        expect(await lua("return vim.fn.execute('messages')")).toBe("");
-      },
-    );
+    test.each(["bwipeout", "bdelete"])("opens again after :%s", async (gone) => {
+      const turns = Array.from({ length: 500 }, (_, i) => prompt(`ask ${i} ${"x".repeat(500)}`));
+      await open(...turns);
+      await lua("vim.cmd.messages('clear'); vim.cmd[...]()", gone);
+      append(prompt("b"));
+      await lua("require('port').transcript.open((...))", ID);
+      await plays(`<Ignore>  {getline(1)} /^❯ ask 0 /  {getline(line('$') - 1)} ❯ b`);
+      expect(await lua("return vim.fn.execute('messages')")).toBe("");
+    });
 
     test("keeps it and prompts out of a session file", async () => {
       await open(prompt("a"));

@@ -227,61 +227,55 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     });
   });
 
-  test.each(["wincmd p", "Claude close", "enew"])(
-    "%s while terminal mode is to begin",
-    async (leave) => {
-      await open();
-      await neovim.type("<C-\\><C-n><C-w>p");
-      await neovim.inMode("n");
-      // Modes begin once this is through; what was scheduled runs before that. While Neovim computes, it
-      // is time to ask for terminal mode again, and for what leaves.
-      await neovim.lua(
-        `local leave = ...
+  test.each(["wincmd p", "Claude close", "enew"])("takes no key after %s", async (leave) => {
+    await open();
+    await neovim.type("<C-\\><C-n><C-w>p");
+    await neovim.inMode("n");
+    // Modes begin once this is through; what was scheduled runs before that. While Neovim computes, it
+    // is time to ask for terminal mode again, and for what leaves.
+    await neovim.lua(
+      `local leave = ...
        vim.cmd('Claude focus') vim.wait(5)
        vim.defer_fn(function() vim.cmd(leave) end, 5)
        vim.uv.sleep(40) vim.wait(50)`,
-        leave,
-      );
-      await neovim.type("l");
-      expect((await neovim.mode()).mode).toBe("n");
-    },
-  );
+      leave,
+    );
+    await neovim.type("l");
+    expect((await neovim.mode()).mode).toBe("n");
+  });
 
   const ends: [code: number, message: string, stays: string[]][] = [
     [0, "Claude has ended", ["file.txt"]],
     [3, "Claude ended with code 3", ["file.txt", "terminal"]],
   ];
-  test.each(ends)(
-    "ends with %d while the user types: says %s, and the keys reach no file",
-    async (code, message, stays) => {
-      await neovim.command("edit file.txt");
-      await neovim.lua(`vim.api.nvim_buf_set_lines(0, 0, -1, true, { "one", "two" })`);
-      await configure(
-        neovim,
-        `{ command = { "sh", "-c", "${LATER} echo words; read line; exit ${code}" } }`,
-      );
-      await neovim.command("Claude");
-      await neovim.inMode("t");
-      await neovim.type("<CR>");
-      expect(await said(neovim)).toEqual([expect.stringContaining(message)]);
-      // One key after the other, as a user types.
-      for (const key of "ggddxx please, and no") await neovim.type(key);
-      const names = async () => (await shown()).map((name) => name.split("/").at(-1));
-      expect(await names()).toEqual(["file.txt", "terminal"]);
-      expect(await terminalText(neovim)).toContain("words");
+  test.each(ends)("ends with %d while the user types: says %s", async (code, words, stays) => {
+    await neovim.command("edit file.txt");
+    await neovim.lua(`vim.api.nvim_buf_set_lines(0, 0, -1, true, { "one", "two" })`);
+    await configure(
+      neovim,
+      `{ command = { "sh", "-c", "${LATER} echo words; read line; exit ${code}" } }`,
+    );
+    await neovim.command("Claude");
+    await neovim.inMode("t");
+    await neovim.type("<CR>");
+    expect(await said(neovim)).toEqual([expect.stringContaining(words)]);
+    // One key after the other, as a user types.
+    for (const key of "ggddxx please, and no") await neovim.type(key);
+    const names = async () => (await shown()).map((name) => name.split("/").at(-1));
+    expect(await names()).toEqual(["file.txt", "terminal"]);
+    expect(await terminalText(neovim)).toContain("words");
 
-      await eventually("what stays", async () => expect(await names()).toEqual(stays));
-      await neovim.inMode(code === 0 ? "n" : "nt");
-      expect(await neovim.lua("return vim.fn.getbufline('file.txt', 1, '$')")).toEqual([
-        "one",
-        "two",
-      ]);
-      // The next one takes the place of what is left.
-      await configure(neovim, `{ command = ${ECHO} }`);
-      await open();
-      expect((await windows(neovim)).filter((one) => one.terminal)).toHaveLength(1);
-    },
-  );
+    await eventually("what stays", async () => expect(await names()).toEqual(stays));
+    await neovim.inMode(code === 0 ? "n" : "nt");
+    expect(await neovim.lua("return vim.fn.getbufline('file.txt', 1, '$')")).toEqual([
+      "one",
+      "two",
+    ]);
+    // The next one takes the place of what is left.
+    await configure(neovim, `{ command = ${ECHO} }`);
+    await open();
+    expect((await windows(neovim)).filter((one) => one.terminal)).toHaveLength(1);
+  });
 
   test("gets text as a paste, with nothing in it that could end the paste", async () => {
     claims("Pasted text presses no keys");
@@ -469,22 +463,19 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     ["Claude --continue", ["--from-options", "--continue"]],
     ["Claude --resume 1234", ["--from-options", "--resume", "1234"]],
   ];
-  test.each(commands)(
-    ":%s runs the CLI with the words %s",
-    async (typed, expected, option = "") => {
-      // The hooks and the stdio server go along too: test/loop.
-      const ours = "--settings=*|--mcp-config=*) continue";
-      const print = `${LATER} for word; do case $word in ${ours};; esac; printf '<%s>' "$word"; done; exec cat`;
-      const command = `{ "sh", "-c", [[${print}]], "claude" }`;
-      await configure(
-        neovim,
-        `{ command = ${command}, args = { "--from-options" }, size = 0.9, ${option} }`,
-      );
-      await neovim.command(typed);
-      await shows(neovim, expected.map((word) => `<${word}>`).join(""));
-      await neovim.inMode("t");
-    },
-  );
+  test.each(commands)(":%s runs the CLI with %s", async (typed, words, option = "") => {
+    // The hooks and the stdio server go along too: test/loop.
+    const ours = "--settings=*|--mcp-config=*) continue";
+    const print = `${LATER} for word; do case $word in ${ours};; esac; printf '<%s>' "$word"; done; exec cat`;
+    const command = `{ "sh", "-c", [[${print}]], "claude" }`;
+    await configure(
+      neovim,
+      `{ command = ${command}, args = { "--from-options" }, size = 0.9, ${option} }`,
+    );
+    await neovim.command(typed);
+    await shows(neovim, words.map((word) => `<${word}>`).join(""));
+    await neovim.inMode("t");
+  });
 
   test("refuses arguments while it runs, and restarts with !", async () => {
     await open();
@@ -570,18 +561,15 @@ describe.each(BOTH_NEOVIMS)("$name ends", (version) => {
     expect(await neovim.command("ls!")).not.toContain(reason);
   });
 
-  test.each(["qa", "wqa", "xa"])(
-    "not with :%s where a file is not written; then Claude stays, too",
-    async (command) => {
-      await using neovim = await start();
-      await neovim.type("<C-q>:wincmd p<CR>");
-      await neovim.inMode("n");
-      await neovim.command("silent edit no-such-folder/b.txt");
-      await neovim.type("iunsaved<Esc>");
-      expect(await outcomeOf(neovim.command(command))).toThrow();
-      expect(await runs(neovim)).toBe(true);
-    },
-  );
+  test.each(["qa", "wqa", "xa"])("not with :%s beside an unsaved file", async (command) => {
+    await using neovim = await start();
+    await neovim.type("<C-q>:wincmd p<CR>");
+    await neovim.inMode("n");
+    await neovim.command("silent edit no-such-folder/b.txt");
+    await neovim.type("iunsaved<Esc>");
+    expect(await outcomeOf(neovim.command(command))).toThrow();
+    expect(await runs(neovim)).toBe(true);
+  });
 
   test("with :qa in a prompt that was changed: it stays a draft", async () => {
     await using neovim = await start();

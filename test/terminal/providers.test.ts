@@ -80,7 +80,7 @@ describe.each(NEOVIMS)("terminal.provider in $name", (version) => {
   });
 
   test.each(["{ close = print, send = print, is_open = print }", "{ open = 1 }"])(
-    "%s is refused: says what it must have",
+    "refuses %s",
     async (provider) => {
       const [text] = await setup(provider);
       expect(text).toContain("terminal.provider: expected one of");

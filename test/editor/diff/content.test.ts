@@ -77,40 +77,34 @@ describe.each(NEOVIMS)("$name", (version) => {
     `);
   });
 
-  test.each(["vertical", "inline"])(
-    "is as proposed after :edit! in the %s layout, in colours, without FileType autocommands",
-    async (layout) => {
-      await using a = await Attached.attached({ version, ui: UI });
-      await a.diffLayout(layout);
-      const types =
-        'TYPES = {} vim.api.nvim_create_autocmd("FileType", { callback = function(args) table.insert(TYPES, args.file) end })';
-      await a.nvim.lua(types);
-      for (const name of ["a.lua", "a.py"]) {
-        const path = a.file(name, "x = 1\ny = 1\nz = 1\n");
-        const proposal = "x = 2\ny = 1\nz = 2\n";
-        const id = await a.propose(path, proposal);
-        await a.nvim.type("x:e!<CR>uu");
-        if (layout === "vertical") await a.nvim.type("<C-w>h:e!<CR>x<C-w>l");
-        await eventually("the colours", async () => expect(await colours(a)).not.toContain(false));
-        await a.nvim.plays(`
+  test.each(["vertical", "inline"])("is as proposed after :edit! (%s)", async (layout) => {
+    await using a = await Attached.attached({ version, ui: UI });
+    await a.diffLayout(layout);
+    const types =
+      'TYPES = {} vim.api.nvim_create_autocmd("FileType", { callback = function(args) table.insert(TYPES, args.file) end })';
+    await a.nvim.lua(types);
+    for (const name of ["a.lua", "a.py"]) {
+      const path = a.file(name, "x = 1\ny = 1\nz = 1\n");
+      const proposal = "x = 2\ny = 1\nz = 2\n";
+      const id = await a.propose(path, proposal);
+      await a.nvim.type("x:e!<CR>uu");
+      if (layout === "vertical") await a.nvim.type("<C-w>h:e!<CR>x<C-w>l");
+      await eventually("the colours", async () => expect(await colours(a)).not.toContain(false));
+      await a.nvim.plays(`
           <Ignore>   bar hunk 1/2 +2 −2
           Gdd        bar +1 −2
           u          bar +2 −2
         `);
-        await a.accepts(id);
-      }
-      expect(await a.nvim.lua("return TYPES")).toEqual([]);
-    },
-  );
+      await a.accepts(id);
+    }
+    expect(await a.nvim.lua("return TYPES")).toEqual([]);
+  });
 
-  test.each(ENDS)(
-    "names in the bar what differs if no line does: %s",
-    async (words, old, proposal) => {
-      await using a = await Attached.attached({ version, ui: UI });
-      await a.propose(a.file("main.txt", old), proposal);
-      await a.barShows(words);
-    },
-  );
+  test.each(ENDS)("says in the bar: %s", async (words, old, proposal) => {
+    await using a = await Attached.attached({ version, ui: UI });
+    await a.propose(a.file("main.txt", old), proposal);
+    await a.barShows(words);
+  });
 
   test("leaves q to a macro that is recorded", async () => {
     await using a = await Attached.attached({ version, ui: UI });
@@ -185,19 +179,16 @@ describe.each(NEOVIMS)("big changes, in $name", (version) => {
     await a.rejects(id);
   });
 
-  test.each(["histogram", "minimal"])(
-    "does not ask an algorithm that takes seconds: %s",
-    async (algorithm) => {
-      await using a = await Attached.asNew({ version, ui: UI });
-      await a.nvim.command(`set diffopt+=algorithm:${algorithm}`);
-      await a.attach();
-      const after = many.split("\n").map((line, i) => (i % 2 ? line : `${line}!`));
-      const computed = await watchComputing(a.nvim);
-      await a.propose(a.file("big.txt", many), after.join("\n"));
-      await a.barShows("hunk 1/");
-      expect(await computed()).toBeLessThan(500);
-    },
-  );
+  test.each(["histogram", "minimal"])("does not use the slow %s", async (algorithm) => {
+    await using a = await Attached.asNew({ version, ui: UI });
+    await a.nvim.command(`set diffopt+=algorithm:${algorithm}`);
+    await a.attach();
+    const after = many.split("\n").map((line, i) => (i % 2 ? line : `${line}!`));
+    const computed = await watchComputing(a.nvim);
+    await a.propose(a.file("big.txt", many), after.join("\n"));
+    await a.barShows("hunk 1/");
+    expect(await computed()).toBeLessThan(500);
+  });
 
   test("marks thousands of hidden characters in one cell once, with some of their codes", async () => {
     await using a = await Attached.attached({ version, ui: UI });
@@ -282,24 +273,19 @@ describe.each(NEOVIMS)("white space that 'diffopt' ignores, in $name", (version)
   });
 });
 
-test.each(BOTH_NEOVIMS)(
-  "$name: both sides have their colours from where the file's own buffer has them",
-  async (version) => {
-    await using a = await Attached.attached({ version, ui: UI });
-    const path = a.file("main.lua", "return 1\n");
-    const canParseInSteps = await a.nvim.lua<boolean>("return vim.fn.has('nvim-0.11') == 1");
-    const sourceIs = async (wanted: string) => {
-      const id = await a.propose(path, "return 2\n");
-      await eventually("the colours", async () =>
-        expect(await colours(a)).toEqual([wanted, wanted]),
-      );
-      await a.rejects(id);
-    };
-    await sourceIs("lua");
-    const buf = await a.edit(path);
-    await a.nvim.lua("vim.treesitter.start(..., 'lua')", buf);
-    await sourceIs(canParseInSteps ? "tree-sitter" : "lua");
-    await a.nvim.lua("vim.treesitter.stop(...) vim.bo[...].syntax = 'conf'", buf);
-    await sourceIs("conf");
-  },
-);
+test.each(BOTH_NEOVIMS)("takes colours from the file's buffer in $name", async (version) => {
+  await using a = await Attached.attached({ version, ui: UI });
+  const path = a.file("main.lua", "return 1\n");
+  const canParseInSteps = await a.nvim.lua<boolean>("return vim.fn.has('nvim-0.11') == 1");
+  const sourceIs = async (wanted: string) => {
+    const id = await a.propose(path, "return 2\n");
+    await eventually("the colours", async () => expect(await colours(a)).toEqual([wanted, wanted]));
+    await a.rejects(id);
+  };
+  await sourceIs("lua");
+  const buf = await a.edit(path);
+  await a.nvim.lua("vim.treesitter.start(..., 'lua')", buf);
+  await sourceIs(canParseInSteps ? "tree-sitter" : "lua");
+  await a.nvim.lua("vim.treesitter.stop(...) vim.bo[...].syntax = 'conf'", buf);
+  await sourceIs("conf");
+});

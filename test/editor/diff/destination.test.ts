@@ -33,19 +33,16 @@ describe.each(NEOVIMS)("accepting writes the text that is shown, in $name", (ver
     by a symlink to what is not there | ln -s ~/.profile a.txt | a.txt | ~/.profile
     by a folder's symlink | mkdir ~/.ssh; ln -s ~/.ssh docs | docs/new/rc | ~/.ssh/new/rc
     by a chain of symlinks | mkdir -p ~/a/b; ln -s ~/.zshrc ~/second; ln -s ../../second ~/a/b/third | ~/a/b/third | ~/.zshrc`);
-  test.each(outside)(
-    "warns with the whole path of a file outside of the workspace, %s",
-    async (_, make = "", name = "", shown = "") => {
-      claims("A diff shows which file it writes");
-      await using a = await start();
-      sh(a, make);
-      await a.propose(pathOf(a, name), "new\n");
-      const texts = await bars(a);
-      expect(texts).toHaveLength(2);
-      for (const text of texts) expect(text).toContain(`${WARNING}${shown}`);
-      expect(texts[0]).toContain("outside of the workspace");
-    },
-  );
+  test.each(outside)("warns of a file outside, %s", async (_, make = "", name = "", path = "") => {
+    claims("A diff shows which file it writes");
+    await using a = await start();
+    sh(a, make);
+    await a.propose(pathOf(a, name), "new\n");
+    const texts = await bars(a);
+    expect(texts).toHaveLength(2);
+    for (const text of texts) expect(text).toContain(`${WARNING}${path}`);
+    expect(texts[0]).toContain("outside of the workspace");
+  });
 
   test("takes a file of the repository for inside where a plugin makes a part of it the working folder", async () => {
     await using a = await start();
@@ -98,41 +95,36 @@ describe.each(NEOVIMS)("accepting writes the text that is shown, in $name", (ver
     a folder that was to be made became a symlink | new/deep/f | : | mkdir ~/.config; ln -s ~/.config new | rm new
     a symlink leads to another file | link | echo old > one; echo old > two; ln -s one link | ln -sfn two link | ln -sfn one link
     a symlink to nothing leads to another nothing | link | ln -s one link | ln -sfn two link | ln -sfn one link`);
-  test.each(swaps)(
-    "refuses where %s while the diff waits, and keeps the edits",
-    async (_, name = "", prepare = "", swap = "", back = "") => {
-      claims("An accepted edit goes to the file that was shown");
-      await using a = await start();
-      sh(a, prepare);
-      await a.propose(a.path(name), "new\n");
-      await a.nvim.type("Amine<Esc>");
-      sh(a, swap);
-      for (const way of ["<CR>", ":w<CR>", ":w!<CR>", ":Claude diff accept!<CR>"])
-        await a.plays(`${way}  says nothing was accepted:  ended =  new = newmine|`);
-      await warns(a, "leads to another file now");
-      sh(a, back);
-      for (let i = 0; i < 2 && a.ended.length === 0; i++) await a.nvim.type("<CR>");
-      await a.plays("<Ignore>  ended = accepted  text = newmine|");
-    },
-  );
+  test.each(swaps)("refuses where %s", async (_, name = "", begin = "", swap = "", end = "") => {
+    claims("An accepted edit goes to the file that was shown");
+    await using a = await start();
+    sh(a, begin);
+    await a.propose(a.path(name), "new\n");
+    await a.nvim.type("Amine<Esc>");
+    sh(a, swap);
+    for (const way of ["<CR>", ":w<CR>", ":w!<CR>", ":Claude diff accept!<CR>"])
+      await a.plays(`${way}  says nothing was accepted:  ended =  new = newmine|`);
+    await warns(a, "leads to another file now");
+    sh(a, end);
+    for (let i = 0; i < 2 && a.ended.length === 0; i++) await a.nvim.type("<CR>");
+    await a.plays("<Ignore>  ended = accepted  text = newmine|");
+  });
 
-  test.each([":w!", ":wq!", ":x!", ":Claude diff accept!"])(
-    "refuses to accept a read-only file, but for %s",
-    async (forced) => {
-      claims("A read-only file is written only after a `!`");
-      await using a = await start();
-      const path = a.file("ro.txt", "old\n");
-      chmodSync(path, 0o444);
-      const id = await a.propose(path, "new\n");
-      await warns(a, "read-only");
-      const refusal = "says nothing was accepted, as ro.txt is read-only; :w! or";
-      for (const way of ["<CR>", ":w<CR>", ":wq<CR>", ":Claude diff accept<CR>"])
-        await a.plays(`${way}  ${refusal}  ended =`);
-      await a.nvim.type(`${forced}<CR>`);
-      expect(await a.outcome(id)).toEqual({ id, outcome: "accepted" });
-      expect(readFileSync(path, "utf8")).toBe("old\n");
-    },
-  );
+  const forcing = [":w!", ":wq!", ":x!", ":Claude diff accept!"];
+  test.each(forcing)("accepts a read-only file only by %s", async (forced) => {
+    claims("A read-only file is written only after a `!`");
+    await using a = await start();
+    const path = a.file("ro.txt", "old\n");
+    chmodSync(path, 0o444);
+    const id = await a.propose(path, "new\n");
+    await warns(a, "read-only");
+    const refusal = "says nothing was accepted, as ro.txt is read-only; :w! or";
+    for (const way of ["<CR>", ":w<CR>", ":wq<CR>", ":Claude diff accept<CR>"])
+      await a.plays(`${way}  ${refusal}  ended =`);
+    await a.nvim.type(`${forced}<CR>`);
+    expect(await a.outcome(id)).toEqual({ id, outcome: "accepted" });
+    expect(readFileSync(path, "utf8")).toBe("old\n");
+  });
 
   const hidden: [what: string, character: string, code: string][] = [
     ["that turns the direction", "\u202e", "<202e>"],
@@ -145,26 +137,23 @@ describe.each(NEOVIMS)("accepting writes the text that is shown, in $name", (ver
     ["an escape", "\u001b", "^["],
     ["an 8-bit control", "\u009b", "<9b>"],
   ];
-  test.each(hidden)(
-    "shows a character %s by its code, and warns in the bar",
-    async (_, character, code) => {
-      claims("Invisible characters are shown as codes");
-      await using a = await start();
-      await a.propose(
-        a.file("a.txt", `one\nkept${character}\n`),
-        `one\nkept${character}\n日本 “é”\nif${character}x\n`,
-      );
-      for (const [keys, line] of [
-        ["", 4],
-        ["ggOx<Esc>", 5],
-      ] as const) {
-        await a.nvim.type(keys);
-        await warns(a, `hidden characters, line ${line}`);
-        expect((await screenOf(a)).replaceAll(character, "")).toContain(`if${code}x`);
-      }
-      await a.nvim.plays("Gdd  bars ! hidden characters");
-    },
-  );
+  test.each(hidden)("shows a character %s as a code", async (_, character, code) => {
+    claims("Invisible characters are shown as codes");
+    await using a = await start();
+    await a.propose(
+      a.file("a.txt", `one\nkept${character}\n`),
+      `one\nkept${character}\n日本 “é”\nif${character}x\n`,
+    );
+    for (const [keys, line] of [
+      ["", 4],
+      ["ggOx<Esc>", 5],
+    ] as const) {
+      await a.nvim.type(keys);
+      await warns(a, `hidden characters, line ${line}`);
+      expect((await screenOf(a)).replaceAll(character, "")).toContain(`if${code}x`);
+    }
+    await a.nvim.plays("Gdd  bars ! hidden characters");
+  });
 
   test("shows a character between two NULs by its code, and accepts it", async () => {
     await using a = await start();
@@ -178,16 +167,13 @@ describe.each(NEOVIMS)("accepting writes the text that is shown, in $name", (ver
     ["spaces", " ".repeat(100), "<100 blanks>"],
     ["tabs", "\t".repeat(25), "<25 blanks>"],
     ["both", " \t".repeat(16), "<32 blanks>"],
-  ])(
-    "shows text behind many blanks, %s, where they begin, and warns in the bar",
-    async (_, blanks, code) => {
-      await using a = await start();
-      const lines = ["one", `  two${" ".repeat(90)}`, `three${blanks}evil()`, `\t\tfour  five`];
-      await a.propose(a.file("a.txt", "one\n"), `${lines.join("\n")}\n`);
-      await warns(a, "hidden characters, line 3");
-      expect(await screenOf(a)).toContain(`three${code}`);
-    },
-  );
+  ])("shows text behind %s, and warns", async (_, blanks, code) => {
+    await using a = await start();
+    const lines = ["one", `  two${" ".repeat(90)}`, `three${blanks}evil()`, `\t\tfour  five`];
+    await a.propose(a.file("a.txt", "one\n"), `${lines.join("\n")}\n`);
+    await warns(a, "hidden characters, line 3");
+    expect(await screenOf(a)).toContain(`three${code}`);
+  });
 
   test("shows hidden characters in names, too", async () => {
     await using a = await start();

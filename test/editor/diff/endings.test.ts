@@ -42,26 +42,23 @@ describe.each(NEOVIMS)("$name", (version) => {
   describe.each(["vertical", "inline", "tab"])("%s", (layout) => {
     const more = "more\n".repeat(90);
     // Without events the user's own window is closed in the inline layout.
-    const isPossible = (keys: string) => layout !== "inline" || !keys.includes("noautocmd");
-    test.each(ENDINGS.filter(([keys]) => isPossible(keys)))(
-      "%s: %s, once, and nothing stays behind",
-      async (keys, outcome) => {
-        await using a = await Attached.opened({ version, ui: UI }, OLD + more);
-        await a.diffLayout(layout);
-        // Neovim does not close its last window so.
-        if (layout === "inline" && /close|<C-w>c/.test(keys)) await a.nvim.command("bel split b");
-        await a.nvim.type("<C-w>t60Gzt");
-        const before = await seen(a);
-        const id = await a.propose(a.main, NEW + more);
-        await a.nvim.type(keys);
-        expect(await a.outcome(id)).toEqual({ id, outcome });
-        await a.cleared();
-        expect(a.ended.length).toBe(1);
-        expect(await seen(a)).toEqual(before);
-        expect(`${(await a.lines()).join("\n")}\n`).toBe(OLD + more);
-        expect(await a.nvim.lua("return { vim.bo.modified, vim.v.errmsg }")).toEqual([false, ""]);
-      },
-    );
+    const possible = ENDINGS.filter(([keys]) => layout !== "inline" || !keys.includes("noautocmd"));
+    test.each(possible)("%s: %s, once", async (keys, outcome) => {
+      await using a = await Attached.opened({ version, ui: UI }, OLD + more);
+      await a.diffLayout(layout);
+      // Neovim does not close its last window so.
+      if (layout === "inline" && /close|<C-w>c/.test(keys)) await a.nvim.command("bel split b");
+      await a.nvim.type("<C-w>t60Gzt");
+      const before = await seen(a);
+      const id = await a.propose(a.main, NEW + more);
+      await a.nvim.type(keys);
+      expect(await a.outcome(id)).toEqual({ id, outcome });
+      await a.cleared();
+      expect(a.ended.length).toBe(1);
+      expect(await seen(a)).toEqual(before);
+      expect(`${(await a.lines()).join("\n")}\n`).toBe(OLD + more);
+      expect(await a.nvim.lua("return { vim.bo.modified, vim.v.errmsg }")).toEqual([false, ""]);
+    });
   });
 
   test("the executable closes it: no diff_ended, counted once", async () => {
@@ -105,19 +102,21 @@ describe.each(NEOVIMS)("$name, with a reason", (version) => {
     return a;
   }
 
-  test.each(["Q  too clever <CR>", "<C-w>hQtoo clever<CR>", ":Claude diff reject too clever<CR>"])(
-    "%s sends the reason with the rejection",
-    async (keys) => {
-      await using a = await proposed();
-      await a.nvim.lua(`vim.api.nvim_create_autocmd("User", { pattern = "ClaudeCodeDiffRejected",
+  const ways = [
+    "Q  too clever <CR>",
+    "<C-w>hQtoo clever<CR>",
+    ":Claude diff reject too clever<CR>",
+  ];
+  test.each(ways)("%s sends the reason with the rejection", async (keys) => {
+    await using a = await proposed();
+    await a.nvim.lua(`vim.api.nvim_create_autocmd("User", { pattern = "ClaudeCodeDiffRejected",
         once = true, callback = function(args) REASON = args.data.reason end })`);
-      await a.nvim.type(keys);
-      const end = { id: a.last, outcome: "rejected", reason: "too clever" };
-      expect(await a.outcome(a.last)).toEqual(end as never);
-      expect(await a.nvim.lua<string>("return REASON")).toBe("too clever");
-      await a.cleared();
-    },
-  );
+    await a.nvim.type(keys);
+    const end = { id: a.last, outcome: "rejected", reason: "too clever" };
+    expect(await a.outcome(a.last)).toEqual(end as never);
+    expect(await a.nvim.lua<string>("return REASON")).toBe("too clever");
+    await a.cleared();
+  });
 
   test.each(["Qtoo<Esc>", "Q <CR>"])("%s decides nothing", async (keys) => {
     await using a = await proposed();

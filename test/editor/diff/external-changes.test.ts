@@ -20,31 +20,26 @@ describe.each(NEOVIMS)("$name: the file is written while its diff waits", (versi
     return a;
   }
 
-  test.each(["vertical", "inline"])(
-    "is not overwritten unawares after a write in another window (%s)",
-    async (layout) => {
-      await using a = await start(layout);
-      await a.plays(`
+  test.each(["vertical", "inline"])("asks after a write in another window (%s)", async (layout) => {
+    await using a = await start(layout);
+    await a.plays(`
         :topleft 8new ${a.main}      diffs shown 1
         GccMY WORK<Esc>:w<CR>        bars written since proposed   old = ${SHOWN}   says main.txt was written since
         ${ENTER}                     mode n
         <CR>                         says then accept again   ended =
       `);
-      await a.accepts(a.last);
-    },
-  );
+    await a.accepts(a.last);
+  });
 
-  test.each(["<CR>", ":w<CR>", ":wq<CR>", ":Claude diff accept<CR>"])(
-    "needs a second %s after a program wrote it",
-    async (accept) => {
-      await using a = await start();
-      writeFileSync(a.main, SAVED);
-      await a.plays(`
+  const ways = ["<CR>", ":w<CR>", ":wq<CR>", ":Claude diff accept<CR>"];
+  test.each(ways)("needs a second %s after a program wrote it", async (accept) => {
+    await using a = await start();
+    writeFileSync(a.main, SAVED);
+    await a.plays(`
         ${accept}   ended =   old = ${SHOWN}   says then accept again
         ${accept}   ended = accepted   text as proposed   diffs gone
       `);
-    },
-  );
+  });
 
   test("takes another look when it is written again after the warning", async () => {
     await using a = await start();

@@ -62,28 +62,25 @@ describe.each(NEOVIMS)("$name", (version) => {
     });
   });
 
-  test.each(["vertical", "inline"])(
-    "%s: a plugin that saves everything again and again accepts nothing",
-    async (layout) => {
-      claims("Only you accept an edit");
-      await using a = await start(layout);
-      await a.nvim.lua(`
+  test.each(["vertical", "inline"])("ignores repeated saves (%s)", async (layout) => {
+    claims("Only you accept an edit");
+    await using a = await start(layout);
+    await a.nvim.lua(`
         SAVES, SAVER = 0, vim.uv.new_timer()
         SAVER:start(0, 20, vim.schedule_wrap(function() SAVES = SAVES + 1 vim.cmd("silent! wall") end))`);
-      const saves = () => a.nvim.lua<number>("return SAVES");
-      const id = await propose(a);
-      await a.nvim.type("Amine<Esc>");
-      const enough = (await saves()) + 5;
-      await eventually("five saves", async () => (await saves()) > enough);
-      expect(a.ended).toEqual([]);
-      await a.nvim.type("<CR>");
-      expect((await a.outcome(id)).text).toBe(NEW.replace("LINE 10", "LINE 10mine"));
-      await a.nvim.lua("SAVER:close()");
-    },
-  );
+    const saves = () => a.nvim.lua<number>("return SAVES");
+    const id = await propose(a);
+    await a.nvim.type("Amine<Esc>");
+    const enough = (await saves()) + 5;
+    await eventually("five saves", async () => (await saves()) > enough);
+    expect(a.ended).toEqual([]);
+    await a.nvim.type("<CR>");
+    expect((await a.outcome(id)).text).toBe(NEW.replace("LINE 10", "LINE 10mine"));
+    await a.nvim.lua("SAVER:close()");
+  });
 
-  test.each(LAYOUTS.filter((layout) => layout !== "tab"))(
-    "%s: a plugin that wipes out, deletes or unloads hidden buffers: the file comes back where it was",
+  test.each(["vertical", "horizontal", "inline"])(
+    "brings back a file that a plugin deletes (%s)",
     async (layout) => {
       await using a = await start(layout);
       for (const [gone, keys, outcome] of [
@@ -104,20 +101,17 @@ describe.each(NEOVIMS)("$name", (version) => {
     },
   );
 
-  test.each(LAYOUTS)(
-    "%s: 'autowriteall' writes neither unsaved edits nor the proposal",
-    async (layout) => {
-      await using a = await start(layout);
-      await a.nvim.command("set autowriteall noswapfile");
-      await a.nvim.type("ggOunsaved<Esc>");
-      await propose(a);
-      await a.plays(`
+  test.each(LAYOUTS)("writes nothing by 'autowriteall' (%s)", async (layout) => {
+    await using a = await start(layout);
+    await a.nvim.command("set autowriteall noswapfile");
+    await a.nvim.type("ggOunsaved<Esc>");
+    await propose(a);
+    await a.plays(`
         :edit other.txt<CR>   diffs wait 1
         ]f                    diffs shown 1
         q                     ended = rejected   diffs gone   {getbufvar('main.txt', '&modified')} 1
       `);
-      expect(a.read("main.txt")).toBe(OLD);
-      await a.nvim.command("set noautowriteall");
-    },
-  );
+    expect(a.read("main.txt")).toBe(OLD);
+    await a.nvim.command("set noautowriteall");
+  });
 });

@@ -116,22 +116,20 @@ describe.each(BOTH_NEOVIMS)("$name", (version) => {
     }
   });
 
-  test.each([...EDITED.map((row): Doubtful => [...row, ""]), ...DOUBTFUL])(
-    "edited after a choice: %s",
-    async (_, keys, bar, text, question) => {
-      await using a = await Attached.attached({ version, ui: UI });
-      const id = await a.propose(a.file("main.txt", LETTERS), FEWER);
-      await a.nvim.type(keys);
-      await a.barShows(`accept ${bar} hunks`);
+  const edited = [...EDITED.map((row): Doubtful => [...row, ""]), ...DOUBTFUL];
+  test.each(edited)("edited after a choice: %s", async (_, keys, bar, text, question) => {
+    await using a = await Attached.attached({ version, ui: UI });
+    const id = await a.propose(a.file("main.txt", LETTERS), FEWER);
+    await a.nvim.type(keys);
+    await a.barShows(`accept ${bar} hunks`);
+    await a.nvim.type("<CR>");
+    if (question) {
+      await a.says(question);
+      expect(a.ended).toEqual([]);
       await a.nvim.type("<CR>");
-      if (question) {
-        await a.says(question);
-        expect(a.ended).toEqual([]);
-        await a.nvim.type("<CR>");
-      }
-      expect(final(FEWER, await a.outcome(id))).toBe(text);
-    },
-  );
+    }
+    expect(final(FEWER, await a.outcome(id))).toBe(text);
+  });
 
   test("accepts and drops hunks by commands, also from Claude's terminal", async () => {
     await using a = await Attached.opened({ version, ui: UI }, OLD);

@@ -118,20 +118,18 @@ describe.each(NEOVIMS)("$name", (version) => {
   }
 
   /** These would take the file's window, or Neovim, with them; endings.test.ts has those that decide. */
-  test.each([":bw!<CR>", ":bd!<CR>", ":e other.txt<CR>", ":tabclose<CR>"])(
-    "waits when it is left inline by %s, and keeps the window",
-    async (keys) => {
-      await using a = await inline(OLD);
-      a.file("other.txt", OLD);
-      if (keys.includes("tabclose")) await a.nvim.command("tab split");
-      const id = await a.propose(a.main, NEW);
-      await a.plays(`${keys}  diffs wait 1`);
-      await a.reject(id);
-      await a.nvim.plays(
-        `<Ignore>  {winnr('$')} 1  {&l:winbar} ${""}  {&foldenable} 1  {v:errmsg} ${""}`,
-      );
-    },
-  );
+  const leaving = [":bw!<CR>", ":bd!<CR>", ":e other.txt<CR>", ":tabclose<CR>"];
+  test.each(leaving)("waits when it is left inline by %s", async (keys) => {
+    await using a = await inline(OLD);
+    a.file("other.txt", OLD);
+    if (keys.includes("tabclose")) await a.nvim.command("tab split");
+    const id = await a.propose(a.main, NEW);
+    await a.plays(`${keys}  diffs wait 1`);
+    await a.reject(id);
+    await a.nvim.plays(
+      `<Ignore>  {winnr('$')} 1  {&l:winbar} ${""}  {&foldenable} 1  {v:errmsg} ${""}`,
+    );
+  });
 
   test("draws deleted lines, additions and changes inline, also while edited", async () => {
     await using a = await inline("gone\tone\nsame\nold word\nend\n", { width: 60, height: 16 });

@@ -79,25 +79,22 @@ describe.each(NEOVIMS)("$name", (version) => {
     vim.b[buf].claude_code_terminal = true
     require("port").window.show(buf)`;
 
-  test.each(["inline", "tab"])(
-    "Claude's terminal below leaves half of the rows (%s)",
-    async (layout) => {
-      await using a = await Attached.opened({ version, ui: { width: 80, height: 24 } }, OLD);
-      await a.nvim.lua(`${CLAUDE} vim.cmd.wincmd("p")`);
-      await a.diffLayout(layout);
-      const before = await a.picture();
-      for (const key of ["q", "<CR>"]) {
-        const id = await a.propose(a.main, NEW);
-        await a.shown();
-        const { sizes } = await a.nvim.lua<Shown>(DIFF);
-        expect(sizes[0]?.[1]).toBeGreaterThanOrEqual(10);
-        await a.nvim.type(key);
-        await a.outcome(id);
-        await a.cleared();
-        expect(await a.picture()).toEqual(before);
-      }
-    },
-  );
+  test.each(["inline", "tab"])("has half of the rows (%s)", async (layout) => {
+    await using a = await Attached.opened({ version, ui: { width: 80, height: 24 } }, OLD);
+    await a.nvim.lua(`${CLAUDE} vim.cmd.wincmd("p")`);
+    await a.diffLayout(layout);
+    const before = await a.picture();
+    for (const key of ["q", "<CR>"]) {
+      const id = await a.propose(a.main, NEW);
+      await a.shown();
+      const { sizes } = await a.nvim.lua<Shown>(DIFF);
+      expect(sizes[0]?.[1]).toBeGreaterThanOrEqual(10);
+      await a.nvim.type(key);
+      await a.outcome(id);
+      await a.cleared();
+      expect(await a.picture()).toEqual(before);
+    }
+  });
 
   test("two sides with too little room left become one, where the cursor stays as it is", async () => {
     await using a = await Attached.opened({ version, ui: { width: 140, height: 40 } }, OLD);
@@ -134,31 +131,28 @@ describe.each(NEOVIMS)("$name", (version) => {
     expect(await a.picture()).toEqual(before);
   });
 
-  test.each(["vertical", "horizontal", "inline"])(
-    "a change far to the right is in sight, hunk after hunk (%s)",
-    async (layout) => {
-      const far = (line: number, word: string) => `${line} ${"x".repeat(600)} ${word}\n`;
-      const text = (word: string) =>
-        `${far(1, word)}same\n${word}\n${"same\n".repeat(20)}${far(9, word)}`;
-      await using a = await Attached.opened({ version, ui: UI }, text("old"));
-      await a.nvim.command("set nowrap");
-      await a.diffLayout(layout);
-      const seen = (count: number) =>
-        eventually("the change", async () => {
-          const shown = (await a.screen()).slice(1, -1).join("\n");
-          // Deleted virtual lines scroll along only from 0.11 on.
-          for (const word of layout === "inline" ? ["new"] : ["old", "new"])
-            expect(shown.match(new RegExp(`x ${word}`, "g"))?.length ?? 0).toBe(count);
-        });
-      await a.propose(a.main, text("new"));
-      await a.shown();
-      await seen(2);
-      await a.nvim.type("]c");
-      await seen(0);
-      await a.nvim.type("]c");
-      await seen(2);
-    },
-  );
+  test.each(["vertical", "horizontal", "inline"])("scrolls to the right (%s)", async (layout) => {
+    const far = (line: number, word: string) => `${line} ${"x".repeat(600)} ${word}\n`;
+    const text = (word: string) =>
+      `${far(1, word)}same\n${word}\n${"same\n".repeat(20)}${far(9, word)}`;
+    await using a = await Attached.opened({ version, ui: UI }, text("old"));
+    await a.nvim.command("set nowrap");
+    await a.diffLayout(layout);
+    const seen = (count: number) =>
+      eventually("the change", async () => {
+        const shown = (await a.screen()).slice(1, -1).join("\n");
+        // Deleted virtual lines scroll along only from 0.11 on.
+        for (const word of layout === "inline" ? ["new"] : ["old", "new"])
+          expect(shown.match(new RegExp(`x ${word}`, "g"))?.length ?? 0).toBe(count);
+      });
+    await a.propose(a.main, text("new"));
+    await a.shown();
+    await seen(2);
+    await a.nvim.type("]c");
+    await seen(0);
+    await a.nvim.type("]c");
+    await seen(2);
+  });
 
   test("all of a hunk is in sight, and what follows it (inline)", async () => {
     const line = (n: number) => `line ${n}\n`;

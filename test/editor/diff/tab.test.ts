@@ -136,25 +136,22 @@ describe.each(NEOVIMS)("a tab page of the diff's own in $name", (version) => {
     ],
     ["is not led there", false, "", ["TabLeave 1", "TabEnter 1"]],
   ];
-  test.each(moves)(
-    "the buffers that a plugin lists for each tab page are as before: the user %s",
-    async (_, focus, keys, events) => {
-      await using neovim = await start(`{ layout = "tab", focus = ${focus} }`);
-      using client = await TestClient.open(await neovim.lock(), "claude-code");
-      writeFileSync(join(neovim.cwd, "a.txt"), "one\n");
-      await neovim.command("edit b.txt | edit a.txt");
-      await neovim.lua(SCOPES);
-      const before = await neovim.lua<string[]>(LISTED);
-      const answer = propose(neovim, client);
-      await neovim.until("the diff", 'return require("port").diff_decidable()');
-      await neovim.type(keys);
-      if (keys || !focus) await neovim.until("theirs", "return #EVENTS > 1");
-      if (keys || !focus) expect(await neovim.lua<string[]>(LISTED)).toEqual(before);
-      await neovim.command("Claude diff reject");
-      await answer;
-      await neovim.until("one tab page", "return #vim.api.nvim_list_tabpages() == 1");
-      expect(await neovim.lua<string[]>(LISTED)).toEqual(before);
-      expect(await neovim.lua<string[]>("return EVENTS")).toEqual(events);
-    },
-  );
+  test.each(moves)("keeps a plugin's lists: the user %s", async (_, focus, keys, events) => {
+    await using neovim = await start(`{ layout = "tab", focus = ${focus} }`);
+    using client = await TestClient.open(await neovim.lock(), "claude-code");
+    writeFileSync(join(neovim.cwd, "a.txt"), "one\n");
+    await neovim.command("edit b.txt | edit a.txt");
+    await neovim.lua(SCOPES);
+    const before = await neovim.lua<string[]>(LISTED);
+    const answer = propose(neovim, client);
+    await neovim.until("the diff", 'return require("port").diff_decidable()');
+    await neovim.type(keys);
+    if (keys || !focus) await neovim.until("theirs", "return #EVENTS > 1");
+    if (keys || !focus) expect(await neovim.lua<string[]>(LISTED)).toEqual(before);
+    await neovim.command("Claude diff reject");
+    await answer;
+    await neovim.until("one tab page", "return #vim.api.nvim_list_tabpages() == 1");
+    expect(await neovim.lua<string[]>(LISTED)).toEqual(before);
+    expect(await neovim.lua<string[]>("return EVENTS")).toEqual(events);
+  });
 });

@@ -145,21 +145,18 @@ describe.each(NEOVIMS)("$name: keys typed for something else decide nothing", (v
     await me.decidesNow(id);
   });
 
-  test.each([":w", ":q"])(
-    "decides nothing by a command line that was begun too early: %s",
-    async (keys) => {
-      await using me = await User.start(version);
-      const { a } = me;
-      const id = await a.propose(a.file("a.txt", OLD), NEW);
-      await me.type(keys);
-      await me.pause(QUIET_MS);
-      await me.type("<CR>");
-      if (keys === ":w") await a.says("nothing was written");
-      else await a.plays("<Ignore>  diffs wait 1  ended =");
-      if (keys === ":q") await a.nvim.command("Claude diff");
-      await me.decidesNow(id);
-    },
-  );
+  test.each([":w", ":q"])("decides nothing by an early %s", async (keys) => {
+    await using me = await User.start(version);
+    const { a } = me;
+    const id = await a.propose(a.file("a.txt", OLD), NEW);
+    await me.type(keys);
+    await me.pause(QUIET_MS);
+    await me.type("<CR>");
+    if (keys === ":w") await a.says("nothing was written");
+    else await a.plays("<Ignore>  diffs wait 1  ended =");
+    if (keys === ":q") await a.nvim.command("Claude diff");
+    await me.decidesNow(id);
+  });
 
   test("decides nothing by a mapping that writes", async () => {
     await using me = await User.start(version);

@@ -91,26 +91,23 @@ describe.each(NEOVIMS)("$name", (version) => {
     await a.plays("<Esc>  ended rejected rejected  says the change of b.txt was  diffs gone");
   });
 
-  test.each(["autoread", "noautoread"])(
-    "reads a file afresh that was written before its window is back, '%s'",
-    async (autoread) => {
-      for (const unsaved of [false, true]) {
-        await using a = await opened("old\n");
-        await a.nvim.command(`set ${autoread}`);
-        if (unsaved) await a.nvim.lua('vim.api.nvim_buf_set_lines(0, 0, -1, false, { "mine" })');
-        const id = await a.proposeAndShow(a.main, "new\r\n");
-        // While somebody types in it, the diff stays on screen for a moment after its end.
-        await a.nvim.type("ggA!");
-        await a.nvim.lua(
-          `require("port").accept()
+  test.each(["autoread", "noautoread"])("reads a file again with '%s'", async (autoread) => {
+    for (const unsaved of [false, true]) {
+      await using a = await opened("old\n");
+      await a.nvim.command(`set ${autoread}`);
+      if (unsaved) await a.nvim.lua('vim.api.nvim_buf_set_lines(0, 0, -1, false, { "mine" })');
+      const id = await a.proposeAndShow(a.main, "new\r\n");
+      // While somebody types in it, the diff stays on screen for a moment after its end.
+      await a.nvim.type("ggA!");
+      await a.nvim.lua(
+        `require("port").accept()
           local file = io.open(..., "wb")
           file:write("new!\\r\\n")
           file:close()`,
-          a.main,
-        );
-        await a.outcome(id);
-        await a.plays(`<Ignore>  diffs gone  lines = ${unsaved ? "mine" : "new!"}  mode n`);
-      }
-    },
-  );
+        a.main,
+      );
+      await a.outcome(id);
+      await a.plays(`<Ignore>  diffs gone  lines = ${unsaved ? "mine" : "new!"}  mode n`);
+    }
+  });
 });

@@ -83,19 +83,17 @@ describe.each(NEOVIMS)("$name", (version) => {
     ">>>>>>> the file on disk",
   ]);
 
-  test.each(["gm", ":Claude diff merge"])(
-    "leaves both texts until %s where they conflict",
-    async (keys) => {
-      await using a = await open();
-      await a.nvim.type("3Gccmine<Esc>30G");
-      const [theirs, mine] = [
-        having({ 3: "theirs", 10: "theirs, too" }),
-        having({ 3: "mine" }).join("|"),
-      ];
-      writeFileSync(a.main, text(theirs));
-      const status = "{v:lua.require'claude-code'.statusline()}";
-      const merged = [...theirs.slice(0, 2), ...CONFLICT, ...theirs.slice(3)].join("|");
-      await a.nvim.plays(`
+  test.each(["gm", ":Claude diff merge"])("merges conflicts by %s", async (keys) => {
+    await using a = await open();
+    await a.nvim.type("3Gccmine<Esc>30G");
+    const [theirs, mine] = [
+      having({ 3: "theirs", 10: "theirs, too" }),
+      having({ 3: "mine" }).join("|"),
+    ];
+    writeFileSync(a.main, text(theirs));
+    const status = "{v:lua.require'claude-code'.statusline()}";
+    const merged = [...theirs.slice(0, 2), ...CONFLICT, ...theirs.slice(3)].join("|");
+    await a.nvim.plays(`
       <Ignore>   says gm merges main.txt with your unsaved edits, which conflict   ${status} /gm merges main.txt/
                  lines = ${mine}   disk main.txt = ${theirs.join("|")}|
       ${keys}    says resolve 1 conflict, then :w; u undoes the merge   ${status} ! gm
@@ -103,9 +101,8 @@ describe.each(NEOVIMS)("$name", (version) => {
       u          lines = ${mine}
       <C-r>:5,9delete<CR>:3delete<CR>
     `);
-      await saves(a, text(having({ 3: "mine", 10: "theirs, too" })));
-    },
-  );
+    await saves(a, text(having({ 3: "mine", 10: "theirs, too" })));
+  });
 
   test("merges automatically once a conflicting edit was undone", async () => {
     await using a = await open();

@@ -107,17 +107,14 @@ onEachNeovim((session, version) => {
     await plays(":edit!  shows = 2,5,8 of 3, keys  bar hunk 1/3  list 3");
   });
 
-  test.each(["file", "saveas"])(
-    ":%s makes the buffer another file's; the old one shows everything again",
-    async (command) => {
-      await reviewed();
-      await plays(`
+  test.each(["file", "saveas"])("follows :%s to another file", async (command) => {
+    await reviewed();
+    await plays(`
         :${command} other             ${NOTHING}   list 2
         :edit a | call cursor(2, 1)   ${BOTH}
         :bwipeout! other
       `);
-    },
-  );
+  });
 
   test("shows the hunks of a buffer that gets the name of a file under review", async () => {
     await reviewed();

@@ -226,33 +226,30 @@ onEachNeovim((session) => {
     await expectAll(({ after, lines }) => lines?.moreChanged ?? after);
   });
 
-  test.each(OPAQUE)(
-    "%s, with unsaved changes: %s is refused, and back, too",
-    async (kind, undo) => {
-      const [before, after] = FILES[kind] as [string, string];
-      world.write(name, before);
-      await session.neovim.command(`edit ${name}`);
-      await write(() => world.claude({ [name]: after }));
-      const edit = () => session.neovim.command("call append(0, 'mine')");
-      const refused = async (text: string) => {
-        expect((await said()).join("\n")).toContain(`${name} has unsaved changes: write it`);
-        expect(world.read(name)).toBe(text);
-        expect(await lua<string[]>("return vim.fn.getbufline(..., 1)", name)).toEqual(["mine"]);
-        await lua(`_G.said = {} vim.cmd("1wincmd w | buffer " .. ... .. " | edit!")`, name);
-      };
-      await edit();
-      await run(undo);
-      await refused(after);
-      await run("Claude undo!");
-      expect(world.read(name)).toBe(before);
-      await session.neovim.command(`edit ${name}`);
-      await edit();
-      await run("Claude back");
-      await refused(before);
-      await run("Claude back");
-      await expectText(after, true);
-    },
-  );
+  test.each(OPAQUE)("refuses for %s beside unsaved changes: %s", async (kind, undo) => {
+    const [before, after] = FILES[kind] as [string, string];
+    world.write(name, before);
+    await session.neovim.command(`edit ${name}`);
+    await write(() => world.claude({ [name]: after }));
+    const edit = () => session.neovim.command("call append(0, 'mine')");
+    const refused = async (text: string) => {
+      expect((await said()).join("\n")).toContain(`${name} has unsaved changes: write it`);
+      expect(world.read(name)).toBe(text);
+      expect(await lua<string[]>("return vim.fn.getbufline(..., 1)", name)).toEqual(["mine"]);
+      await lua(`_G.said = {} vim.cmd("1wincmd w | buffer " .. ... .. " | edit!")`, name);
+    };
+    await edit();
+    await run(undo);
+    await refused(after);
+    await run("Claude undo!");
+    expect(world.read(name)).toBe(before);
+    await session.neovim.command(`edit ${name}`);
+    await edit();
+    await run("Claude back");
+    await refused(before);
+    await run("Claude back");
+    await expectText(after, true);
+  });
 
   test("refuses an undo that would change line ends beside unsaved changes", async () => {
     world.write(name, TEXT);

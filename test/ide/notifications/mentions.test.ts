@@ -85,14 +85,11 @@ onEachNeovim((session) => {
     test.each([
       [`b.txt "a b.txt" 'c d.txt'`, ["b.txt", "a b.txt", "c d.txt"]],
       ["x/*.txt % x PWD/x/1.txt", ["x/1.txt", "x/2.txt", "main.lua", "x", "x/1.txt"]],
-    ])(
-      "mentions quoted paths, wildcards, the current file, folders, absolute paths: %s",
-      async (given, names) => {
-        for (const name of names) if (name.endsWith(".txt")) session.write(name, TEXT);
-        await session.neovim.command(`Claude mention ${given.replace("PWD", session.neovim.cwd)}`);
-        await expectFiles(client, names.map(path));
-      },
-    );
+    ])("mentions all of %s", async (given, names) => {
+      for (const name of names) if (name.endsWith(".txt")) session.write(name, TEXT);
+      await session.neovim.command(`Claude mention ${given.replace("PWD", session.neovim.cwd)}`);
+      await expectFiles(client, names.map(path));
+    });
 
     test("completes paths, each as one word", async () => {
       session.write("some file.txt", TEXT);
@@ -217,22 +214,19 @@ onEachNeovim((session) => {
       ["thin", 0],
       ["long", 1],
       ["tree", 3],
-    ] as const)(
-      "netrw, %s listing: the entry under the cursor, and a range",
-      async (_name, style) => {
-        await explore(style);
-        await session.neovim.type("gg/b c<CR>");
-        await session.neovim.command("Claude mention");
-        await expectMentions(client, [{ filePath: path("tree/b c.txt") }]);
-        await session.neovim.command("%Claude mention");
-        const names = () =>
-          mentions(client)
-            .slice(1)
-            .map(({ filePath }) => filePath);
-        await eventually("all entries", () => names().length === 3);
-        expect(names().sort()).toEqual(["tree/a.txt", "tree/b c.txt", "tree/sub"].map(path));
-      },
-    );
+    ] as const)("mentions entries of netrw's %s listing", async (_name, style) => {
+      await explore(style);
+      await session.neovim.type("gg/b c<CR>");
+      await session.neovim.command("Claude mention");
+      await expectMentions(client, [{ filePath: path("tree/b c.txt") }]);
+      await session.neovim.command("%Claude mention");
+      const names = () =>
+        mentions(client)
+          .slice(1)
+          .map(({ filePath }) => filePath);
+      await eventually("all entries", () => names().length === 3);
+      expect(names().sort()).toEqual(["tree/a.txt", "tree/b c.txt", "tree/sub"].map(path));
+    });
 
     test.each([
       ["an entry of a folder that is open in it", "gg/sub<CR><CR>", "deep", "tree/sub/deep.txt"],

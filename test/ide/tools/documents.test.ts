@@ -258,20 +258,17 @@ onEachNeovim((session) => {
         "lint failed",
       ],
     ];
-    test.each(AFTER)(
-      "that an autocommand fails after, by %s, has saved",
-      async (_, command, said) => {
-        const path = await session.open("after.txt", "old\n");
-        await session.neovim.command(`autocmd BufWritePost <buffer> ${command}`);
-        await setLine("new");
-        const answer = await save(path);
-        expect(answer).toMatchObject({ success: true, filePath: path, saved: true });
-        const prefix = "Document saved, but an autocommand failed after that: ";
-        expect(answer.message).toStartWith(prefix);
-        expect(answer.message.slice(prefix.length)).toMatch(said);
-        expect(readFileSync(path, "utf8")).toBe("new\n");
-      },
-    );
+    test.each(AFTER)("has saved before %s", async (_, command, said) => {
+      const path = await session.open("after.txt", "old\n");
+      await session.neovim.command(`autocmd BufWritePost <buffer> ${command}`);
+      await setLine("new");
+      const answer = await save(path);
+      expect(answer).toMatchObject({ success: true, filePath: path, saved: true });
+      const prefix = "Document saved, but an autocommand failed after that: ";
+      expect(answer.message).toStartWith(prefix);
+      expect(answer.message.slice(prefix.length)).toMatch(said);
+      expect(readFileSync(path, "utf8")).toBe("new\n");
+    });
 
     test("and close_tab refuse while the command-line window is open, and say why", async () => {
       const path = await session.open("cmdwin.txt", "old\n");
@@ -314,22 +311,19 @@ onEachNeovim((session) => {
       ["the same text, as another Neovim does", "mine", true],
       ["another text", "theirs", false],
     ];
-    test.each(writers)(
-      "asks nothing (W12) where a program writes %s just before",
-      async (...row) => {
-        const [, text, success] = row;
-        const path = await session.open("raced.txt", "first\n");
-        await session.neovim.lua(`
+    test.each(writers)("does not ask (W12) after a write of %s", async (...row) => {
+      const [, text, success] = row;
+      const path = await session.open("raced.txt", "first\n");
+      await session.neovim.lua(`
         vim.api.nvim_buf_set_lines(0, 0, -1, false, { "mine" })
         vim.api.nvim_create_autocmd("BufWritePre", { buffer = 0, callback = function()
           vim.fn.writefile({ "${text}" }, vim.api.nvim_buf_get_name(0))
         end })`);
-        expect(await save(path)).toMatchObject({ success, saved: success });
-        expect(readFileSync(path, "utf8")).toBe(`${text}\n`);
-        expect(await session.neovim.lua("return vim.bo.modified")).toBe(!success);
-        await expectNoPrompt();
-      },
-    );
+      expect(await save(path)).toMatchObject({ success, saved: success });
+      expect(readFileSync(path, "utf8")).toBe(`${text}\n`);
+      expect(await session.neovim.lua("return vim.bo.modified")).toBe(!success);
+      await expectNoPrompt();
+    });
 
     test("refuses while a file is being written, whose text is then taken for saved", async () => {
       const path = await session.open("raced.txt", "first\n");
@@ -368,17 +362,14 @@ onEachNeovim((session) => {
       expect(await openNames()).toEqual([namesake]);
     });
 
-    test.each(["\0junk", "\n", "\x7f"])(
-      "refuses a name that ends in %j, and closes nothing",
-      async (end) => {
-        const path = await session.open("kept.txt", "x\n");
-        for (const name of [path, "kept.txt"]) {
-          const why = await session.client.refusal("close_tab", { tab_name: name + end });
-          expect(why).toContain(JSON.stringify(name + end));
-        }
-        expect(await openNames()).toEqual([path]);
-      },
-    );
+    test.each(["\0junk", "\n", "\x7f"])("refuses a name with %j", async (end) => {
+      const path = await session.open("kept.txt", "x\n");
+      for (const name of [path, "kept.txt"]) {
+        const why = await session.client.refusal("close_tab", { tab_name: name + end });
+        expect(why).toContain(JSON.stringify(name + end));
+      }
+      expect(await openNames()).toEqual([path]);
+    });
 
     test("never discards unsaved work", async () => {
       claims("Unsaved work is never discarded");

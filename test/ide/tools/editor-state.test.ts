@@ -140,7 +140,7 @@ onEachNeovim((session) => {
     });
 
     test.each(["terminal cat", "enew | setlocal buftype=nofile"])(
-      "none in :%s",
+      "is empty in :%s",
       async (command) => {
         await session.neovim.command(command);
         expect(await current()).toEqual({
@@ -184,28 +184,25 @@ onEachNeovim((session) => {
       ]);
     });
 
-    test.each(["", "\n", "\n\n", "\r\n"])(
-      "distinguish no text from one empty line: %j",
-      async (text) => {
-        const path = session.write(`empty ${JSON.stringify(text)}.txt`, text);
-        const size = text.replaceAll("\r", "").length;
-        const check = async () => {
-          expect(await read(path)).toMatchObject([{ text }]);
-          const { buffers } = await session.client.request<{ buffers: { uri: string }[] }>(
-            "editor/buffers",
-          );
-          expect(buffers.find(({ uri }) => uri === fileUri(path))).toMatchObject({ size });
-        };
-        const buf = await session.edit(path);
-        await check();
-        await session.neovim.command("new");
-        await check();
-        await session.neovim.command("close");
-        // All lines deleted: an empty file again.
-        await session.neovim.command(`buffer ${buf} | silent %delete`);
-        expect(await read(path)).toMatchObject([{ text: "" }]);
-      },
-    );
+    test.each(["", "\n", "\n\n", "\r\n"])("tell no text from one empty line: %j", async (text) => {
+      const path = session.write(`empty ${JSON.stringify(text)}.txt`, text);
+      const size = text.replaceAll("\r", "").length;
+      const check = async () => {
+        expect(await read(path)).toMatchObject([{ text }]);
+        const { buffers } = await session.client.request<{ buffers: { uri: string }[] }>(
+          "editor/buffers",
+        );
+        expect(buffers.find(({ uri }) => uri === fileUri(path))).toMatchObject({ size });
+      };
+      const buf = await session.edit(path);
+      await check();
+      await session.neovim.command("new");
+      await check();
+      await session.neovim.command("close");
+      // All lines deleted: an empty file again.
+      await session.neovim.command(`buffer ${buf} | silent %delete`);
+      expect(await read(path)).toMatchObject([{ text: "" }]);
+    });
 
     test("a big one is read a part at a time, and never half before and half after an edit", async () => {
       const text = (word: string) => `\uFEFF${`${word}\r\n`.repeat(200_000)}end`;
