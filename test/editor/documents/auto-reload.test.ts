@@ -13,25 +13,15 @@ const WRITERS: Record<string, string> = {
   "truncated, then written": ": > FILE && sleep 0.1 && printf 'two\\n' > FILE",
 };
 
-/** HANDLES() then counts what runs in Neovim's event loop, of what is made from now on. */
-const RECORD_HANDLES = `
-  local made = {}
-  for _, kind in ipairs({ "fs_event", "fs_poll", "timer" }) do
-    local new = vim.uv["new_" .. kind]
-    vim.uv["new_" .. kind] = function()
-      local handle = new()
-      table.insert(made, { kind = kind, handle = handle })
-      return handle
-    end
+/** WATCHED() then counts the folders that are watched from now on. */
+const RECORD_WATCHES = `
+  local made, new = {}, vim.uv.new_fs_event
+  vim.uv.new_fs_event = function()
+    table.insert(made, (new()))
+    return made[#made]
   end
-  function HANDLES()
-    local count = { fs_event = 0, fs_poll = 0, timer = 0 }
-    for _, entry in ipairs(made) do
-      if entry.handle:is_active() and not entry.handle:is_closing() then
-        count[entry.kind] = count[entry.kind] + 1
-      end
-    end
-    return count
+  function WATCHED()
+    return #vim.tbl_filter(function(handle) return handle:is_active() end, made)
   end`;
 
 describe.each(NEOVIMS)("$name", (version) => {
@@ -59,10 +49,8 @@ describe.each(NEOVIMS)("$name", (version) => {
     writeFileSync(path, "after\n");
     await shows(a, buf, "after");
   };
-  const runs = (a: Attached, wanted: object) =>
-    eventually("what runs", async () =>
-      expect(await a.nvim.lua<object>("return HANDLES()")).toMatchObject(wanted),
-    );
+  const watches = (a: Attached, count: number) =>
+    a.nvim.until(`${count} watched folders`, "return WATCHED() == ...", count);
   const noQuestion = async (a: Attached) =>
     expect(await a.nvim.mode()).toEqual({ mode: "n", blocking: false });
 
@@ -300,16 +288,16 @@ describe.each(NEOVIMS)("$name", (version) => {
       await a.nvim.lua(`
         PORT = require("port")
         CALL = function(...) assert(not PORT.dispatcher.call(...).error) end`);
-      await a.nvim.lua(RECORD_HANDLES);
+      await a.nvim.lua(RECORD_WATCHES);
       writeFileSync(path, "two\n");
-      await runs(a, { fs_event: 0, fs_poll: 0 });
+      await watches(a, 0);
       expect(await line(a, buf)).toBe("one");
       await a.nvim.lua(begin);
       writeFileSync(path, "three\n");
       await shows(a, buf, "three");
-      await runs(a, { fs_event: 1, fs_poll: 0, ...(isTerminal ? {} : { timer: 0 }) });
+      await watches(a, 1);
       await a.nvim.lua(end);
-      await runs(a, { fs_event: 0, fs_poll: 0 });
+      await watches(a, 0);
       writeFileSync(path, "four\n");
       expect(await line(a, buf)).toBe("three");
     });
@@ -350,39 +338,6 @@ describe.each(NEOVIMS)("$name", (version) => {
         expect(others.map((i) => shown[i])).toEqual(others.map(() => text));
       });
     }
-  });
-
-  nightly.test("answers while it loads many files, those on screen first", async () => {
-    await using a = await withClient();
-    const count = 100;
-    for (let i = 0; i < count; i++) a.file(`src/${i}.txt`, "one\n");
-    await a.nvim.lua(
-      `for i = 0, ... - 1 do vim.fn.bufload(vim.fn.bufadd("src/" .. i .. ".txt")) end
-       vim.cmd.edit("src/99.txt")
-       -- The files of a moment are loaded in one go: here each takes one.
-       local late = 0
-       HRTIME = vim.uv.hrtime
-       vim.uv.hrtime = function()
-         late = late + 20e6
-         return HRTIME() + late
-       end
-       ORDER, TURNS = {}, 0
-       vim.api.nvim_create_autocmd("FileChangedShellPost", {
-         callback = function(args) table.insert(ORDER, vim.fs.basename(args.file)) end,
-       })
-       vim.uv.new_timer():start(1, 1, function()
-         if ORDER[1] and #ORDER < 100 then TURNS = TURNS + 1 end
-       end)`,
-      count,
-    );
-    // All have changed when Neovim looks: sed may take longer than changes are collected.
-    a.nvim.process.kill("SIGSTOP");
-    shell(a, "sed -i s/one/two/ src/*.txt");
-    a.nvim.process.kill("SIGCONT");
-    await a.nvim.until("all", "return #ORDER == ...", count);
-    await a.nvim.lua("vim.uv.hrtime = HRTIME");
-    expect(await a.nvim.lua<string>("return ORDER[1]")).toBe("99.txt");
-    expect(await a.nvim.lua<number>("return TURNS")).toBeGreaterThan(count / 2);
   });
 
   test("keeps the text while a command is typed", async () => {

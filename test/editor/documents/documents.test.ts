@@ -1,5 +1,5 @@
 import { renameSync, symlinkSync, writeFileSync } from "node:fs";
-import { eventually, NEOVIMS } from "#test";
+import { eventually, NEOVIMS, rows } from "#test";
 import { Attached } from "../attached";
 
 const UI = { width: 120, height: 40 };
@@ -39,37 +39,21 @@ describe.each(NEOVIMS)("$name", (version) => {
     expect(await a.call<string>("document_text", { path })).toBe("mine\n");
   });
 
-  const RANGES: [string, object, string | null][] = [
-    ["start only", { start_text: "function b" }, "function b"],
-    [
-      "start and end",
-      { start_text: "function b", end_text: "end" },
-      "function b()\n  return 'ä'\nend",
-    ],
-    ["the same text twice: its first occurrence", { start_text: "end", end_text: "end" }, "end"],
-    [
-      "an end within the start text: the start text",
-      { start_text: "return '😀' end", end_text: "'" },
-      "return '😀' end",
-    ],
-    [
-      "no end before the start, on its line either",
-      { start_text: "return", end_text: "function" },
-      "return '😀' end\nfunction",
-    ],
-    ["over lines", { start_text: "b()\n  return" }, "b()\n  return"],
-    ["CRLF in what is asked", { start_text: "b()\r\n  return" }, "b()\n  return"],
-    ["plain text, no pattern", { start_text: "(.*)%a+[x]" }, "(.*)%a+[x]"],
-    ["last character multibyte", { start_text: "'ä" }, "'ä"],
-    [
-      "to the end of the line",
-      { start_text: "function", select_to_eol: true },
-      "function a() return '😀' end",
-    ],
-    ["end not found: the start", { start_text: "function b", end_text: "nowhere" }, "function b"],
-    ["not found: no selection", { start_text: "nowhere" }, null],
-    ["end only", { end_text: "return" }, "return"],
-  ];
+  /** The question, and the text that is selected, both as JSON. */
+  const RANGES = rows(String.raw`
+    start only | {"start_text": "function b"} | "function b"
+    start and end | {"start_text": "function b", "end_text": "end"} | "function b()\n  return 'ä'\nend"
+    the same text twice: its first occurrence | {"start_text": "end", "end_text": "end"} | "end"
+    an end within the start text: the start text | {"start_text": "return '😀' end", "end_text": "'"} | "return '😀' end"
+    no end before the start | {"start_text": "return", "end_text": "function"} | "return '😀' end\nfunction"
+    over lines | {"start_text": "b()\n  return"} | "b()\n  return"
+    CRLF in what is asked | {"start_text": "b()\r\n  return"} | "b()\n  return"
+    plain text, no pattern | {"start_text": "(.*)%a+[x]"} | "(.*)%a+[x]"
+    last character multibyte | {"start_text": "'ä"} | "'ä"
+    to the end of the line | {"start_text": "function", "select_to_eol": true} | "function a() return '😀' end"
+    end not found: the start | {"start_text": "function b", "end_text": "nowhere"} | "function b"
+    not found: no selection | {"start_text": "nowhere"} | null
+    end only | {"end_text": "return"} | "return"`);
   const SOURCE = "function a() return '😀' end\nfunction b()\n  return 'ä'\nend\n(.*)%a+[x]\n";
 
   test("selects by text in visual mode, whatever 'selection' and 'selectmode' are", async () => {
@@ -81,9 +65,10 @@ describe.each(NEOVIMS)("$name", (version) => {
       "selectmode=mouse,key,cmd",
     ]) {
       await a.nvim.command(`set ${option}`);
-      for (const [name, params, expected] of RANGES) {
+      for (const [name, params = "", selection = ""] of RANGES) {
         await a.nvim.type("<Esc>");
-        await open(a, path, params);
+        await open(a, path, JSON.parse(params));
+        const expected = JSON.parse(selection);
         if (expected === null) expect([name, await a.mode()]).toEqual([name, "n"]);
         else await selects(a, `${option}: ${name}`, { mode: "v", text: expected });
       }

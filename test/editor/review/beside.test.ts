@@ -1,5 +1,5 @@
 import { World } from "#review";
-import { eventually, onEachNeovim } from "#test";
+import { eventually, onEachNeovim, titledPlays } from "#test";
 
 const TEN = Array.from({ length: 10 }, (_, i) => `line ${i + 1}\n`).join("");
 const CHANGED = TEN.replace("line 2\n", "LINE 2\n").replace("line 8\n", "LINE 8\nand more\n");
@@ -130,30 +130,36 @@ onEachNeovim((session) => {
     await nvim().lua(`require("claude-code").setup()`);
   });
 
-  test.each([
-    ["the key", "gs  {&diff} 0"],
-    ["the end of the review", ":Claude review close  {&diff} 0"],
-    [
-      "another file",
-      "]f  b:2  windows b b quickfix\n[f  a:8  windows a a quickfix\ngs  windows a quickfix",
-    ],
-    [
-      "another buffer",
-      ":enew  windows unnamed quickfix\n:buffer a  windows a a quickfix\n:Claude review close",
-    ],
-    [":q in the other window", "<C-w>h:q<CR>  windows a quickfix"],
-    ["CTRL-W o", "<C-w>o  windows a"],
-    ["CTRL-W o in the other window", "<C-w>h<C-w>o  windows a"],
-    [
-      "a narrow screen",
-      ":set columns=70  windows a quickfix\n:Claude review close | set columns=120",
-    ],
-    [
-      "a split",
-      ":split  windows 4\ngs  windows a a quickfix  {&diff} 0\n<C-w>c  windows a quickfix",
-    ],
-    ["a tab page", ":tabnew | tabclose  windows a a quickfix\ngs  {&diff} 0"],
-  ])("leaves nothing behind: %s", async (_, rows) => {
+  const ENDS = titledPlays(`
+    # the key
+    gs                      {&diff} 0
+    # the end of the review
+    :Claude review close    {&diff} 0
+    # another file
+    ]f                      b:2   windows b b quickfix
+    [f                      a:8   windows a a quickfix
+    gs                      windows a quickfix
+    # another buffer
+    :enew                   windows unnamed quickfix
+    :buffer a               windows a a quickfix
+    :Claude review close
+    # :q in the other window
+    <C-w>h:q<CR>            windows a quickfix
+    # CTRL-W o
+    <C-w>o                  windows a
+    # CTRL-W o in the other window
+    <C-w>h<C-w>o            windows a
+    # a narrow screen
+    :set columns=70         windows a quickfix
+    :Claude review close | set columns=120
+    # a split
+    :split                  windows 4
+    gs                      windows a a quickfix   {&diff} 0
+    <C-w>c                  windows a quickfix
+    # a tab page
+    :tabnew | tabclose      windows a a quickfix
+    gs                      {&diff} 0`);
+  test.each(ENDS)("leaves nothing behind after %s", async (_, rows) => {
     await nvim().command("edit a | 4,6fold | 2");
     await plays(":Claude review   a:2   windows a quickfix   bar hunk 1/2");
     await plays(":Claude review close   {&winbar} =");

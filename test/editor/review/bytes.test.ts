@@ -1,5 +1,5 @@
 import { World } from "#review";
-import { ALL, eventually, first, onEachNeovim } from "#test";
+import { ALL, onEachNeovim } from "#test";
 
 const TEXT = Array.from({ length: 12 }, (_, i) => `line ${i + 1}\n`).join("");
 const CHANGED = TEXT.replace("line 5", "LINE 5");
@@ -55,7 +55,6 @@ const firstRow = (text: string) => {
 const withLine = (text: string, line: string) =>
   text.replace(/(\r?\n)/, (end) => `${end}${line}${end}`);
 
-const IN_LIST = "Claude review! | copen | %Claude undo";
 /** For a file that its buffer shows. */
 const WAYS = { "in its buffer": "%Claude undo", "as a whole": "Claude undo!" };
 
@@ -67,7 +66,7 @@ const kindsOf = (way: string) =>
 
 /** Neovim has only characters of them. */
 const OPAQUE: [kind: string, undo: string][] = [
-  ["UTF-16, little endian", IN_LIST],
+  ["UTF-16, little endian", "Claude undo!"],
   ["a NUL far down, in Latin-1", "%Claude undo"],
   ["an image", "%Claude undo"],
 ];
@@ -76,14 +75,11 @@ onEachNeovim((session) => {
   let world: World;
   let tests = 0;
   let name = "";
-  /** The minimum in a list. */
-  let listed: string[] = [];
   const lua = <T>(code: string, ...args: unknown[]) => session.neovim.lua<T>(code, ...args);
 
   beforeEach(async () => {
     world = new World(session.neovim.cwd, session.neovim.home);
     name = `f${++tests}`;
-    listed = [name];
     await lua(`
       _G.said = {}
       vim.notify = function(text) table.insert(_G.said, text) end
@@ -108,23 +104,12 @@ onEachNeovim((session) => {
       assert(vim.wait(20000, function() return is_over end, 1))`);
 
   const run = async (command: string) => {
-    for (const part of command.split(" | ")) {
-      await session.neovim.command(part);
-      if (part === "Claude review!") await eventually("the list", isListed);
-    }
+    await session.neovim.command(command);
     await idle();
-  };
-  const isListed = async () => {
-    const names = await lua<string[]>(
-      `return vim.tbl_map(function(item)
-        return vim.fs.basename(vim.fn.bufname(item.bufnr))
-      end, vim.fn.getqflist())`,
-    );
-    return new Set(names).isSupersetOf(new Set(listed));
   };
 
   /** A buffer's text and its options, beside those of one that has just read the same bytes. */
-  const buffers = async (name: string) => {
+  const buffers = async () => {
     world.write("fresh", world.read(name));
     return lua<{ shown?: object; fresh?: object }>(
       `
@@ -146,18 +131,17 @@ onEachNeovim((session) => {
     );
   };
 
-  const expectText = async (text: string, isLoaded: boolean, of = name) => {
-    expect(world.read(of), (await said()).join("\n")).toBe(text);
-    if (!isLoaded) return;
-    const { shown, fresh } = await buffers(of);
+  const expectText = async (text: string) => {
+    expect(world.read(name), (await said()).join("\n")).toBe(text);
+    const { shown, fresh } = await buffers();
     expect(shown).toEqual(fresh);
   };
 
   /** Somebody else than Neovim writes the file. */
-  const write = async (work: () => void, of = [name]) => {
+  const write = async (work: () => void) => {
     work();
     const reload = `require("claude-code.editor.documents.reload").now({ path = ... })`;
-    for (const one of of) await lua(reload, session.path(one));
+    await lua(reload, session.path(name));
   };
 
   const withLines = ([before, after]: [string, string]) => {
@@ -174,56 +158,19 @@ onEachNeovim((session) => {
       await session.neovim.command(`edit ${name}`);
       await write(() => world.claude({ [name]: after }));
       await run(undo);
-      await expectText(before, true);
+      await expectText(before);
       await run("Claude back");
-      await expectText(after, true);
+      await expectText(after);
       // The same with lines of the user's.
       const lines = withLines(texts);
       if (!lines) return;
       await write(() => world.write(name, lines.changed));
       await run(undo);
-      await expectText(lines.undone, true);
+      await expectText(lines.undone);
       await write(() => world.write(name, lines.moreUndone));
       await run("Claude back");
-      await expectText(lines.moreChanged, true);
+      await expectText(lines.moreChanged);
     });
-  });
-
-  test.each(
-    first(1, [
-      ["files", false],
-      ["files in buffers", true],
-    ]),
-  )("in the list: %s, all undone and back to the byte", async (_, isLoaded) => {
-    const all = Object.values(FILES).map((texts, i) => {
-      const [before, after] = texts;
-      return { name: `l${tests}-${i}`, before, after, lines: withLines(texts) };
-    });
-    listed = all.map((one) => one.name);
-    const expectAll = async (text: (one: (typeof all)[number]) => string) => {
-      for (const one of all) await expectText(text(one), isLoaded, one.name);
-    };
-    for (const one of all) {
-      world.write(one.name, one.before);
-      if (isLoaded) await session.neovim.command(`edit ${one.name}`);
-    }
-    const changes = all.map(({ name, after }) => [name, after]);
-    await write(() => world.claude(Object.fromEntries(changes)), listed);
-    await run(IN_LIST);
-    await expectAll(({ before }) => before);
-    await run("Claude back");
-    await expectAll(({ after }) => after);
-    // The same with lines of the user's.
-    const writeAll = (text: (one: (typeof all)[number]) => string | undefined) =>
-      write(() => {
-        for (const one of all) world.write(one.name, text(one) ?? world.read(one.name));
-      }, listed);
-    await writeAll(({ lines }) => lines?.changed);
-    await run(IN_LIST);
-    await expectAll(({ before, lines }) => lines?.undone ?? before);
-    await writeAll(({ lines }) => lines?.moreUndone);
-    await run("Claude back");
-    await expectAll(({ after, lines }) => lines?.moreChanged ?? after);
   });
 
   test.each(OPAQUE)("refuses for %s beside unsaved changes: %s", async (kind, undo) => {
@@ -248,7 +195,7 @@ onEachNeovim((session) => {
     await run("Claude back");
     await refused(before);
     await run("Claude back");
-    await expectText(after, true);
+    await expectText(after);
   });
 
   test("refuses an undo that would change line ends beside unsaved changes", async () => {
@@ -261,6 +208,6 @@ onEachNeovim((session) => {
     expect(world.read(name)).toBe(CRLF);
     await session.neovim.command("edit!");
     await run("Claude undo!");
-    await expectText(TEXT, true);
+    await expectText(TEXT);
   });
 });

@@ -1,4 +1,3 @@
-import { statSync, symlinkSync } from "node:fs";
 import { World } from "#review";
 import { ALL, eventually, first, nightly, onEachNeovim, oneLine } from "#test";
 
@@ -64,34 +63,6 @@ onEachNeovim((session) => {
         await eventually("Claude's text", () => expect(texts()).toEqual(names().map(() => CLAUDE)));
       },
     );
-
-    test("decides the entries of a filtered list, and no other", async () => {
-      const at = (name: string) => `turns${tests}/${name}`;
-      for (const name of ["a.md", "d.sh"]) world.write(at(name), OLD);
-      const files = { "a.md": undefined, "b.dat": "\0", "c.txt": CLAUDE, "d.sh": `#!\n${OLD}` };
-      const placed = Object.entries(files).map(([name, text]) => [at(name), text]);
-      world.claude(Object.fromEntries(placed), { session: `T${tests}`, tool: "Bash" });
-      world.claudeChmod(at("d.sh"), 0o644, 0o755, `T${tests}`);
-      symlinkSync("d.sh", world.path(at("e.ln")));
-      const [before, after] = [world.content(undefined), world.content("d.sh")];
-      const link = { path: at("e.ln"), before, after, symlink: true };
-      const call = { session: `T${tests}`, tool: "Bash", source: "bash" } as const;
-      world.record({ type: "change", ...call, files: [link] });
-      const link6 = "{getqflist()->filter('v:val.module =~ \"e.ln$\"')->map('v:val.text')->join()}";
-      await plays(`
-        :packadd cfilter
-        :Claude review!   list ${HUNKS * FILES + 6}   ${link6} /symlink to d.sh/
-        :Cfilter /deleted\\|new file\\|mode/
-        :cdo Claude undo
-      `);
-      const left = () => Object.keys(files).map((name) => world.read(at(name)));
-      const undone = [OLD, undefined, undefined, files["d.sh"]];
-      await eventually("all undone", () => expect(left()).toEqual(undone));
-      await waits(HUNKS * FILES + 2);
-      expect(left()).toEqual(undone);
-      expect(statSync(world.path(at("d.sh"))).mode & 0o111).toBe(0);
-      await plays("<Ignore>  says e.ln is a symlink  says ! no change");
-    });
 
     test("keeps the user's line that is written between :g and its way back", async () => {
       const name = names()[0] as string;
