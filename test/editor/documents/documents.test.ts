@@ -42,15 +42,15 @@ describe.each(NEOVIMS)("$name", (version) => {
   /** The question, and the text that is selected, both as JSON. */
   const RANGES = rows(String.raw`
     start only | {"start_text": "function b"} | "function b"
-    start and end | {"start_text": "function b", "end_text": "end"} | "function b()\n  return 'ä'\nend"
+    start and end | {"start_text": "function b", "end_text": "end"} | "function b()\n  return '\u00e4'\nend"
     the same text twice: its first occurrence | {"start_text": "end", "end_text": "end"} | "end"
-    an end within the start text: the start text | {"start_text": "return '😀' end", "end_text": "'"} | "return '😀' end"
-    no end before the start | {"start_text": "return", "end_text": "function"} | "return '😀' end\nfunction"
+    an end within the start text: the start text | {"start_text": "return '\ud83d\ude00' end", "end_text": "'"} | "return '\ud83d\ude00' end"
+    no end before the start | {"start_text": "return", "end_text": "function"} | "return '\ud83d\ude00' end\nfunction"
     over lines | {"start_text": "b()\n  return"} | "b()\n  return"
     CRLF in what is asked | {"start_text": "b()\r\n  return"} | "b()\n  return"
     plain text, no pattern | {"start_text": "(.*)%a+[x]"} | "(.*)%a+[x]"
-    last character multibyte | {"start_text": "'ä"} | "'ä"
-    to the end of the line | {"start_text": "function", "select_to_eol": true} | "function a() return '😀' end"
+    last character multibyte | {"start_text": "'\u00e4"} | "'\u00e4"
+    to the end of the line | {"start_text": "function", "select_to_eol": true} | "function a() return '\ud83d\ude00' end"
     end not found: the start | {"start_text": "function b", "end_text": "nowhere"} | "function b"
     not found: no selection | {"start_text": "nowhere"} | null
     end only | {"end_text": "return"} | "return"`);
