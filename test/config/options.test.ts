@@ -90,23 +90,6 @@ describe.each(NEOVIMS)("setup() in $name", (version) => {
     });
   });
 
-  test("calls followers of an option when setup() changes it, and only then", async () => {
-    const calls = await neovim.lua(`
-      local config, calls = require("port").config, {}
-      config.setup({})
-      local function follow(value) table.insert(calls, value) end
-      config.on_change("diagnostics.retries", follow)
-      config.on_change("diagnostics.retries", follow)
-      config.on_change("log", follow)
-      config.setup({ keymaps = false })
-      config.setup({ diagnostics = { retries = 7 } })
-      config.setup({ diagnostics = { retries = 7 }, log = { level = "warn" } })
-      config.setup({ log = { level = "warn" } })
-      config.setup({})
-      return calls`);
-    expect(calls).toEqual([7, { level: "warn" }, 1, { level: "info" }]);
-  });
-
   test("loads neither the server nor the editor's half", async () => {
     await using fresh = await TestNeovim.start({ version, setup: false });
     const loaded = await fresh.lua<string[]>(`

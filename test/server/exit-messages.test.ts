@@ -94,18 +94,11 @@ describe.each(BOTH_NEOVIMS)("the executable in $name", (version) => {
     expect(Object.keys(env).filter((name) => name.startsWith("BUN_"))).toEqual([]);
   });
 
-  test("is never taken from a relative entry of $PATH, nor reached by TCP", async () => {
-    await Bun.write(`${neovim.cwd}/claude-code-nvim`, "#!/bin/sh\n", { mode: 0o755 });
-    const [found, address] = await neovim.lua<[boolean, string]>(`
-      require("port").install.ORDER = { "system" }
-      local path = vim.env.PATH
-      vim.env.PATH = ".:" .. path
-      local found = require("port").install.find()
-      vim.env.PATH = path
+  test("is not reached by TCP", async () => {
+    const address = await neovim.lua<string>(`
       vim.fn.serverstop(vim.v.servername)
       vim.fn.serverstart("127.0.0.1:0")
-      return { found ~= nil, require("port").endpoint.address() }`);
-    expect(found).toBe(false);
+      return require("port").endpoint.address()`);
     expect(address).toStartWith("/");
   });
 });

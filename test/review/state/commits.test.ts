@@ -4,7 +4,7 @@ import { eventually, perTest, setSystemTime } from "#test";
 import { leftBehind } from "../../../src/claude/left-behind";
 import { isAlive } from "../../../src/lib/process";
 import { committedFiles } from "../../../src/review/git/committed";
-import { Git, LIMITS } from "../../../src/review/git/run";
+import { Git } from "../../../src/review/git/run";
 import { Recorder } from "../../../src/review/record/recorder";
 import { platformSkip } from "../../support/platform-skip";
 import { commitAll, git as run } from "../repository";
@@ -156,38 +156,6 @@ test.each([
   }
   const undone = listed === "is nothing" ? text : text.replace("VII", "7");
   await tell(`disk a=${undone}; is nothing`);
-});
-
-const endless = "while :; do echo 0123456789; done";
-test.each([
-  ["hangs", "sleep 60"],
-  ["starts what hangs", "sleep 60 & sleep 60"],
-  ["never stops writing", endless],
-])("answers others while git %s", async (_what, script) => {
-  await tell(`prompt; A a=${EDIT}`);
-  world.write("bin/git", `#!/bin/sh\n${script}\n`);
-  world.chmod("bin/git", 0o755);
-  const path = process.env.PATH;
-  const { ms } = LIMITS;
-  process.env.PATH = `${world.path("bin")}:${path}`;
-  LIMITS.ms = 1_000;
-  try {
-    let [last, longest] = [performance.now(), 0];
-    const tick = () => {
-      longest = Math.max(longest, performance.now() - last);
-      last = performance.now();
-    };
-    const timer = setInterval(tick, 10);
-    const news = await world.service.summary();
-    clearInterval(timer);
-    tick();
-    expect(news.counts).toMatchObject({ files: 1 });
-    // A synchronous wait would block all others.
-    expect(longest).toBeLessThan(LIMITS.ms);
-  } finally {
-    process.env.PATH = path;
-    LIMITS.ms = ms;
-  }
 });
 
 test("reads files of a commit one by one where git has lost one, or a name has two lines", async () => {

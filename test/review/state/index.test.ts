@@ -1,90 +1,41 @@
 import { rmSync } from "node:fs";
-import { join } from "node:path";
 import { perTest } from "#test";
-import { git as run } from "../repository";
-import { play, stories, textOf } from "../story";
+import { git } from "../repository";
+import { play, stories } from "../story";
 import { World } from "./world";
 
 /* git's index, where Claude staged what is undone. */
 
 const SEVEN = "1 2 3 4 5 6 7";
+const EDIT = "1 2 3 4 5 6 VII";
 const EDITS = "I 2 3 4 5 6 VII";
-const TEXT = textOf(SEVEN);
+const STATUS = "git status --porcelain --untracked-files=all";
 const world = perTest(() => new World());
-beforeEach(async () => {
-  await play(world, `repository a=${SEVEN}, other=${SEVEN}`);
-});
-
-const git = (...args: string[]) => run(world.root, ...args);
-const status = () => git("status", "--porcelain", "--untracked-files=all");
-
-/** Claude changes files, and a command of its stages that. */
-async function claude(files: Record<string, string | undefined>, from = {}): Promise<void> {
-  const use = crypto.randomUUID();
-  world.record({ type: "begin", session: "A", tool: "Bash", use });
-  world.claude(files, { tool: "Bash", source: "bash", use, from });
-  await git("add", "-A");
-}
-
-async function undoAll() {
-  const { files } = await world.list();
-  return world.undo(files.map(({ path }) => ({ path })));
-}
-
-test.each([
-  ["git mv", { a: undefined, b: TEXT }, { b: "a" }, "R  a -> b\n"],
-  ["git rm", { a: undefined }, {}, "D  a\n"],
-  ["git add of an edited file", { a: "1\n2\n3\n4\n5\n6\nVII\n" }, {}, "M  a\n"],
-  ["git add of a new file", { "new ü.txt": "new\n" }, {}, 'A  "new \\303\\274.txt"\n'],
-  ["git add of an empty file", { empty: "" }, {}, "A  empty\n"],
-])("is restored when %s is undone, and when that is taken back", async (_, files, from, staged) => {
-  world.prompt();
-  await claude(files, from);
-  world.stop();
-  const before = await git("ls-files", "--stage");
-  expect(await status()).toBe(staged);
-  await Bun.sleep(5);
-  const others = world.another();
-  const look = () => Promise.all([world.service, others].map((service) => service.summary()));
-  await look();
-  const { decision, files: undone } = await undoAll();
-  await look();
-  expect(await status()).toBe("");
-  expect(undone.filter((file) => "staged" in file)).toEqual([]);
-  await world.back({ decision });
-  expect(await git("ls-files", "--stage")).toBe(before);
-  // Staging an entry again is not a decision of the user's.
-  await look();
-  expect(await world.summary()).not.toEqual([]);
-});
 
 test.each(["sha1", "sha256"])("is restored before a commit, with objects by %s", async (format) => {
-  rmSync(join(world.root, ".git"), { recursive: true });
-  await git("init", "-q", `--object-format=${format}`);
-  world.prompt();
-  await claude({ new: "new\n" });
-  world.stop();
-  const before = await git("ls-files", "--stage", "--", "new");
-  expect(before).not.toBe("");
-  const { decision } = await undoAll();
-  expect(await status()).toBe("A  a\nA  other\n");
-  await world.back({ decision });
-  expect(await git("ls-files", "--stage", "--", "new")).toBe(before);
-});
-
-test("is restored for a binary file, and permissions", async () => {
-  await git("config", "core.fileMode", "true");
-  world.prompt();
-  world.claudeChmod("other", 0o644, 0o755);
-  await claude({ "b.bin": "\0one", a: "\0two" });
-  expect(await status()).toBe("M  a\nA  b.bin\nM  other\n");
-  await undoAll();
-  expect(await status()).toBe("");
+  await play(world, `repository a=${SEVEN}`);
+  rmSync(world.path(".git"), { recursive: true });
+  git(world.root, "init", "-q", `--object-format=${format}`);
+  await play(
+    world,
+    `A git new=new; stop; ${STATUS} => A  a|A  new; undo new; ${STATUS} => A  a
+     back; ${STATUS} => A  a|A  new; git show :new => new`,
+  );
 });
 
 stories(
   `repository a=${SEVEN}, other=${SEVEN}`,
   `
+# is restored when [git mv|git rm|git add of an edited file|git add of a new file|git add of an empty file] is undone, and when that is taken back
+  prompt; A git [-a, b=${SEVEN} < a|-a|a=${EDIT}|new ü=new|empty=]; stop; later
+  ${STATUS} => [R  a -> b|D  a|M  a|A  "new \\303\\274"|A  empty]
+  is [b renamed 0>7@1|a deleted 7>0@0|a changed 1>1@7|new ü created 0>1@1|empty created]
+  undo [b|a|a|new ü|empty]; is nothing; ${STATUS} => ; restart; is nothing; back
+  ${STATUS} => [R  a -> b|D  a|M  a|A  "new \\303\\274"|A  empty]
+  is [b renamed 0>7@1|a deleted 7>0@0|a changed 1>1@7|new ü created 0>1@1|empty created]
+# is restored for a binary file, and permissions
+  git config core.fileMode true; prompt; A chmod other 755; A git b.bin=\0one, a=\0two
+  ${STATUS} => M  a|A  b.bin|M  other; undo a, b.bin, other; ${STATUS} =>
 # holds the other hunks of a file of which one is undone
   prompt; A git a=${EDITS}; stop; later; is a changed 1>1@1 1>1@7; undo a#1
   git show :a => 1|2|3|4|5|6|VII; is a changed 1>1@7; later; back

@@ -268,9 +268,3 @@ function state(weave: Weave): { text: Lines; base: Lines; hunks: string[]; one: 
   const scope: Scope = session("A");
   return { text: weave.lines, base: weave.base(ALL), hunks: hunks(weave), one: weave.base(scope) };
 }
-
-test("knows the order of changes", () => {
-  const owners = (found: readonly Change[]) => found.map(({ id }) => id);
-  const weave = Weave.of(lines("a b")).to(lines("X b"), B).to(lines("X Y"), A);
-  expect(hunksOf(weave, ALL).map((hunk) => owners(hunk.owners))).toEqual([["A1", "B2"]]);
-});
