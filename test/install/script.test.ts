@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, readlinkSync, statSync } from "node:fs";
 import { chmod, lchown, mkdir, rm, symlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -188,8 +187,8 @@ describe("install.sh", () => {
   test("does not fill the disk by an endless answer", async () => {
     const bin = await programs(...COMMON);
     // In units of 512 bytes.
-    await writeFile(join(bin, "curl"), `#!/bin/sh\nulimit -f >${data}/limit\nexit 22\n`);
-    await chmod(join(bin, "curl"), 0o755);
+    const curl = `#!/bin/sh\nulimit -f >${data}/limit\nexit 22\n`;
+    await writeFile(join(bin, "curl"), curl, { mode: 0o755 });
     expect((await installer({ PATH: bin })).stderr).toContain("cannot download");
     expect(Number(readFileSync(join(data, "limit"), "utf8"))).toBeLessThan(2 ** 21);
   });
@@ -245,8 +244,8 @@ describe("install.sh", () => {
     const bin = await programs(...COMMON);
     if (tool === "wget") await symlink(Bun.which("wget") ?? "", join(bin, "wget"));
     const [name, body] = tool === "curl" ? ["curl", hasty.curl] : ["timeout", hasty.wget];
-    await writeFile(join(bin, name), `#!/bin/sh\nPATH=${process.env.PATH}\n${body}\n`);
-    await chmod(join(bin, name), 0o755);
+    const text = `#!/bin/sh\nPATH=${process.env.PATH}\n${body}\n`;
+    await writeFile(join(bin, name), text, { mode: 0o755 });
     small.server.onlyFor(".tar.gz", "drip");
     expect(await installer({ PATH: bin })).toMatchObject(refusal("cannot download"));
     expect(existsSync(join(data, STABLE))).toBe(false);
@@ -365,22 +364,10 @@ describe("install.sh", () => {
   });
 
   test("says that a program does not run here", async () => {
-    const file = small.release.asset.file;
-    const folder = file.replace(".tar.gz", "");
-    const at = join(data, "broken");
-    await mkdir(join(at, folder), { recursive: true });
-    await writeFile(join(at, folder, "claude-code-nvim"), "\x7fELF, but not for this machine");
-    await chmod(join(at, folder, "claude-code-nvim"), 0o755);
-    await run(["tar", "-czf", join(at, file), "-C", at, folder]);
-    const bytes = readFileSync(join(at, file));
-    const sha256 = createHash("sha256").update(bytes).digest("hex");
-    const asset = { ...small.release.asset, sha256, size: bytes.length };
-    const own = join(data, "install.sh");
-    await writeFile(own, renderInstaller(readFileSync(script, "utf8"), "0.1.0", [asset]));
-    small.server.replace(file, bytes);
-    expect(await run(["sh", own, "--mirror", small.server.url])).toMatchObject(
-      refusal("does not run on this machine"),
+    await using broken = await Publication.start(
+      await TestRelease.standIn({ program: "exit 127" }),
     );
+    expect(await installer({}, broken)).toMatchObject(refusal("does not run on this machine"));
     expect(existsSync(join(data, STABLE))).toBe(false);
   });
 });
@@ -390,26 +377,19 @@ describe("in a folder full of traps", () => {
   beforeAll(async () => {
     trap = temporaryFolder();
     const owned = `require("fs").writeFileSync("${trap}/owned", "")`;
-    await writeFile(join(trap, "hostile.js"), owned);
-    await writeFile(join(trap, "bunfig.toml"), 'preload = ["./hostile.js"]\n');
-    await writeFile(join(trap, ".env"), `BUN_OPTIONS=--preload ${trap}/hostile.js\nNVIM=/evil\n`);
-    await writeFile(
-      join(trap, "package.json"),
-      '{ "name": "x", "type": "commonjs", "main": "hostile.js" }',
-    );
-    await writeFile(
-      join(trap, "tsconfig.json"),
-      '{ "compilerOptions": { "paths": { "*": ["./hostile.js"] } } }',
-    );
-    for (const name of ["neovim", "valibot", "winston", "@msgpack/msgpack"]) {
-      await mkdir(join(trap, "node_modules", name), { recursive: true });
-      await writeFile(join(trap, "node_modules", name, "index.js"), owned);
-    }
-    const fake = join(trap, "claude-code-nvim");
-    await writeFile(fake, `#!/bin/sh\ntouch ${trap}/owned\n`);
-    await chmod(fake, 0o755);
+    const files: Record<string, string> = {
+      "hostile.js": owned,
+      "bunfig.toml": 'preload = ["./hostile.js"]\n',
+      ".env": `BUN_OPTIONS=--preload ${trap}/hostile.js\nNVIM=/evil\n`,
+      "package.json": '{ "name": "x", "type": "commonjs", "main": "hostile.js" }',
+      "tsconfig.json": '{ "compilerOptions": { "paths": { "*": ["./hostile.js"] } } }',
+      "claude-code-nvim": `#!/bin/sh\ntouch ${trap}/owned\n`,
+    };
+    for (const name of ["neovim", "valibot", "winston", "@msgpack/msgpack"])
+      files[`node_modules/${name}/index.js`] = owned;
+    for (const [name, text] of Object.entries(files))
+      await Bun.write(join(trap, name), text, { mode: 0o755 });
   });
-  afterAll(() => rm(trap, { recursive: true, force: true }));
 
   test("runs in other Bun programs what BUN_OPTIONS names", async () => {
     const BUN_OPTIONS = `--preload ${trap}/hostile.js`;

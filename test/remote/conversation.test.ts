@@ -136,11 +136,6 @@ test("sends no other file, by an id or a symlink", async () => {
   }
 });
 
-test("says that a subagent's conversation is not there", async () => {
-  const params = { session: ID, remote: "dev", agent: "a1" };
-  expect(await outcomeOf(transcript.requests.open(params))).toThrow("subagent in a remote");
-});
-
 /** A relay that answers each offset with this expression; what it gets is read back. */
 async function hostile(expression: string, extra = ""): Promise<() => Frame[]> {
   const script = `globalThis.LARGE = Buffer.alloc(${4 * 1024 * 1024}, "x").toString("base64");

@@ -1,6 +1,4 @@
 import { connect } from "node:net";
-import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { WebSocketClientTransport } from "@modelcontextprotocol/sdk/client/websocket.js";
 import {
   AUTHORIZATION,
   type CallError,
@@ -97,34 +95,6 @@ describe("initialize", () => {
     });
     expect(String(result.instructions)).toContain("Neovim MCP server for Claude integration");
   });
-});
-
-test("serves the official MCP client library", async () => {
-  // Its WebSocket transport cannot send headers, so the socket it makes is given ours.
-  const Plain = globalThis.WebSocket;
-  const headers = { [AUTHORIZATION]: lock.content.authToken };
-  globalThis.WebSocket = class extends Plain {
-    constructor(url: string | URL, protocols: string | string[]) {
-      super(url, { protocols: [protocols].flat(), headers } as never);
-    }
-  } as never;
-  try {
-    const client = new Client({ name: "oracle", version: "1.0.0" });
-    await client.connect(
-      new WebSocketClientTransport(new URL(`ws://127.0.0.1:${lock.port}`)) as never,
-    );
-    expect(client.getServerVersion()?.name).toBe("claude-code.nvim");
-    const { tools } = await client.listTools();
-    expect(tools.map((tool) => tool.name)).toContain("openDiff");
-    expect((await client.listResources()).resources).toBeArray();
-    expect((await client.listResourceTemplates()).resourceTemplates).toEqual([]);
-    await client.ping();
-    const answer = await client.callTool({ name: "closeAllDiffTabs", arguments: {} });
-    expect(answer.content).toEqual([{ type: "text", text: "closed 0 diff tabs" }]);
-    await client.close();
-  } finally {
-    globalThis.WebSocket = Plain;
-  }
 });
 
 describe("messages that are wrong", () => {
