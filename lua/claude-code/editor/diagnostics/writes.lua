@@ -5,12 +5,15 @@ local documents = require("claude-code.editor.documents")
 local lsp = require("claude-code.lib.lsp")
 local path = require("claude-code.editor.documents.path")
 local pending = require("claude-code.editor.diagnostics.pending")
-local servers = require("claude-code.editor.diagnostics.servers")
 
 ---Limit if a text is saved that the server has reported on: only checks on save may change its report.
 local SAVE_TIMEOUT_MS = 1000
 ---How long a server may take to start: its configuration may first run a program to find the project's root.
 local ATTACH_MS = 1000
+
+---Request by which a server forwards requests to tsserver, and the checks to ask for.
+local COMMAND = "typescript.tsserverRequest"
+local CHECKS = { "syntacticDiagnosticsSync", "semanticDiagnosticsSync" }
 
 local M = {}
 
@@ -61,7 +64,7 @@ local function on_report(now, report)
   local took = text and text.tick == tick and now_ms() - now.last or nil
   now.reported[buf] = now.reported[buf] or {}
   now.reported[buf][id] = tick
-  servers.learn(report, took)
+  pending.learn(report, took)
   pending.on_report(buf, id, report)
 end
 
@@ -81,18 +84,79 @@ local function wrap_handlers()
   end
 end
 
----@param is_known? boolean the server has reported on this text
-local function expect(buf, client, kind, is_known)
-  if not servers.gives_diagnostics(client) then
+---Pulls diagnostics for a buffer without a window, which Neovim 0.10 to 0.12 does not.
+local function pull_if_out_of_sight(buf, client)
+  local provider = (client.server_capabilities or {}).diagnosticProvider
+  if not provider or #vim.fn.win_findbuf(buf) > 0 then
     return
   end
-  pending.add(buf, client, kind, is_known and SAVE_TIMEOUT_MS or servers.TIMEOUT_MS)
+  local params = { textDocument = vim.lsp.util.make_text_document_params(buf) }
+  if type(provider) == "table" and type(provider.identifier) == "string" then
+    params.identifier = provider.identifier
+  end
+  lsp.call(client, "request", "textDocument/diagnostic", params, nil, buf)
+end
+
+---@param line integer 1-based
+local function key(line, code, message)
+  return ("%d:%s:%s"):format(line, code, message)
+end
+
+---@return string[] sorted keys of the errors and warnings in the last report
+local function reported(buf, client)
+  local namespace = vim.lsp.diagnostic.get_namespace(client.id)
+  local filter = { namespace = namespace, severity = { min = vim.diagnostic.severity.WARN } }
+  local keys = vim.tbl_map(function(item)
+    return key(item.lnum + 1, item.code, item.message)
+  end, vim.diagnostic.get(buf, filter))
+  table.sort(keys)
+  return keys
+end
+
+---Calls back if the problems of the text are still those of the last report. In that case the servers around tsserver
+---may not report: typescript-language-server 5.1 if there are no problems, and vtsls never. They forward requests to
+---tsserver, which answers once it has checked the text.
+---@param client vim.lsp.Client initialized
+local function check_by_tsserver(buf, client, on_unchanged)
+  local provider = (client.server_capabilities or {}).executeCommandProvider or {}
+  if not vim.list_contains(provider.commands or {}, COMMAND) then
+    return
+  end
+  local tick, keys, answers = api.nvim_buf_get_changedtick(buf), {}, 0
+  local function on_answer(err, result)
+    local body = not err and type(result) == "table" and result.body
+    if type(body) ~= "table" then
+      return
+    end
+    for _, item in ipairs(body) do
+      keys[#keys + 1] = key(item.start.line, item.code, item.text)
+    end
+    answers = answers + 1
+    table.sort(keys)
+    local is_current = api.nvim_buf_is_loaded(buf) and api.nvim_buf_get_changedtick(buf) == tick
+    if answers == #CHECKS and is_current and vim.deep_equal(keys, reported(buf, client)) then
+      on_unchanged()
+    end
+  end
+  local file = vim.uri_to_fname(vim.uri_from_bufnr(buf))
+  for _, check in ipairs(CHECKS) do
+    local params = { command = COMMAND, arguments = { check, { file = file } } }
+    lsp.call(client, "request", "workspace/executeCommand", params, on_answer, buf)
+  end
+end
+
+---@param is_known? boolean the server has reported on this text
+local function expect(buf, client, kind, is_known)
+  if not pending.gives_diagnostics(client) then
+    return
+  end
+  pending.add(buf, client, kind, is_known and SAVE_TIMEOUT_MS or pending.TIMEOUT_MS)
   if not client.initialized then
     return
   elseif kind ~= "saved" then
-    servers.pull_if_out_of_sight(buf, client)
+    pull_if_out_of_sight(buf, client)
   end
-  servers.check_by_tsserver(buf, client, function()
+  check_by_tsserver(buf, client, function()
     pending.on_report(buf, client.id)
   end)
 end
@@ -111,6 +175,22 @@ local function on_write(buf, kind)
     expect(buf, client, kind, is_known)
   end
   pending.review()
+end
+
+---Reports the write of another program as a save, which Neovim does not: rust-analyzer runs cargo only after a save.
+---@param buf integer reloaded
+function M.did_save(buf)
+  for _, client in ipairs(lsp.clients({ bufnr = buf })) do
+    local sync = (client.server_capabilities or {}).textDocumentSync
+    local save = type(sync) == "table" and sync.save
+    if save then
+      local params = { textDocument = vim.lsp.util.make_text_document_params(buf) }
+      if type(save) == "table" and save.includeText then
+        params.text = table.concat(api.nvim_buf_get_lines(buf, 0, -1, false), "\n") .. "\n"
+      end
+      lsp.call(client, "notify", "textDocument/didSave", params)
+    end
+  end
 end
 
 ---Loads a file and expects a report from each of its servers.
@@ -171,14 +251,14 @@ local function on_attach(now, buf, id)
   wrap_handlers()
   if not client or not text then
     return
-  elseif now_ms() - text.at < servers.TIMEOUT_MS or pending.lacks(buf, client) then
+  elseif now_ms() - text.at < pending.TIMEOUT_MS or pending.lacks(buf, client) then
     pending.remove(buf, id)
     expect(buf, client, "opened")
     pending.review()
   end
 end
 
----Prevents that a late report on the old text seems to be about the new one: a reload closes the text for language
+---Keeps a late report on the old text from looking like one on the new text: a reload closes the text for language
 ---servers and opens it again with its old version (measured with Neovim 0.12; 0.10 always sends 0). Neovim takes the
 ---buffer's tick as the version, and a reload adds one to it.
 ---@param buf integer about to be read
@@ -205,7 +285,7 @@ end
 local function start()
   local events = autocommands.new("writes")
   local now = { events = events, followers = {}, texts = {}, last = 0, reported = {} }
-  servers.start()
+  pending.start()
   wrap_handlers()
   events:on(EVENTS, function(buf, args)
     on_event(now, buf, args.event)
@@ -214,7 +294,7 @@ local function start()
     on_attach(now, buf, args.data.client_id)
   end)
   events:on("LspDetach", function(buf, args)
-    if servers.is_running(args.data.client_id) then
+    if pending.is_running(args.data.client_id) then
       pending.remove(buf, args.data.client_id)
     end
     pending.review()

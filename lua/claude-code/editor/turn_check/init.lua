@@ -4,7 +4,6 @@ local counted = require("claude-code.lib.text").count
 local filter = require("claude-code.editor.turn_check.filter")
 local path = require("claude-code.editor.documents.path")
 local pending = require("claude-code.editor.diagnostics.pending")
-local servers = require("claude-code.editor.diagnostics.servers")
 local sessions = require("claude-code.editor.turn_check.sessions")
 local sources = require("claude-code.sessions.sources")
 local timer = require("claude-code.lib.timer")
@@ -157,7 +156,7 @@ local function leave(session, waited)
   local unknown = waited and unreported(list) or {}
   for _, edited in ipairs(unknown) do
     vim.iter(edited.missing):each(function(missing)
-      servers.on_waited(missing.id)
+      pending.on_waited(missing.id)
     end)
   end
   session.files = {}
@@ -238,7 +237,7 @@ end
 local function is_busy(edited)
   return edited.is_attaching
     or vim.iter(edited.missing):any(function(missing)
-      return missing.id ~= nil and servers.is_worth_waiting(missing.id)
+      return missing.id ~= nil and pending.is_worth_waiting(missing.id)
     end)
 end
 

@@ -123,7 +123,7 @@ local function show_to_servers(real, created)
   end
   require("claude-code.editor.documents.reload").now({ path = real })
   if not vim.bo[open].modified then
-    require("claude-code.editor.diagnostics.servers").did_save(open)
+    writes.did_save(open)
   end
   return open
 end
