@@ -10,9 +10,8 @@ interface Pair {
 }
 
 /**
- * Measures the plugin of another commit and this one in turn, and returns a table with the ratio of
- * each pair. Which of the two begins changes from round to round. Throws an Error with the output of
- * git or the build if the other commit cannot be built.
+ * Measures the plugin of another commit and this one in turn, and returns a table with the ratio of each pair. They
+ * alternate in going first. Throws an Error with the output of git or the build if the other commit cannot be built.
  */
 export async function against(
   ref: string,
@@ -69,7 +68,7 @@ async function collect(
   }
 }
 
-/** A figure that only one of the two has is left out. */
+/** Leaves out figures that only one of the two has. */
 function table(ref: string, pairs: Map<string, Pair>): string {
   const rows = FIGURES.flatMap(({ id, title, unit }) => {
     const { before, now } = pairs.get(id) ?? { before: [], now: [] };

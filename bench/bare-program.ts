@@ -1,6 +1,6 @@
 /**
- * The least a program of our kind can be, compiled as ours is: the floor for a hook's run, and with
- * `serve` for the server's start, memory and answers.
+ * A minimal program, compiled as ours is. It is the floor for a hook's run and, with `serve`, for the server's start,
+ * memory and answers.
  */
 if (process.argv[2] === "serve") {
   const server = Bun.serve({
@@ -9,7 +9,7 @@ if (process.argv[2] === "serve") {
     fetch: (request, server) => (server.upgrade(request) ? undefined : new Response("no")),
     websocket: {
       maxPayloadLength: 64 * 1024 * 1024,
-      // `{"bytes":n}` is answered with as many; anything else comes back.
+      // The answer to `{"bytes":n}` has n bytes. Anything else comes back unchanged.
       message(socket, message) {
         const text = String(message);
         const { bytes } = text.startsWith("{") ? JSON.parse(text) : {};
@@ -17,6 +17,6 @@ if (process.argv[2] === "serve") {
       },
     },
   });
-  // process.stdout would take longer than all else.
+  // process.stdout would take longer than everything else.
   console.log(server.port);
 }

@@ -1,6 +1,6 @@
 import { resident } from "./editor";
 
-/** bare-program.ts at work, with one client. */
+/** A running bare-program.ts, with one client. */
 export class BareServer implements AsyncDisposable {
   private constructor(
     readonly process: Bun.Subprocess<"ignore", "pipe">,
@@ -27,12 +27,12 @@ export class BareServer implements AsyncDisposable {
     return new BareServer(process, startMs, socket);
   }
 
-  /** One message there, and one of `bytes` back. */
+  /** Sends a message, and gets one of `bytes` back. */
   echo(bytes?: number): Promise<unknown> {
     return this.#ask(bytes === undefined ? "ping" : JSON.stringify({ bytes }));
   }
 
-  /** A message with this text there, which is parsed, and a short one back. */
+  /** Sends a message with this text, which the server parses, and gets a short one back. */
   take(text: string): Promise<unknown> {
     return this.#ask(JSON.stringify({ bytes: 1, text }));
   }

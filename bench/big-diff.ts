@@ -4,11 +4,11 @@ import { Editor, type Standstill } from "./editor";
 import { type Machine, repetitions, type Scenario, type Values } from "./scenario";
 
 const LINES = 18_000;
-/** Every so many lines one is changed. */
+/** One line is changed in each group of so many lines. */
 const CHANGED = 97;
 const KEYS = 60;
 
-/** In diff mode, or in one window with marks where the lines are others. */
+/** True if a diff is on screen, in diff mode or in one window with marks. */
 const IS_SHOWN = `
   local in_diff_mode, marked = 0, false
   for _, win in ipairs(vim.api.nvim_list_wins()) do
@@ -22,10 +22,10 @@ const IS_SHOWN = `
   if in_diff_mode < 2 and not marked then return false end
   vim.cmd.redraw()
   return true`;
-/** Neovim's own takes a second. */
+/** In ms. Neovim's own diff mode takes a second. */
 const SHOWN_MS = 60_000;
 
-/** The keyboard is in the proposal, which can be edited. */
+/** True if the cursor is in the proposal, and that can be edited. */
 const CAN_EDIT = `
   return vim.fn.getline(1):find("// changed", 1, true) ~= nil
     and vim.bo.modifiable and vim.fn.mode() == 'n'`;
@@ -40,7 +40,7 @@ const BY_HAND = `
   vim.api.nvim_buf_set_lines(0, 0, -1, false, vim.split(text, "\\n"))
   vim.cmd.diffthis()`;
 
-/** From asking for a diff of 1 MB to seeing it, and what keys cost there. */
+/** The time from requesting a diff of 1 MB to seeing it, and the cost of keys there. */
 export const bigDiff: Scenario = {
   name: "diff",
 
@@ -58,7 +58,7 @@ export const bigDiff: Scenario = {
     using client = await editor.setUp(subject);
     const values = await shown(editor, () => {
       const paths = { old_file_path: path, new_file_path: path };
-      // Answered with an error when the client disconnects.
+      // This rejects when the client disconnects.
       client
         .call("openDiff", { ...paths, new_file_contents: proposal, tab_name: "bench" })
         .catch(() => {});
@@ -89,7 +89,7 @@ async function shown(editor: Editor, ask: () => unknown): Promise<Values> {
   return { "diff-shown": took, "diff-longest": still.longest };
 }
 
-/** Nothing of a plugin whose proposal is not where the cursor is, or cannot be edited. */
+/** Empty if the cursor is not in the plugin's proposal, or that cannot be edited. */
 async function keys(machine: Machine, editor: Editor): Promise<Values> {
   const ready = eventually("the proposal to be editable", () => editor.nvim.lua<boolean>(CAN_EDIT));
   if (!(await ready.catch(() => false))) return {};
@@ -99,12 +99,12 @@ async function keys(machine: Machine, editor: Editor): Promise<Values> {
   return { "diff-move": move, "diff-type": await perKey(editor, count, "x") };
 }
 
-/** The mean of keys typed one after the other: what is done for several at a time counts as well. */
+/** The mean time of keys in a sequence, which includes work that is done once for several keys. */
 async function perKey(editor: Editor, count: number, key: string): Promise<number> {
   const began = performance.now();
   for (let i = 0; i < count; i++) {
     await editor.nvim.type(key);
-    // Answered once the key is done with.
+    // Neovim answers once it has handled the key.
     await editor.nvim.lua("return true");
   }
   return (performance.now() - began) / count;

@@ -4,10 +4,10 @@ import { Editor } from "./editor";
 import type { Scenario, Values } from "./scenario";
 
 const FILES = 2_000;
-/** One more file, in which every third line is changed. */
+/** In another file, every third line is changed. */
 const LINES = 20_000;
 const MAX_MS = 60_000;
-/** By then the review is drawn and a decision is made, too. */
+/** In ms. The review is drawn, or a decision is made, within this time. */
 const LATER_MS = 2_000;
 
 const STEPS = [
@@ -18,7 +18,7 @@ const STEPS = [
   ["close", ":Claude review close<CR>"],
 ] as const;
 
-/** The longest time in which Neovim takes no key while a review of many files, and of many hunks, is in use. */
+/** The longest time in which Neovim does not react while the user works in a review with many files and hunks. */
 export const bigReview: Scenario = {
   name: "review",
   floor: async () => ({}),
@@ -26,7 +26,7 @@ export const bigReview: Scenario = {
     if (!subject.hook) return { values: {} };
     await using editor = await Editor.start(machine.nvim, subject);
     const { nvim } = editor;
-    // That of the folder whose sources answer.
+    // Use the module of the folder whose sources are measured.
     const module = await import(join(subject.runtimepath, "test/review/state/world"));
     using world = new module.World(nvim.cwd, nvim.home);
     const lines = Array.from({ length: LINES }, (_, i) => `line ${i}\n`);

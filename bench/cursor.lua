@@ -65,7 +65,7 @@ end
 function M.measure(effort)
   local nothing, empty, added = {}, {}, {}
   local actions = M.added()
-  -- Turn by turn, so that a busy machine slows down all alike.
+  -- Alternate, so that a busy machine slows down all of them.
   for round = 1, math.max(3, ROUNDS * effort) do
     nothing[round] = measure({})
     empty[round] = measure({ function() end })

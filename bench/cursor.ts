@@ -3,11 +3,11 @@ import lua from "./cursor.lua" with { type: "text" };
 import { Editor } from "./editor";
 import type { Scenario } from "./scenario";
 
-/** The cost of one cursor movement beyond an autocommand that does nothing. */
+/** The cost of a cursor movement, compared with an autocommand that does nothing. */
 export const cursor: Scenario = {
   name: "cursor",
 
-  // Measured beside the value, in the same Neovim.
+  // Measured together with the value, in the same Neovim.
   floor: async () => ({}),
 
   async measure(machine, subject) {

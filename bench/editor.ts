@@ -12,7 +12,7 @@ export interface Standstill {
   wall: number;
 }
 
-/** By then a plugin has turned on what it does only while a client is there. */
+/** In ms. A plugin may enable some features only when a client connects. */
 const NOTED_MS = 200;
 
 /** A Neovim with a UI that runs one plugin, or none (`subject` undefined). */
@@ -31,7 +31,7 @@ export class Editor implements AsyncDisposable {
     return new Editor(nvim);
   }
 
-  /** Runs the user's line; a client that has shaken hands, and that the plugin has taken note of. */
+  /** Runs the user's line, and connects a client. Waits until the plugin has noticed it. */
   async setUp(subject: Subject): Promise<TestClient> {
     await this.nvim.lua(subject.setup);
     const client = await TestClient.open(await this.nvim.lock(), "bench");
@@ -39,14 +39,14 @@ export class Editor implements AsyncDisposable {
     return client;
   }
 
-  /** How Neovim's event loop fares while `work` goes on, and from the end of `prelude` (Lua) on. */
+  /** Measures the standstill of Neovim's event loop during `work`, from the end of `prelude` (Lua) on. */
   async watched(work: () => Promise<unknown>, prelude = ""): Promise<Standstill> {
     await this.nvim.lua(`${prelude} BENCH.start()`);
     await work();
     return this.nvim.lua<Standstill>("return BENCH.stop()");
   }
 
-  /** Process ids of what Neovim started. */
+  /** The process ids of Neovim's children. */
   children(): number[] {
     const pid = this.nvim.process.pid as number;
     const { stdout } = Bun.spawnSync(["pgrep", "-P", String(pid)]);
@@ -58,7 +58,7 @@ export class Editor implements AsyncDisposable {
   }
 }
 
-/** Resident memory of a process, in MB. */
+/** The resident memory of a process, in MB. */
 export function resident(pid: number): number {
   const { stdout } = Bun.spawnSync(["ps", "-o", "rss=", "-p", String(pid)]);
   return Number(stdout.toString()) / 1024;

@@ -1,14 +1,14 @@
-/** All that the bench measures. A floor is measured in the same run, without any plugin. */
+/** The bench measures these figures. A floor is measured in the same run, without any plugin. */
 export interface Figure {
   id: string;
   title: string;
   unit: "ms" | "µs" | "MB";
-  /** The name of the floor; its values are measured under the same id. */
+  /** The name of the floor. Its values have the same id. */
   floor?: string;
   target?: Target;
 }
 
-/** `most` in the figure's unit, or `times` the floor. */
+/** At most `most`, in the figure's unit, or `times` the floor. */
 export type Target = { most: number } | { times: number };
 
 const ECHO = "a bare compiled Bun.serve, echoing";
@@ -17,7 +17,7 @@ const TAKEN = "the same for a bare compiled Bun.serve beside Neovim";
 const DIFFTHIS = "Neovim's own :diffthis on the same text";
 const BARE = "a bare compiled Bun.serve";
 
-/** With 2,000 changed files and one of 6,667 hunks: the longest standstill. */
+/** The longest standstill with 2,000 changed files, one of which has 6,667 hunks. */
 const REVIEW = [
   ["open", "a big review opens: longest standstill"],
   ["move", "… moves through hunks and files"],
@@ -71,7 +71,7 @@ function trip(id: string, title: string, floor: string, target?: Target): Figure
   ];
 }
 
-/** Standstill is what goes beyond an idle Neovim's; processor time is Neovim's own. */
+/** Standstill is the difference from an idle Neovim. Processor time is that of Neovim. */
 function still(id: string, title: string, floor: string, target: Target): Figure[] {
   return [
     at(`${id}-sum`, `${title}: Neovim stands still, in all`, "ms", floor, target),

@@ -14,7 +14,7 @@ const INPUT = JSON.stringify({
   tool_response: { filePath: "/tmp/a.txt" },
 });
 
-/** Wall time of one run of a hook, started as Claude Code starts it. */
+/** The wall time of one run of a hook, which starts as Claude Code starts it. */
 export const hookRun: Scenario = {
   name: "hook",
   floor: async (machine) => ({ hook: await run(machine, [machine.bare]) }),

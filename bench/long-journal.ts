@@ -9,16 +9,15 @@ const FILES = 20;
 const CALLS = 8;
 
 /**
- * A month of much use: turns with calls that edit a file, or run a command. How long a Neovim that starts
- * waits for its list, and how long nothing else has its turn, in this process' own time: other
- * programs take none of it.
+ * A month of heavy use: turns with calls that edit a file or run a command. Measures how long a Neovim that starts
+ * waits for its list, and the longest time in which nothing else runs, in processor time of this process.
  */
 export const longJournal: Scenario = {
   name: "journal",
   floor: async () => ({}),
   async measure(_, { hook, runtimepath }) {
     if (!hook) return { values: {} };
-    // That of the folder whose sources answer.
+    // Use the module of the folder whose sources are measured.
     const module = await import(join(runtimepath, "test/review/state/world"));
     using world: World = new module.World();
     writeJournal(world);

@@ -1,4 +1,4 @@
-/** `scripts/bench`: measures, and prints a table. Its head says how to call it. */
+/** `scripts/bench` measures, and prints a table. That file describes the arguments. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { arch, cpus, loadavg, platform, tmpdir, totalmem } from "node:os";
 import { join } from "node:path";
@@ -41,7 +41,7 @@ const { values: options } = parseArgs({
   },
 });
 
-/** The least disturbed round counts; of memory the most. */
+/** The round with the least disturbance counts; for memory, the highest value. */
 function keep(known: Values, found: Values): void {
   for (const [id, value] of Object.entries(found)) {
     const before = known[id] ?? value;
@@ -87,7 +87,7 @@ async function run(machine: Machine, subjects: Subject[], rounds: number): Promi
         process.stderr.write(`round ${round} of ${rounds}: ${scenario.name}, ${subject.name}\n`);
         const measured = await scenario.measure(machine, subject);
         keep(found.get(subject.name) as Values, measured.values);
-        // Beside our own values: another plugin's may vary on its own.
+        // Use the floors measured with our own values: another plugin's may vary.
         if (subject === subjects[0]) keep(floors, measured.floors ?? {});
       }
     }
@@ -112,7 +112,7 @@ try {
   const text = options.against
     ? await against(options.against, rounds, machine, chosen())
     : await run(machine, [ownSubject(ROOT), ...peers()], rounds);
-  // Not console.log: the neovim package takes the console over.
+  // The neovim package replaces console.log.
   process.stdout.write(`${text}\n`);
 } finally {
   rmSync(folder, { recursive: true, force: true });

@@ -1,7 +1,7 @@
 import { FIGURES, type Figure } from "./figures";
 import type { Values } from "./scenario";
 
-/** The figures as a Markdown table: the floors beside each subject's; the first one is held to the targets. */
+/** The figures as a Markdown table, with the floors and the values of each subject. The first must meet the targets. */
 export function table(floors: Values, subjects: Map<string, Values>): string {
   const [[name, ours], ...others] = [...subjects] as [[string, Values], ...[string, Values][]];
   const theirs = others.flatMap(([other]) => [other, "÷ ours"]);

@@ -4,11 +4,11 @@ import { Editor } from "./editor";
 import files from "./files.lua" with { type: "text" };
 import { quantile, repetitions, type Scenario, timings, type Values } from "./scenario";
 
-/** Roughly what a thousand diagnostics take in an answer. */
+/** Roughly the length of an answer with a thousand diagnostics. */
 const DIAGNOSTICS_BYTES = 230_000;
 const CALLS = 400;
 
-/** From a request on the WebSocket to its answer. */
+/** The time from a request on the WebSocket to its answer. */
 export const roundTrips: Scenario = {
   name: "round-trips",
 
@@ -47,7 +47,7 @@ export const roundTrips: Scenario = {
     };
     await nvim.lua("FILES.diagnose(PATHS, 1000)");
     const ping = () => client.request("ping");
-    // Not every plugin knows it.
+    // Not every plugin knows the method.
     const pings = await ping().then(
       () => trip("ping", calls, ping),
       () => ({}),

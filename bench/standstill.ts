@@ -5,10 +5,10 @@ import type { Scenario, Values } from "./scenario";
 
 const TIMES = 20;
 const BIG = "some text of a file, ".repeat(2_000_000 / 21);
-/** A second at rest before memory is read: what the start left behind may be given back. */
+/** The rest in ms before we read memory, so that the memory of the start is released. */
 const REST_MS = 1_000;
 
-/** How long Neovim cannot react while the server works, and the memory of both. */
+/** The time in which Neovim cannot react while the server works, and the memory of both. */
 export const standstill: Scenario = {
   name: "standstill",
 
@@ -37,12 +37,12 @@ export const standstill: Scenario = {
       server: editor.children().map(resident).at(0),
     });
     const before = memory();
-    // A refusal is an answer too: the message had to be read for it.
+    // A refusal is also an answer, since the server has read the message.
     const messages = await editor.watched(() =>
       repeat(() => client.request("ping", { text: BIG }).catch(() => {})),
     );
     const idle = await editor.watched(() => Bun.sleep(messages.wall));
-    // All of them are new, so the first answer has to wait for them.
+    // All diagnostics are new, so the first answer must wait for them.
     const asked = await editor.watched(
       () => repeat(() => client.call("getDiagnostics")),
       "FILES.diagnose(PATHS, 10000)",
@@ -69,7 +69,7 @@ async function prepare(editor: Editor): Promise<void> {
   await editor.nvim.lua("FILES.diagnose(PATHS, 10000)");
 }
 
-/** Over `idle`, where that is given: what would have been lost without any work. */
+/** Subtracts the values of `idle`, which an idle Neovim would have, too. */
 function figures(id: string, work: Standstill, idle?: Standstill): Values {
   const over = (field: "sum" | "longest" | "cpu") =>
     Math.max(0, work[field] - (idle?.[field] ?? 0));

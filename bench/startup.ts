@@ -7,7 +7,7 @@ import { BareServer } from "./bare-server";
 import { lockFiles } from "./editor";
 import { type Machine, median, repetitions, type Scenario, type Subject } from "./scenario";
 
-/** How long the user's line takes, and how long until a client is let in. */
+/** The time of the user's line, and the time until a client can connect. */
 export const startup: Scenario = {
   name: "startup",
 
@@ -47,7 +47,7 @@ function emptyPlugin(): Subject {
   return { name: "empty", runtimepath, setup: 'require("empty").setup({})' };
 }
 
-/** In ms. The line runs where users have it: in a Neovim that starts. */
+/** In ms. The line runs while Neovim starts, as for users. */
 async function setupMs(machine: Machine, subject: Subject): Promise<number> {
   const line = `local began = vim.uv.hrtime() ${subject.setup} io.write((vim.uv.hrtime() - began) / 1e6)`;
   await using editor = new StartingEditor(machine, line, subject);
@@ -56,7 +56,7 @@ async function setupMs(machine: Machine, subject: Subject): Promise<number> {
 
 /** A Neovim that runs one line of Lua as it starts. */
 class StartingEditor implements AsyncDisposable {
-  /** The line's output, and when it is written, in ms since the start. */
+  /** The line's output, and its time in ms since the start. */
   readonly output: Promise<{ text: string; ms: number }>;
   readonly #began: number;
   readonly #home = temporaryFolder();
@@ -81,7 +81,7 @@ class StartingEditor implements AsyncDisposable {
     );
   }
 
-  /** In ms since the start: a lock file names a port, and it is open. */
+  /** Resolves when a lock file names an open port, to the time in ms since the start. */
   async ready(): Promise<number> {
     await portOpen(join(this.#home, ".claude/ide"));
     return performance.now() - this.#began;

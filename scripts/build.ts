@@ -1,7 +1,7 @@
 /**
- * Builds the executable: `bun run build [TARGET…]` writes dist/claude-code-nvim for this
- * machine, or dist/TARGET/claude-code-nvim for each of Bun's compile targets named. For this machine
- * it also writes doc/tags, without which `:help` finds nothing in a checkout that no plugin manager keeps.
+ * `bun run build [TARGET…]` writes the executable for this machine to dist/claude-code-nvim, or that for each of Bun's
+ * compile targets to dist/TARGET/claude-code-nvim. For this machine it also writes doc/tags, which `:help` needs in a
+ * checkout without a plugin manager.
  */
 import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
@@ -14,9 +14,9 @@ const root = dirname(import.meta.dir);
 const name = "claude-code-nvim";
 
 /**
- * Replaces a module that the transport of the `neovim` client requires. The transport prints messages only where it reads
- * them, which we do. The classes of buffers, windows and tab pages bring a logger, winston. And a
- * `require` of one of Bun's own modules, rather than an import, loads all that `require` needs.
+ * Replaces modules that the transport of the `neovim` client requires. It uses `inspect` only to print messages that it
+ * reads, and we read them ourselves. The classes of buffers, windows and tab pages would add a logger, winston. A
+ * `require` of one of Bun's own modules, unlike an import, would load everything that `require` needs.
  */
 const REQUIRED_BY_TRANSPORT: Readonly<Record<string, string>> = {
   "node:events": 'export { EventEmitter } from "node:events";',
@@ -48,8 +48,8 @@ const slimTransport: BunPlugin = {
 };
 
 /**
- * Bundles the sources below `source`, as the executable has them. The working folder is `source` in the
- * meantime: the names of the chunks depend on the path of the entry point.
+ * Bundles the sources in `source` for the executable. The working folder must be `source`, since the names of the
+ * chunks depend on the path of the entry point.
  */
 export async function bundle(
   source: string,
@@ -61,10 +61,10 @@ export async function bundle(
     return await Bun.build({
       entrypoints: ["src/main.ts"],
       target: "bun",
-      // A chunk for each command: a hook must not load the server, not even as bytecode.
+      // Each command gets a chunk, so that a hook does not load the server, not even its bytecode.
       format: "esm",
       splitting: true,
-      // Else a module that is required gets a chunk of its own, which is required, too.
+      // Otherwise a required module gets a chunk of its own, which is also required.
       splitRequire: false,
       plugins: [slimTransport],
       ...more,
@@ -75,9 +75,8 @@ export async function bundle(
 }
 
 /**
- * Writes the executable for `target` (Bun's name for a platform; none: this machine), made of the
- * sources below `source` (none: this checkout). The same sources give the same bytes, as long as
- * the outfile has the same name.
+ * Writes the executable for `target`, by default this machine, from the sources in `source`, by default this checkout.
+ * The same sources give the same bytes if the outfile has the same name.
  */
 export async function build(
   outfile: string,
@@ -85,8 +84,8 @@ export async function build(
   source: string = root,
 ): Promise<void> {
   await mkdir(dirname(outfile), { recursive: true });
-  // Built aside and renamed, so that a running executable is never written to. In a folder
-  // of its own, since the file's name is part of the result and has to stay the same.
+  // Build in another folder and rename the result, since a running executable must not be overwritten. The file's name
+  // must stay the same, because it is part of the result.
   const work = await mkdtemp(join(dirname(outfile), ".build-"));
   try {
     const made = join(work, basename(outfile));
@@ -96,7 +95,7 @@ export async function build(
       compile: {
         outfile: made,
         ...(target && { target }),
-        // A project folder's .env and bunfig.toml must not reach us.
+        // A project's .env and bunfig.toml must not affect us.
         autoloadDotenv: false,
         autoloadBunfig: false,
       },

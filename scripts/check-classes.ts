@@ -1,6 +1,6 @@
 /**
- * Holds the names of LuaLS classes: `bun scripts/check-classes.ts` prints each class or alias that two
- * places declare, and then exits 1. The language server merges them, so that neither is checked.
+ * Checks the names of LuaLS classes. `bun scripts/check-classes.ts` prints each class or alias that two places declare,
+ * and then exits 1. The language server would merge the two, and check neither.
  */
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";

@@ -1,7 +1,6 @@
 /**
- * Holds the size of rooms: `bun scripts/check-files.ts` prints each budget, then each Lua file that is too
- * long, a folder with too many files, a page that is too long, and where ARCHITECTURE.md's map and the folders
- * differ, and then exits 1.
+ * Checks sizes. `bun scripts/check-files.ts` prints each budget, then each file or page that is too long, each folder
+ * with too many files, and each difference between ARCHITECTURE.md's map and the folders, and then exits 1.
  */
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -10,13 +9,13 @@ import { luaImports } from "./imports/lua";
 
 const ROOT = dirname(import.meta.dir);
 const LINES = 400;
-/** One entry for each option, made by `bun run docs`. */
+/** `bun run docs` makes this file, with an entry for each option. */
 const GENERATED = "lua/claude-code/config/types.lua";
 /** Files directly in lua/claude-code/, where users look first. */
 const TOP_FILES = 12;
-/** The help has the rest. */
+/** The help describes the rest. */
 const README_LINES = 150;
-/** The pages that one person reads whole, in bytes. */
+/** Limits, in bytes, of pages that users read as a whole. */
 const PAGES = {
   "ARCHITECTURE.md": 9_000,
   "CHANGELOG.md": 2_000,
@@ -25,9 +24,9 @@ const PAGES = {
   "doc/claude-code.txt": 80_000,
 };
 /**
- * At most so much of everything: lines as `wc -l` counts them, of code in the first three and of all files in
- * the last but the text of a license. Raising one is a commit of its own that says why. Planned work may add, of Lua
- * and of src: 500 and 1,200 for one plugin folder of the CLI, 250 and 500 for Windows and macOS, 500 and 500 for turns.
+ * Limits of lines, by `wc -l`: of code in the first three rows, and of all files but a license's text in the last.
+ * Raising one is a commit of its own that says why. Planned work may add to Lua and to src: 500 and 1,200 for one
+ * plugin folder of the CLI, 250 and 500 for Windows and macOS, 500 and 500 for turns.
  */
 const BUDGETS: readonly {
   name: string;

@@ -1,8 +1,8 @@
 /**
- * Holds the direction of imports: `bun scripts/check-imports.ts` prints each import that breaks a
- * rule, with the reason for the rule, each circle of files, and each pair of folders that need each
- * other, and then exits 1. It reads every file of lua/, plugin/ and src/ whole: what a function
- * requires later, and a type alone, count as well. It also prints each file of src/ that opens files by name.
+ * Checks the direction of imports. `bun scripts/check-imports.ts` prints each import that breaks a rule, with the
+ * reason for the rule, each cycle of files, each pair of folders that import each other, and each file of src/ that
+ * opens files by name without permission. It then exits 1. It reads all of lua/, plugin/ and src/: a `require` in a
+ * function and an import of a type count, too.
  */
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -75,7 +75,9 @@ const luaRules: Rule[] = [
   },
 ];
 
-/** The folders of src/ from the bottom up: what each may import besides itself and lib/, and why no more. */
+/**
+ * The folders of src/ from the bottom up. Each may import itself, lib/ and these folders; the text says why no more.
+ */
 const LAYERS: Record<string, [imports: string, why: string]> = {
   lib: ["package.json", "it stays usable anywhere only while it knows nobody but the version"],
   jsonrpc: ["", "a pure protocol layer, testable in memory"],
@@ -127,7 +129,7 @@ const typescriptRules: Rule[] = [
   },
 ];
 
-/** The functions by which each opens files outside of a project, or follows symlinks as the user wants. */
+/** The functions with which a file opens files outside of a project, or follows symlinks for the user. */
 const OPENERS = `
 src/claude/left-behind.ts readFileSync readlinkSync
 src/claude/settings-files.ts readText
@@ -196,7 +198,7 @@ function pairsOfFolders(imports: readonly Import[]): string[] {
   );
 }
 
-/** The dispatch table answers the executable's question for the status. */
+/** The dispatch table answers the executable's requests for the status. */
 function mayUseTop(from: string): boolean {
   return isIn(from, "commands") || !from.startsWith(LUA) || from === DISPATCHER;
 }

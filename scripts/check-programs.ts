@@ -1,7 +1,7 @@
 /**
- * No program of a project may run: `bun scripts/check-programs.ts` prints each place in lua/, plugin/
- * and src/ that starts a program, or looks one up, and is not named below; and then exits 1. It also finds
- * Ex commands that are put together as strings: a name in it may hold a line end, or a bar.
+ * No program of a project may run. `bun scripts/check-programs.ts` prints each place in lua/, plugin/ and src/ that
+ * starts or looks up a program without being listed below, and then exits 1. It also finds Ex commands that are
+ * composed as strings: a name in one may contain a line end or a bar.
  */
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -10,7 +10,7 @@ import { Glob } from "bun";
 const ROOT = dirname(import.meta.dir);
 const LUA = "lua/claude-code";
 
-/** Files that start programs, and where each gets the absolute path of what it starts. */
+/** Files that start programs, and the source of the absolute path. */
 const STARTS: Record<string, string> = {
   [`${LUA}/commands/complete.lua`]: "git, by on_path()",
   [`${LUA}/editor/diff/merge.lua`]: "git, by on_path()",
@@ -32,7 +32,7 @@ const STARTING =
   /\bvim\.lsp\.rpc\.start\b|\bvim\.(fn\.)?(system|systemlist|jobstart|termopen)\b|\buv\.spawn\b|\bio\.popen\b|\bos\.execute\b|\bBun\.(spawn|spawnSync|\$)|node:child_process|\bimport \{ ?\$/;
 const LOOKING_UP = /\bvim\.fn\.(exepath|executable)\b|\bBun\.which\b/;
 
-/** Files that run a command of a string, and whose string that is. */
+/** Files that run a composed Ex command, and the source of its text. */
 const COMMANDS: Record<string, string> = {
   [`${LUA}/commands/init.lua`]: "what the user typed behind a bar",
   [`${LUA}/terminal/window/buffer.lua`]: "a number and our own name, quoted",

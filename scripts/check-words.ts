@@ -1,8 +1,7 @@
 /**
- * Holds what users and contributors read to plain words (CONTRIBUTING.md, "Style"):
- * `bun scripts/check-words.ts` prints each place that uses another one, and then exits 1. It reads
- * the pages, the help, and all of lua/, plugin/, src/, scripts/ and bench/: messages,
- * names and comments alike. In comments and names of tests it also finds constructions.
+ * Checks for plain words (CONTRIBUTING.md, "Style"). `bun scripts/check-words.ts` prints each place that uses another
+ * word, and then exits 1. It reads the pages, the help, and the messages, names and comments in lua/, plugin/, src/,
+ * scripts/ and bench/. In comments and in names of tests it also finds constructions.
  */
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -28,7 +27,7 @@ const BANNED: [words: RegExp, instead: string][] = [
 
 const OPENERS = "What|Who|Whoever|Of|So|Where|One that|Those that";
 
-/** Each with what to write instead, and how many lua/ still has: they may only become fewer. */
+/** Each with what to write instead, and the number that lua/ still has, which may only decrease. */
 const CONSTRUCTIONS: [found: RegExp, instead: string, inLua: number][] = [
   [new RegExp(`(^|[.:;] )(${OPENERS})\\b(?!.*\\?)`), "the subject first", 11],
   [/(?<!\bthere )\b(is|are|was|were) (none|no(?! (longer|more|less|one)\b))\b/i, "is not", 2],
@@ -70,7 +69,7 @@ export function problemsOf(line: Text): string[] {
   });
 }
 
-/** All places of a construction in comments and names of tests, if they are more than allowed. */
+/** The places of a construction in comments and in names of tests, if there are more than allowed. */
 export function constructionsIn(lines: Text[]): string[] {
   return CONSTRUCTIONS.flatMap(([construction, instead, inLua]) => {
     const within = (folder: RegExp, max: number) => {

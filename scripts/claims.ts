@@ -1,7 +1,7 @@
 /**
- * Ties SECURITY.md to the tests: `bun scripts/claims.ts` prints each claim with the tests that prove it, then
- * what is missing, and exits 1 if anything is. A claim is a list item that begins in bold. A test proves it by
- * calling `claims("…")` with the bold text (test/support/claims.ts).
+ * Ties SECURITY.md to the tests: `bun scripts/claims.ts` prints each claim with the tests that prove it, then what is
+ * missing, and exits 1 if anything is. A claim is a list item that begins in bold. A test proves it by calling
+ * `claims("…")` with the bold text (test/support/claims.ts).
  */
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -13,9 +13,9 @@ const ROOT = dirname(import.meta.dir);
 export interface Proof {
   claim: string;
   file: string;
-  /** The title of the test or group of tests around the call; undefined where there is none. */
+  /** The title of the test, or group of tests, around the call. */
   test: string | undefined;
-  /** Every run includes the test: it is not a nightly one. */
+  /** The test is part of every run, not only of the nightly one. */
   always: boolean;
 }
 
@@ -71,7 +71,7 @@ function callsAround(node: ts.Node): ts.CallExpression[] {
   return calls;
 }
 
-/** The title, if a call is one of `test` or `describe`, in any of their forms. */
+/** The title, if the call is one of `test` or `describe` in any of their forms. */
 function titleOf(call: ts.CallExpression): string | undefined {
   if (!/^(nightly\.)?(test|describe)\b/.test(call.expression.getText())) return undefined;
   const [title] = call.arguments;

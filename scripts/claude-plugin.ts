@@ -1,6 +1,6 @@
 /**
- * Writes the Claude Code plugin of the release: the hooks and the stdio server, for those who would
- * rather install a plugin (`claude --plugin-dir`, a marketplace) than set up single projects.
+ * Writes the Claude Code plugin of the release, with the hooks and the stdio server. Users may install it (`claude
+ * --plugin-dir`, a marketplace) instead of setting up single projects.
  */
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -11,7 +11,7 @@ import { PLUGIN_NAME, SERVER_NAME } from "../src/claude/names";
 
 const RUN = "$" + "{CLAUDE_PLUGIN_ROOT}/run.sh";
 
-/** The executable is not part of it: it is installed once, and upgraded, with the Neovim plugin. */
+/** The plugin does not contain the executable, which is installed and upgraded with the Neovim plugin. */
 const SCRIPT = `#!/bin/sh
 # Runs the executable of claude-code.nvim: the one that its installer keeps, else the one on $PATH,
 # though never from a relative folder there. The variables would make it run foreign code.
@@ -27,13 +27,13 @@ exit 1
 `;
 
 export interface PluginFile {
-  /** Below the plugin's folder. */
+  /** A path in the plugin's folder. */
   path: string;
   text: string;
   executable: boolean;
 }
 
-/** The plugin's files, the same for every kind of machine. */
+/** The plugin's files. They are the same for every kind of machine. */
 export function claudePlugin(): PluginFile[] {
   const hooks = hookSettings((event) => `"${RUN}" hook ${event}`);
   const servers = { [SERVER_NAME]: { type: "stdio", command: RUN, args: ["mcp"] } };

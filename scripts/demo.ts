@@ -1,7 +1,6 @@
 /**
- * The main job, step by step, in a real Neovim: `scripts/demo` runs it. A small client plays Claude
- * Code's part and sends what the CLI sends, so that neither an account nor a network is needed. Exits 1 as
- * soon as a step ends otherwise than it should.
+ * `scripts/demo` shows the main features, step by step, in a real Neovim. A small client sends what the CLI sends, so
+ * the demo needs neither an account nor a network. Exits 1 as soon as a step fails.
  */
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -24,13 +23,13 @@ export function total(items: Item[]): number {
 }
 `;
 
-/** Shorter, and with a mistake. */
+/** A shorter version with a mistake. */
 const PROPOSAL = BEFORE.replace(
   /let sum[\s\S]*return sum;/,
   "return items.reduce((sum, item) => sum + item.prise, 0);",
 );
 
-/** Claude then writes this without asking: it corrects the mistake, and adds something unrequested. */
+/** Claude then writes this without asking. It fixes the mistake, and adds something unrequested. */
 const CORRECTED = PROPOSAL.replace("prise", "price");
 const TAXED = CORRECTED.replace("price: number;", "price: number;\n  tax: number;");
 
@@ -133,7 +132,7 @@ function step(title: string): void {
   print(process.stdout.isTTY ? `\n\x1b[1m${line}\x1b[0m` : `\n${line}`);
 }
 
-/** Not by console.log, which the `neovim` client takes over for its own log. */
+/** The `neovim` client replaces console.log. */
 function print(line: string): void {
   process.stdout.write(`${line}\n`);
 }

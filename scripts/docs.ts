@@ -1,8 +1,7 @@
 /**
- * Writes the help files in doc/ from the pages in scripts/docs/, filled in with what the options,
- * commands, mappings and tools say of themselves and with the numbers of constants, and the types of the options.
- * With `--check` nothing is written, and the exit code is 1 if a file is not what would be written. NVIM_0_12 names
- * the Neovim that is asked.
+ * Writes the help files in doc/ and the types of the options. The pages in scripts/docs/ are filled with the
+ * descriptions of options, commands, mappings and tools, and with the values of constants. With `--check` it writes
+ * nothing, and exits 1 if a file is outdated. NVIM_0_12 names the Neovim that describes the plugin.
  */
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -13,7 +12,7 @@ import { configTypes } from "./docs/types";
 
 const PAGES = join(ROOT, "scripts/docs");
 
-/** The generated files by their paths in the repository: what they should hold. */
+/** The texts of the generated files, by path in the repository. */
 export function generatedFiles(nvim: string): Record<string, string> {
   const facts = readFacts(nvim);
   const parts = { ...sections(facts), ...numbers() };
@@ -33,7 +32,7 @@ function filledIn(name: string, parts: Record<string, string>): string {
   });
 }
 
-/** Paths of the generated files that are not what they should be. */
+/** The paths of the generated files that are outdated. */
 export function drifted(files: Record<string, string>): string[] {
   return Object.entries(files).flatMap(([path, text]) => {
     try {

@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** `*tag*` between blanks or the ends of a line, as Neovim's |:helptags| finds them. */
+/** Matches tags by the rule of Neovim's |:helptags|: `*tag*` between blanks or the ends of a line. */
 const TAG = /(?<=^|[ \t])\*([^*\s|]+)\*(?=\s|$)/gm;
 
-/** The file `tags` for a folder of help pages: what `:helptags` would write there. */
+/** The text that `:helptags` would write into the file `tags` for a folder of help pages. */
 export function helpTags(folder: string): string {
   const lines = readdirSync(folder)
     .filter((file) => file.endsWith(".txt"))
@@ -14,6 +14,6 @@ export function helpTags(folder: string): string {
         return `${tag}\t${file}\t/*${tag.replaceAll(/[\\/]/g, "\\$&")}*\n`;
       });
     });
-  // By bytes, as Neovim's binary search in the file wants it.
+  // Sort by bytes, for Neovim's binary search in the file.
   return lines.sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b))).join("");
 }

@@ -1,6 +1,6 @@
 /**
- * The README's pictures: plays the scenes with the genuine CLI in Neovim's terminal and writes each
- * screen to doc/pictures/NAME.svg. Run it by scripts/pictures, which prepares what it needs.
+ * Makes the README's pictures: plays the scenes with the genuine CLI in Neovim's terminal, and writes each screen to
+ * doc/pictures/NAME.svg. Run it by scripts/pictures, which prepares the environment.
  */
 import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -67,7 +67,7 @@ const bill = items.map(line).join("\\n");
 \`\`\`
 `;
 
-/** A tidy Neovim of today, without other plugins. */
+/** A tidy Neovim without other plugins. */
 const LOOKS = `
   vim.o.termguicolors = true
   vim.o.number = true
@@ -178,7 +178,7 @@ async function play(): Promise<void> {
   );
 }
 
-/** Shows a conversation, with what Claude said and did. */
+/** Shows a conversation. */
 async function conversation(
   command: (text: string) => Promise<unknown>,
   shows: (text: string) => Promise<unknown>,
@@ -192,14 +192,14 @@ async function conversation(
   await write("transcript", [await screen()], "The conversation as a Markdown buffer.");
 }
 
-/** All CLIs are connected, and the one on screen has its prompt. */
+/** Waits until all CLIs are connected, and the one on screen shows its prompt. */
 async function prompted(count: number): Promise<void> {
   const clients = `return #require("claude-code").status().clients`;
   await eventually(() => neovim.lua<number>(clients), count, 20_000);
   await neovim.terminal.waitFor("❯", 20_000);
 }
 
-/** The CLI drops what it receives in its first moments, and nothing is sent twice. */
+/** The CLI drops notifications in its first moments, and we do not repeat them. */
 async function selectFunction(): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     await neovim.terminal.press("Escape");
@@ -215,7 +215,7 @@ async function selectFunction(): Promise<void> {
   }
 }
 
-/** Once it has come to rest. */
+/** Waits until the screen no longer changes. */
 async function screen(): Promise<Screens[number]> {
   let last = "";
   for (let same = 0; same < 5; ) {

@@ -7,7 +7,7 @@ import pinned from "./plugins.json";
 
 export type PluginName = keyof typeof pinned;
 
-/** Archives, `NAME.tar.gz` with one top folder each, are searched here before git is tried. */
+/** A folder of archives, `NAME.tar.gz` with one top folder each. We look here before we use git. */
 const ARCHIVES = process.env.CLAUDE_CODE_NVIM_PLUGINS ?? join(dirname(ROOT), "shared/plugins");
 const CACHE = join(TOOLCHAIN, "plugins");
 
@@ -19,16 +19,13 @@ export function folderOf(name: PluginName): string {
 
 const missing = fetchPlugins();
 
-/** A test that needs plugins of others: skipped, with the reason, where there are none. */
+/** A test that needs plugins of others. It is skipped, with the reason, if they cannot be fetched. */
 export function testWithPlugins(name: string, run: () => Promise<void>): void {
   if (missing) platformSkip(missing);
   test.skipIf(missing !== undefined)(name, run);
 }
 
-/**
- * Fetches what is missing, from archives or by git. Returns why that is not possible, in words, or
- * nothing: then each plugin is there.
- */
+/** Fetches missing plugins, from archives or by git. Returns a sentence if that is not possible. */
 function fetchPlugins(): string | undefined {
   for (const name of Object.keys(pinned) as PluginName[]) {
     if (existsSync(folderOf(name))) continue;

@@ -6,14 +6,14 @@ import type { Setup } from "./editor";
 const spec = (name: PluginName, rest: string) =>
   `{ dir = [[${folderOf(name)}]], name = "${name}", ${rest} }`;
 
-/** Ours, by lazy.nvim. */
+/** Our entry. */
 export const ours = (rest: string, options = "") =>
   `{ dir = [[${ROOT}]], name = "claude-code.nvim", config = function()
     require("port").clock.QUIET_MS = 0
     require("claude-code").setup({ ${options} })
   end, ${rest} }`;
 
-/** An init.lua that loads all by lazy.nvim, from folders that are there. */
+/** An init.lua that makes lazy.nvim load all plugins, from existing folders. */
 export function byLazy(specs: string[], options = "", after = ""): string {
   return `
 vim.g.mapleader = " "
@@ -127,7 +127,7 @@ const KICKSTART_LIKE = byLazy(
    vim.o.cursorline = true vim.o.scrolloff = 10 vim.o.confirm = true`,
 );
 
-/** Whole configurations: many plugins at once, loaded as their users load them. */
+/** Whole configurations with many plugins, which load as for their users. */
 export const CONFIGURATIONS: Setup[] = [
   { name: "LazyVim-like (16 plugins)", plugins: [], init: LAZYVIM_LIKE },
   { name: "mini.nvim (30 modules)", plugins: [], init: MINI },

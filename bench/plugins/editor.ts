@@ -8,11 +8,11 @@ import { ROOT } from "../../test/support/toolchain";
 import { folderOf, type PluginName } from "./archives";
 
 const STATE = readFileSync(join(import.meta.dir, "state.lua"), "utf8");
-/** How long plugins may need until all is as it was: some move windows little by little. */
+/** The time in ms until everything must be as before. Some plugins move windows gradually. */
 const SETTLE_MS = 4_000;
 export const UI = { width: 170, height: 45 };
 
-/** Sixty lines with a function every five, so that there is something to scroll and to fold. */
+/** Sixty lines with a function every five lines, for scrolling and folding. */
 export const TEXT = Array.from(
   { length: 12 },
   (_, i) => `local function f${i}(a, b)\n  local sum = a + b\n  return sum\nend\n\n`,
@@ -23,7 +23,7 @@ export const PROPOSED = TEXT.replace("a + b", "a + b + 1").replace(
   "return sum + 2\nend\n\n",
 );
 
-/** In Claude's place in the terminal: echoes each line. */
+/** Runs in the terminal instead of Claude, and echoes each line. */
 const CLAUDE = `#!/bin/sh
 sleep 0.1
 echo "CLAUDE IS UP"
@@ -34,22 +34,22 @@ while IFS= read -r line; do echo "echo:$line"; done
 export interface Setup {
   name: string;
   plugins: PluginName[];
-  /** The user's init.lua, after the plugins' folders are on 'runtimepath'. */
+  /** The user's init.lua. It runs when the plugins' folders are on 'runtimepath'. */
   lua?: string;
-  /** It saves a session file of its own when Neovim ends. */
+  /** The plugin saves a session file when Neovim ends. */
   savesSessions?: boolean;
-  /** Lua of the table for our setup(). */
+  /** The Lua table for our setup(). */
   ours?: string;
-  /** It does not run in the oldest Neovim that we support. */
+  /** The plugin does not run in the oldest Neovim that we support. */
   newestOnly?: true;
-  /** The whole init.lua, which also loads claude-code.nvim: for plugin managers. */
+  /** The whole init.lua of a plugin manager, which also loads claude-code.nvim. */
   init?: string;
 }
 
-/** The answer to a proposal, when it comes. */
+/** The later answer to a proposal. */
 type Answer = Promise<string>;
 
-/** A Neovim with other plugins, two files side by side, and a client in Claude's place. */
+/** A Neovim with other plugins, two files side by side, and a client that acts as Claude. */
 export class Editor implements AsyncDisposable {
   private constructor(
     readonly neovim: TestNeovim,
@@ -62,11 +62,11 @@ export class Editor implements AsyncDisposable {
     return Editor.attach(await startNeovim(version, setup, home), home);
   }
 
-  /** Connects in Claude's place to a Neovim that was started, and opens the two files. */
+  /** Connects to a running Neovim as Claude does, and opens the two files. */
   static async attach(neovim: TestNeovim, home: string): Promise<Editor> {
     try {
       const client = await TestClient.open(await neovim.lock(), "claude-code");
-      // As Claude does, which takes mentions soon afterwards.
+      // Claude does this, and takes mentions soon afterwards.
       await client.request("tools/list");
       await neovim.lua(`
         vim.cmd("edit src/main.lua | vsplit src/other.lua | wincmd p | normal! 30Gzt")
@@ -93,7 +93,7 @@ export class Editor implements AsyncDisposable {
     writeFileSync(this.path(name), text);
   }
 
-  /** Asks as Claude does, and writes what was accepted. */
+  /** Proposes as Claude does, and writes the accepted text. */
   async propose(name = "src/main.lua", text = PROPOSED): Answer {
     const path = this.path(name);
     const [verdict, accepted] = await this.client.texts("openDiff", {
@@ -106,7 +106,7 @@ export class Editor implements AsyncDisposable {
     return verdict as string;
   }
 
-  /** Waits until Claude's prompt has got these files below src/ and no other, in any order. */
+  /** Waits until Claude's prompt has these files of src/ and no others, in any order. */
   async mentioned(names: string[], lines: { lineStart?: number; lineEnd?: number } = {}) {
     const expected = names.map((name) => ({ filePath: this.path(join("src", name)), ...lines }));
     await eventually("the mentions", () => {
@@ -126,7 +126,7 @@ export class Editor implements AsyncDisposable {
     );
   }
 
-  /** Wide: a diff has room in the place of one of the two windows; else it needs a tab page. */
+  /** If true, a diff fits in the place of one of the two windows. Otherwise it needs a tab page. */
   async screenIs(which: "usual" | "wide"): Promise<void> {
     const columns = which === "wide" ? 2 * UI.width : UI.width;
     await this.neovim.request("nvim_ui_try_resize", [columns, UI.height]);
@@ -145,7 +145,7 @@ export class Editor implements AsyncDisposable {
     return this.neovim.lua(STATE);
   }
 
-  /** The state, once it stays the same. */
+  /** The state, once it no longer changes. */
   async settled(): Promise<Record<string, unknown>> {
     let last = await this.state();
     await eventually("windows at rest", async () => {
@@ -153,14 +153,14 @@ export class Editor implements AsyncDisposable {
       const now = await this.state();
       const same = Bun.deepEquals(now, last);
       last = now;
-      // Its steps may be further apart on a busy machine.
+      // The steps may be further apart on a busy machine.
       const moves = "return MiniAnimate ~= nil and MiniAnimate.is_active('resize')";
       return same && !(await this.neovim.lua<boolean>(moves));
     });
     return last;
   }
 
-  /** Waits until all is as in `before`; throws with what is not. */
+  /** Waits until everything is as in `before`. Throws with the differences. */
   async same(before: Record<string, unknown>): Promise<void> {
     await eventually(
       "everything as before",
@@ -172,7 +172,7 @@ export class Editor implements AsyncDisposable {
     );
   }
 
-  /** The screen as text, floats and bars included. */
+  /** The screen as text, with floats and bars. */
   async screen(): Promise<string> {
     const rows = await this.neovim.lua<string[]>(`
       vim.cmd.redraw()
@@ -217,7 +217,7 @@ export class Editor implements AsyncDisposable {
   }
 }
 
-/** Neovim alone, in a home that holds the project and outlives it. */
+/** A Neovim in a home folder that contains the project and exists longer than it. */
 export async function startNeovim(
   version: NeovimVersion,
   setup: Setup,
@@ -227,7 +227,7 @@ export async function startNeovim(
   const [cwd, bin, init] = [join(home, "project"), join(home, "bin"), join(home, "init.lua")];
   if (!existsSync(cwd)) makeProject(cwd);
   mkdirSync(bin, { recursive: true });
-  // Some write there without making it.
+  // Some plugins write there without making the folder.
   mkdirSync(join(home, ".local/share/nvim"), { recursive: true });
   writeFileSync(join(bin, "claude"), CLAUDE);
   chmodSync(join(bin, "claude"), 0o755);
@@ -268,7 +268,7 @@ function initOf({ plugins, lua = "" }: Setup): string {
   return `${OPTIONS}${folders.join("\n")}\n${lua}\n`;
 }
 
-/** Paths to the values that differ, with both. */
+/** The paths of the values that differ, with both values. */
 function differ(a: unknown, b: unknown, at = ""): string[] {
   if (!isRecord(a) || !isRecord(b))
     return Bun.deepEquals(a, b) ? [] : [`${at}: ${JSON.stringify(a)} -> ${JSON.stringify(b)}`];
@@ -280,11 +280,11 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null;
 }
 
-/** The Lua code under a heading of the help's recipes, block by block, exactly as users copy it. */
+/** The blocks of Lua code under a heading of the help's recipes, exactly as users copy them. */
 export function recipe(heading: string): string[] {
   const help = readFileSync(join(ROOT, "doc/claude-code.txt"), "utf8");
   const section = help.split("*claude-code-recipes*")[1]?.split(`\n${heading} ~\n`)[1];
-  // The next heading, or the end of the help's section.
+  // The end is the next heading, or that of the help's section.
   const text = section?.split(/\n\S.* ~\n|\n={20}/)[0] ?? "";
   const blocks = [...text.matchAll(/>lua\n(.*?)\n</gs)].map((match) => match[1] as string);
   if (blocks.length === 0) throw new Error(`the help has no recipe for ${heading}`);

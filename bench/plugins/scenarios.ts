@@ -9,10 +9,10 @@ import type { PluginSetup } from "./setups";
 
 type Scenario = (editor: Editor, setup: PluginSetup) => Promise<void>;
 
-/** How long a plugin may need to take the keyboard, and a diff to (wrongly) appear, in ms. */
+/** The time in ms in which a plugin takes the keyboard, and a diff might wrongly appear. */
 const TAKE_MS = 500;
 
-/** With little room, as for "vertical" here, on a tab page; with more in the place of a window. */
+/** A diff is on a tab page if there is little room, as for "vertical" here, and else in the place of a window. */
 const diffIn =
   (layout: string): Scenario =>
   async (editor, setup) => {
@@ -24,7 +24,9 @@ const diffIn =
     await editor.screenIs("usual");
   };
 
-/** Rejected with `q`, accepted with `:w`: seen, with its keys, and everything as before. */
+/**
+ * Rejects with `q` and accepts with `:w`. The diff and its keys are visible, and everything is as before afterwards.
+ */
 const diff: Scenario = async (editor) => {
   const before = await editor.settled();
   const rejected = editor.propose();
@@ -44,7 +46,7 @@ const diff: Scenario = async (editor) => {
   await putBack(editor);
 };
 
-/** Claude in the terminal, a diff while the user is there, hidden, shown, ended. */
+/** Claude runs in the terminal. A diff comes while the user is there; then we hide, show and end the terminal. */
 const terminal: Scenario = async (editor) => {
   await editor.layout("vertical");
   const before = await editor.settled();
@@ -67,7 +69,7 @@ const terminal: Scenario = async (editor) => {
   await editor.same(before);
 };
 
-/** The buffer has Claude's text and the later change by Claude's hook. */
+/** The buffer gets Claude's text and the later change by Claude's hook. */
 const reload: Scenario = async (editor) => {
   await editor.layout("vertical");
   const before = await editor.settled();
@@ -84,7 +86,7 @@ const reload: Scenario = async (editor) => {
   await putBack(editor);
 };
 
-/** While the plugin has the keyboard no diff takes the cursor; afterwards it is there. */
+/** A diff does not take the cursor while the plugin has the keyboard. It appears afterwards. */
 const keyboard: Scenario = async (editor, { keyboard: plugin }) => {
   if (!plugin) return;
   await editor.layout("vertical");
@@ -94,7 +96,7 @@ const keyboard: Scenario = async (editor, { keyboard: plugin }) => {
   await (plugin.stays ? besideFloat(editor) : waits(editor, plugin.give));
 };
 
-/** A diff waits until the plugin gives the keyboard back by the keys `give`. */
+/** A diff waits until the plugin returns the keyboard after the keys `give`. */
 async function waits(editor: Editor, give: string): Promise<void> {
   const answer = editor.propose();
   await Bun.sleep(TAKE_MS);
@@ -110,7 +112,7 @@ async function waits(editor: Editor, give: string): Promise<void> {
   if (none === false) throw new Error("the diff took the cursor from the plugin");
 }
 
-/** A diff is seen in spite of the plugin's float, and afterwards that is as it was. */
+/** A diff is visible despite the plugin's float, which is unchanged afterwards. */
 async function besideFloat(editor: Editor): Promise<void> {
   const tabs = () => editor.neovim.lua<number>("return #vim.api.nvim_list_tabpages()");
   const float = () => editor.neovim.lua("return vim.api.nvim_get_current_win()");
@@ -125,7 +127,7 @@ async function besideFloat(editor: Editor): Promise<void> {
   expect([await tabs(), await float()]).toEqual([tabsBefore, floatBefore]);
 }
 
-/** The features that work, or nothing while Neovim waits for a key and does not answer. */
+/** The features that work; undefined while Neovim waits for a key and does not answer. */
 async function blockedOr<T>(work: () => Promise<T>): Promise<T | undefined> {
   return Promise.race([work(), Bun.sleep(2_000).then(() => undefined)]);
 }
@@ -141,8 +143,8 @@ export const SCENARIOS: Record<string, Scenario> = {
 };
 
 /**
- * Neovim ends while a diff is on screen, and a plugin that was loaded before ours saves the windows
- * as it does: those of the user are in the file, and nothing of the diff.
+ * Neovim ends while a diff is on screen, and a plugin that was loaded before ours saves the windows. The file has the
+ * user's windows, and nothing of the diff.
  */
 export async function sessionFile(
   version: NeovimVersion,
@@ -153,7 +155,7 @@ export async function sessionFile(
   const saver = `vim.api.nvim_create_autocmd("VimLeavePre", {
     callback = function() vim.cmd("mksession! ${join(home, "Session.vim")}") end })\n`;
   const saving = setup.savesSessions ? setup : withInit(setup, saver);
-  // Without a file's name: auto-session saves nothing where one was given.
+  // Start without a file's name: with one, auto-session saves nothing.
   const neovim = await startNeovim(version, saving, home, []);
   try {
     await using editor = await Editor.attach(neovim, home);
@@ -191,7 +193,7 @@ async function bufferIs(editor: Editor, text: string): Promise<void> {
   });
 }
 
-/** The file as it was, for the next scenario. */
+/** Restores the file for the next scenario. */
 async function putBack(editor: Editor): Promise<void> {
   editor.write("src/main.lua", TEXT);
   await editor.neovim.command("checktime");

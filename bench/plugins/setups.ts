@@ -2,13 +2,13 @@ import type { PluginName } from "./archives";
 import { byLazy, ours } from "./configurations";
 import type { Setup } from "./editor";
 
-/** How a plugin takes the keyboard, and how it returns it. */
+/** The keys with which a plugin takes the keyboard and returns it. */
 export interface Keyboard {
   take: string;
-  /** Text or mode that shows that it has the keyboard. */
+  /** A text or mode that shows that the plugin has the keyboard. */
   taken: string | RegExp;
   give: string;
-  /** It shows the user's file in a float that stays: a diff is in a tab page of its own. */
+  /** The plugin shows the user's file in a float that stays, so a diff is in a tab page of its own. */
   stays?: true;
 }
 
@@ -29,7 +29,7 @@ const mini = (...modules: string[]) =>
 const onEnter = (command: string) =>
   `vim.api.nvim_create_autocmd("VimEnter", { callback = vim.schedule_wrap(function() ${command} end) })`;
 
-/** One plugin each, set up as its README says, with what meets a diff switched on. */
+/** Each has one plugin, set up as its README says, with the features that may affect a diff. */
 export const SETUPS: PluginSetup[] = [
   plugin("auto-save", ["auto-save.nvim"], setup("auto-save", "debounce_delay = 100")),
   { ...plugin("auto-session", ["auto-session"], setup("auto-session")), savesSessions: true },

@@ -7,24 +7,24 @@ import { isolatedEnv, type NeovimVersion, TestNeovim } from "../../test/support/
 import { FILES, KINDS, type Kind, OPEN_FILES, Random, type Target } from "./attacks";
 
 export interface Attack {
-  /** Whatever did not hold. */
+  /** Sentences about failures. */
   failures: string[];
-  /** The longest that Neovim computed without a pause, in ms, and for what. */
+  /** The longest time in ms that Neovim computed without a pause, and the call that caused it. */
   longest: { computedMs: number; called: string };
-  /** After minus before. */
+  /** The differences between the end and the start. */
   growth: { executableKb: number; neovimKb: number; logBytes: number; descriptors: number };
 }
 
 /**
- * Ticks each ms in Neovim's main loop. Between two ticks it measures the processor time of Neovim, to which a
- * busy machine adds nothing, without that of Neovim's own tree-sitter, which reads the queries of a language
- * again whenever they have been forgotten.
+ * Ticks each ms in Neovim's main loop, and measures Neovim's processor time between two ticks, which does not depend on
+ * how busy the machine is. Leaves out Neovim's own tree-sitter, which reads the queries of a language again after they
+ * were garbage-collected.
  */
 const WATCH = `
   local ffi = require("ffi")
   ffi.cdef("typedef struct { long s; long ns; } attack_time; int clock_gettime(int, attack_time *);")
   local time, THREAD_CPU = ffi.new("attack_time"), 3
-  -- The main thread's time alone, in ms: /proc knows it only to a tick of 4 ms.
+  -- The time of the main thread in ms. /proc has it only in ticks of 4 ms.
   local function cpu()
     ffi.C.clock_gettime(THREAD_CPU, time)
     return tonumber(time.s) * 1e3 + tonumber(time.ns) / 1e6
@@ -53,14 +53,14 @@ const WATCH = `
     last, parsing = now, 0
   end))`;
 
-/** The longest since it was asked last, in ms. */
+/** The longest time since the last call, in ms. */
 const COMPUTED = "local longest = COMPUTED COMPUTED = 0 return longest";
 
 const SETTLE_MS = 1_000;
 
 /**
- * Attacks a real Neovim for some seconds, in an order that the seed decides, while another client asks and
- * has to be answered.
+ * Attacks a real Neovim for some seconds, in an order that depends on the seed. Another client must get its answers in
+ * the meantime.
  */
 export async function attack(
   version: NeovimVersion,
@@ -88,7 +88,7 @@ export async function attack(
     if (failure) failures.push(failure);
     await witness(target).catch(async (error) => {
       failures.push(`${target.called}: ${error}`);
-      // It may wait for a key.
+      // Neovim may wait for a key.
       await neovim.request("nvim_input", ["<CR>"]);
     });
     const { called } = target;
@@ -108,7 +108,7 @@ export async function attack(
   return { failures, longest, growth };
 }
 
-/** An ordinary client, from its connection to Neovim's answer. */
+/** Connects an ordinary client, and waits for an answer of Neovim. */
 async function witness({ lock }: Target): Promise<void> {
   using client = await eventually("the witness's connection", () => TestClient.open(lock));
   await eventually("Neovim's answer", () => client.json("getOpenEditors"));

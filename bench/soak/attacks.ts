@@ -6,7 +6,7 @@ import { TestClient } from "../../test/support/client";
 import { eventually } from "../../test/support/eventually";
 import type { TestNeovim } from "../../test/support/neovim";
 
-/** The target, and how often its executable was killed already. */
+/** The target. Counts how often its executable was killed. */
 export interface Target {
   neovim: TestNeovim;
   lock: Awaited<ReturnType<TestNeovim["lock"]>>;
@@ -17,7 +17,7 @@ export interface Target {
   called: string;
 }
 
-/** Files in Neovim's folder: the private ones contain `SECRET`, which must be in no answer. */
+/** Files in Neovim's folder. The private ones contain `SECRET`, which no answer may contain. */
 export const SECRET = "very-secret-value";
 export const FILES: Record<string, string> = {
   ".env": SECRET,
@@ -26,13 +26,13 @@ export const FILES: Record<string, string> = {
   ...Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`closed/${i}.lua`, "return 1\n"])),
 };
 
-/** The files open in Neovim: one with many lines, one with a long line. */
+/** Neovim has two files open: one with many lines, and one with a long line. */
 export const OPEN_FILES: Record<string, string> = {
   "open/lines.txt": "some words of a lïne\n".repeat(300_000),
   "open/line.txt": `${"a".repeat(100_000)}b\n`,
 };
 
-/** Numbers that a seed decides (mulberry32). */
+/** Random numbers from a seed (mulberry32). */
 export class Random {
   #state: number;
 
@@ -56,13 +56,13 @@ export class Random {
   }
 }
 
-/** Resolves to what did not hold, in a sentence; to undefined if all did. */
+/** Resolves to a sentence about a failure, or to undefined. */
 type Try = (target: Target) => Promise<string | undefined>;
 
 /** The plugin gives up after five restarts in a minute. */
 const MAX_KILLS = 3;
 const ANSWER_MS = 2_000;
-/** Files that are not open are loaded first. */
+/** Neovim first loads files that are not open. */
 const LOAD_MS = 10_000;
 
 const HEADERS = [
@@ -82,7 +82,7 @@ const NAMES = [
   ...["|!touch PWNED", "+!touch PWNED", "--cmd=q", "~", "$HOME", "[a]", "*", "a\nb", "\u202Ex"],
   ...[".env/", "..", "/proc/self/mem", "x".repeat(255), "d/".repeat(1_000), "\u009B201~", ""],
   ...[".env", "keys/../.env//", "keys/id_rsa/.", "closed/1.lua", "closed//2.lua", "data.csv"],
-  // Around 4,096 bytes, which is the most that a path may have, and far above.
+  // Around 4,096 bytes, the limit of a path, and far above.
   ...["d/".repeat(2_000), `${"/.".repeat(1_900)}/.env`, "x/../".repeat(800), "ü".repeat(128)],
   ...["/d".repeat(2_040), "d/".repeat(20_000), "x".repeat(100_000), "../".repeat(300_000)],
 ];
@@ -115,7 +115,7 @@ async function call(target: Target): Promise<string | undefined> {
   using client = await TestClient.open(lock);
   const path = join(neovim.cwd, random.of(NAMES));
   const name = random.of([path, random.of(NAMES)]);
-  // A diff takes longer for bigger texts, whatever the path.
+  // A bigger text takes longer, whatever the path.
   const contents = random.of(NAMES).slice(0, 4_096);
   const args = {
     ...{ filePath: name, uri: `file://${name}`, tab_name: name, startText: random.of(NAMES) },
@@ -124,7 +124,7 @@ async function call(target: Target): Promise<string | undefined> {
   const tool = random.of(TOOLS);
   target.called = `${tool} of ${name.length} characters, ${JSON.stringify(name.slice(0, 60))}`;
   const answered = client.call(tool, args).then(JSON.stringify, String);
-  // openDiff waits for the user; its client goes away.
+  // openDiff waits for the user. The client disconnects.
   if (tool === "openDiff") return void (await Bun.sleep(20));
   const answer = await Promise.race([answered, Bun.sleep(ANSWER_MS).then(() => undefined)]);
   return problemWith(answer, target.called);
@@ -132,10 +132,10 @@ async function call(target: Target): Promise<string | undefined> {
 
 const LINES = [1, 500, 5_000, 20_000, 64_000, 200_000];
 
-/** Fillers of lines: each is slow for something, as the search for hidden characters or for columns. */
+/** Contents of lines that are slow, for example for the search for hidden characters or for columns. */
 const FILLERS = ["y", "y", "y", "\t", "\u034F", "\u202E", "é", "f(1, "];
 
-/** A proposal of up to 5 MB: many lines, many hunks, long lines, what has slow colours. */
+/** A proposal of up to 5 MB, with many lines, many hunks, long lines, or slow highlighting. */
 async function proposal(target: Target): Promise<string | undefined> {
   const { neovim, lock, random } = target;
   const width = random.of([1, 8, 40, 200, 3_000, 20_000, 240_000, 1_000_000]);
@@ -198,7 +198,7 @@ function problemWith(answer: string | undefined, called: string): string | undef
 
 const SEARCHED = ["lïne\nsome", "not in it", `${"a".repeat(9_999)}b`, "a".repeat(10_000)];
 
-/** A call about a big file that is open, while the user moves and selects in it. */
+/** A call about a big open file, while the user moves and selects in it. */
 async function bigFile(target: Target): Promise<string | undefined> {
   const { neovim, lock, random } = target;
   const path = join(neovim.cwd, random.of(Object.keys(OPEN_FILES)));
@@ -224,7 +224,7 @@ async function bigFile(target: Target): Promise<string | undefined> {
   return problemWith(answer, target.called);
 }
 
-/** Hundreds of diffs at once, of a client that goes away. */
+/** Hundreds of diffs of a client that then disconnects. */
 async function manyDiffs(target: Target): Promise<string | undefined> {
   const { neovim, lock, random } = target;
   const count = random.of([50, 500, 1_500]);
@@ -284,7 +284,7 @@ const ALL = { handshake, frames, call, proposal, bigFile, manyDiffs, lsp, messag
 export const KINDS = ALL satisfies Record<string, Try>;
 export type Kind = keyof typeof KINDS;
 
-/** The reply to some bytes, until the connection ends or 100 ms have passed. */
+/** Sends bytes. Resolves to the reply when the connection ends, or after 100 ms. */
 function raw(port: number, text: string, more?: Buffer): Promise<string> {
   return new Promise((resolve) => {
     let answer = "";

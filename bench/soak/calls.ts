@@ -3,7 +3,7 @@ import type { TestClient } from "../../test/support/client";
 import type { TestNeovim } from "../../test/support/neovim";
 import type { Soaked } from "./soak";
 
-/** As many are under way at once. */
+/** The number of calls at once. */
 const AT_ONCE = 20;
 
 type Ask = (client: TestClient, path: string) => Promise<unknown>;
@@ -30,7 +30,7 @@ const ASKS: Ask[] = [
   (client) => client.request("no/such/method"),
 ];
 
-/** `count` mixed calls, while problems come and go and files change. */
+/** Makes `count` mixed calls, while diagnostics and files change. */
 export async function callMixed({ neovim, client }: Soaked, count: number): Promise<void> {
   let asked = 0;
   const work = async () => {
@@ -38,16 +38,16 @@ export async function callMixed({ neovim, client }: Soaked, count: number): Prom
       const i = asked++;
       if (i % 50 === 0) await stir(neovim, i);
       const ask = ASKS[i % ASKS.length] as Ask;
-      // A refusal is an answer.
+      // A refusal is also an answer.
       await ask(client, join(neovim.cwd, `file-${i % 10}.txt`)).catch(() => {});
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));
-  // Received messages use the test's memory, not that of the product.
+  // Drop the received messages, which use the memory of the test.
   client.received.length = 0;
 }
 
-/** Other problems in one file, other text in another; and the user leaves visual mode. */
+/** Changes the diagnostics of one file and the text of another, and leaves visual mode. */
 async function stir(neovim: TestNeovim, i: number): Promise<void> {
   await neovim.type("<Esc>");
   await neovim.lua(STIR, i);

@@ -6,7 +6,7 @@ import type { Soaked } from "./soak";
 
 const NAME = "proposal";
 
-/** Every way in which a diff ends. Each leads to an answer, or to the end of the client that asked. */
+/** All ways in which a diff can end. The client gets an answer, or has disconnected. */
 const WAYS: ((soaked: Soaked, asking: TestClient) => Promise<unknown>)[] = [
   ({ neovim }) => neovim.type("<CR>"),
   ({ neovim }) => neovim.type(":w<CR>"),
@@ -22,7 +22,7 @@ const WAYS: ((soaked: Soaked, asking: TestClient) => Promise<unknown>)[] = [
   async (_, asking) => asking.terminate(),
 ];
 
-/** Opens `count` diffs, one after the other, and ends each. */
+/** Opens and ends `count` diffs, one after the other. */
 export async function openAndEnd(soaked: Soaked, count: number): Promise<void> {
   await leaveVisualMode(soaked.neovim);
   for (let i = 0; i < count; i++) {
@@ -59,8 +59,8 @@ const gone = (neovim: TestNeovim) =>
   );
 
 /**
- * openFile selects text; those that had to wait for that come next. With a single
- * window a diff waits for normal mode.
+ * openFile selects text, and the diffs that waited for that come next. With a single window, a diff waits for Normal
+ * mode.
  */
 async function leaveVisualMode(neovim: TestNeovim): Promise<void> {
   let checks = 0;

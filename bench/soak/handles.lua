@@ -23,7 +23,7 @@ for _, name in ipairs({ "new_timer", "new_pipe", "new_fs_event", "new_fs_poll", 
     if type(results[1]) == "userdata" then
       open[results[1]] = name
       opened = opened + 1
-      -- Now and then those that were closed are let go: this account is not what is measured.
+      -- Sometimes drop the closed handles, since this list must not count as memory of the plugin.
       if opened % 100 == 0 then
         count()
       end

@@ -34,7 +34,7 @@ local function autocommands()
   return found
 end
 
--- Machine code is kept by its number of traces, not for what was done.
+-- Drop LuaJIT's machine code: its size depends on the number of traces, not on leaks.
 jit.flush()
 collectgarbage()
 collectgarbage()

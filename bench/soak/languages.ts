@@ -23,12 +23,12 @@ const SERVE = `
     end,
   })`;
 
-/** As if ten minutes had gone by: what was loaded for a question is released. */
+/** Releases the files that were loaded for a question, as happens after ten minutes. */
 const AGE = `
   local now = vim.uv.now
   vim.uv.now = function() return now() + 600000 end`;
 
-/** How many buffers there are that the user did not open. */
+/** The number of buffers that the user did not open. */
 const HIDDEN = `
   return #vim.tbl_filter(function(buf)
     return not vim.bo[buf].buflisted and vim.api.nvim_buf_get_name(buf):find("/words/", 1, true) ~= nil
@@ -58,7 +58,7 @@ export class Languages implements AsyncDisposable {
     return (this.client.transport as StdioClientTransport).pid ?? 0;
   }
 
-  /** Some at once, all tools in turn; a refusal is an answer. */
+  /** Calls all tools in turn, several at once. A refusal is also an answer. */
   async ask(count: number): Promise<void> {
     let asked = 0;
     const work = async () => {
@@ -88,10 +88,10 @@ export class Languages implements AsyncDisposable {
     return call(this.client, "rename_symbol", { path: "words/0.txt", symbol, new_name });
   }
 
-  /** Nothing is left that was loaded for a question, but the file of this one. */
+  /** Waits until Neovim has released all files but the one of this question. */
   async age(): Promise<void> {
     await this.neovim.lua(AGE);
-    // A file that is loaded makes Neovim look at the others; one that is loaded already would not.
+    // Loading a file makes Neovim check the others. A file that is already loaded would not.
     const path = `words/asked-${crypto.randomUUID()}.txt`;
     writeFileSync(join(this.neovim.cwd, path), "def new\n");
     await call(this.client, "outline", { path });

@@ -14,7 +14,7 @@ interface Amounts {
   diffs: number;
   selections: number;
   connects: number;
-  /** To the user's language servers. */
+  /** Calls of the user's language servers. */
   questions: number;
 }
 
@@ -27,7 +27,7 @@ export interface Soaked {
   languages: Languages;
 }
 
-/** Counts of what can be left behind, and memory in KB. */
+/** Counts of objects that may be left behind, and memory in KB. */
 type Counts = Record<string, number>;
 
 interface Soak {
@@ -35,22 +35,22 @@ interface Soak {
   after: Counts;
 }
 
-/** Memory, in KB, may have grown by so much: garbage that is not collected yet. */
+/** The limit of growth in KB, for garbage that is not collected yet. */
 const SPARE_KB: Record<string, number> = {
   executable_kilobytes: 8_000,
-  // Neovim itself keeps 3 to 7 KB of each diff of two buffers, without any plugin.
+  // Even without plugins, Neovim keeps 3 to 7 KB for each diff of two buffers.
   neovim_kilobytes: 8_000,
   lua_kilobytes: 500,
   mcp_kilobytes: 8_000,
 };
 
-/** How long nothing happens before things are counted: memory goes back. */
+/** The rest in ms before we count, so that memory is released. */
 const SETTLE_MS = 1_500;
-/** A file that the CLI may be about to write is looked after for 10 s. */
+/** The plugin watches a file that the CLI may be about to write for 10 s. */
 const LAST_TIMER_MS = 12_000;
 const ROUNDS = 5;
 
-/** Runs all of it, `times` as often, a tenth first as a warm-up, and counts before and after. */
+/** Runs everything, `times` as often as usual, after a warm-up with a tenth of it. Counts before and after. */
 export async function soak(version: NeovimVersion, times: number): Promise<Soak> {
   await using neovim = await TestNeovim.start({
     version,
@@ -66,7 +66,7 @@ export async function soak(version: NeovimVersion, times: number): Promise<Soak>
   return { before, after: await settled(soaked, before) };
 }
 
-/** The surplus in `after`; empty when nothing was left behind. */
+/** The counts that have grown; empty if nothing was left behind. */
 export function leftBehind({ before, after }: Soak): string[] {
   return Object.keys({ ...before, ...after })
     .filter((name) => (after[name] ?? 0) - (before[name] ?? 0) > (SPARE_KB[name] ?? 0))
@@ -95,7 +95,7 @@ async function prepare(neovim: TestNeovim): Promise<Soaked> {
   return { neovim, lock, client, languages: await Languages.open(neovim) };
 }
 
-/** That share of the amounts. */
+/** A share of the amounts. */
 async function traffic(soaked: Soaked, share: number): Promise<void> {
   const of = (name: keyof Amounts) => Math.ceil(AMOUNTS[name] * share);
   await callMixed(soaked, of("calls"));
@@ -114,7 +114,7 @@ async function select({ neovim, client }: Soaked, count: number): Promise<void> 
   client.received.length = 0;
 }
 
-/** Half of them close the connection, some before they have even shaken hands. */
+/** Half of the clients disconnect, some even before the handshake. */
 async function connectAndDrop({ lock }: Soaked, count: number): Promise<void> {
   for (let i = 0; i < count; i += 5) {
     const clients = await Promise.all([
@@ -131,7 +131,7 @@ async function connectAndDrop({ lock }: Soaked, count: number): Promise<void> {
   }
 }
 
-/** Counts once the other clients have gone and short-lived processes have ended. */
+/** Counts once the other clients are gone and short-lived processes have ended. */
 async function settled(soaked: Soaked, before?: Counts): Promise<Counts> {
   const { neovim, languages } = soaked;
   await languages.age();
@@ -165,7 +165,7 @@ async function count({ neovim, languages }: Soaked): Promise<Counts> {
   };
 }
 
-/** Open file descriptors; 0 on a system that does not list them. */
+/** The number of open file descriptors; 0 on a system that does not list them. */
 function openFiles(pid: number): number {
   try {
     return readdirSync(`/proc/${pid}/fd`).length;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 export const ROOT = join(import.meta.dir, "../..");
 
 export interface Subcommand {
-  /** "diff accept"; "" is that of `:Claude` alone. */
+  /** For example "diff accept"; "" for `:Claude` alone. */
   name: string;
   args?: string;
   bang: boolean;
@@ -31,15 +31,15 @@ export interface Option {
   expected: string;
   default?: string;
   description: string;
-  /** Its parts, each of its type. */
+  /** The parts of the option. */
   fields?: { name: string; default: string; effect: string }[];
 }
 
-/** The plugin's description of itself in a bare Neovim. */
+/** The plugin's description of itself, from a bare Neovim. */
 export interface Facts {
   subcommands: Subcommand[];
   commands: Command[];
-  /** The <Plug> mappings by their names; a letter for each mode. */
+  /** The modes of each <Plug> mapping, one letter for each. */
   plugs: Record<string, { modes: string; desc: string }>;
   suggested: Mapping[];
   options: Option[];
@@ -90,7 +90,7 @@ export function luaFunctions(): { name: string; parameters: string; text: string
   }));
 }
 
-/** A comment's text, without the annotations of types. */
+/** The text of a comment, without annotations. */
 function withoutMarks(comment: string): string {
   const lines = comment.split("\n").filter((line) => !line.startsWith("---@"));
   return lines
@@ -99,7 +99,7 @@ function withoutMarks(comment: string): string {
     .trim();
 }
 
-/** The head of events.lua: which events there are, and their data. */
+/** The head of events.lua, which lists the events and their data. */
 export function eventsText(): string {
   const text = readFileSync(join(ROOT, "lua/claude-code/lib/events.lua"), "utf8");
   return withoutMarks(text.match(/^(?:---.*\n)+/)?.[0] ?? "");

@@ -5,7 +5,7 @@ import { ROOT } from "./facts";
 const [SECOND, DAY] = [1000, 24 * 60 * 60_000];
 const MB = 1024 * 1024;
 
-/** Numbers in the pages: the constant that holds each, and the unit in which it is shown. */
+/** The constants of the numbers in the pages, and the units in which they are shown. */
 const NUMBERS: Record<string, [file: string, constant: string, unit: number]> = {
   "decided days": ["src/review/journal/prune.ts", "DECIDED_MS", DAY],
   "forgotten days": ["src/review/journal/prune.ts", "MAX_DAYS", 1],
@@ -18,7 +18,7 @@ const NUMBERS: Record<string, [file: string, constant: string, unit: number]> = 
   "side-by-side columns": ["lua/claude-code/editor/changes/sides.lua", "MIN_WIDTH", 1],
 };
 
-/** All of them as text, by their names. */
+/** The numbers as text, by name. */
 export function numbers(): Record<string, string> {
   return Object.fromEntries(
     Object.entries(NUMBERS).map(([name, [file, constant, unit]]) => {

@@ -13,10 +13,10 @@ import {
 } from "./facts";
 import { fill, heading, WIDTH, wrap } from "./vimdoc";
 
-/** Tools only touch the editor when they are called. */
+/** Tools use the editor only when they are called. */
 const EDITOR = {} as never;
 
-/** The generated parts of the help files, by the name with which a page asks for them. */
+/** The generated parts of the help files, by their names in the pages. */
 export function sections(facts: Facts): Record<string, string> {
   const websocket = createTools(EDITOR, EDITOR, EDITOR);
   return {
@@ -125,7 +125,7 @@ function highlights(groups: readonly Highlight[]): string {
     .join("\n");
 }
 
-/** The rows `EVENT data` become entries with tags; the text around them stays. */
+/** Turns the rows `EVENT data` into entries with tags. */
 function events(): string {
   return eventsText()
     .split(/\n{2,}/)

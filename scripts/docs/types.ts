@@ -17,7 +17,7 @@ export function configTypes({ options }: Facts): string {
 
 type Field = { name: string; option?: Option };
 
-/** The tables of options by their dotted paths, "" first, each with its fields in order. */
+/** The fields of each table of options, by dotted path. The first path is "". */
 function tablesOf(options: readonly Option[]): [path: string, fields: Field[]][] {
   const tables = new Map<string, Field[]>();
   const add = (key: string, option?: Option) => {
@@ -35,13 +35,13 @@ function tablesOf(options: readonly Option[]): [path: string, fields: Field[]][]
   return [...tables].sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-/** With `|{}` LuaLS misses no field in a user's table of options. */
+/** With `|{}`, LuaLS does not report missing fields in a user's table of options. */
 function optionClass(path: string, fields: readonly Field[]): string {
   const lines = fields.map(({ name, option }) => {
     if (!option) return `---@field ${name} ${className(join(path, name))}|{}`;
     const absent = option.default === undefined ? "?" : "";
     const field = `---@field ${name}${absent} ${option.annotation}`;
-    // The name of a key describes its effect.
+    // The name of a key describes it.
     if (path.endsWith("keys")) return field;
     const sentence = firstSentence(option);
     const line = `${field} ${sentence}`;

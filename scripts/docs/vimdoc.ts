@@ -1,8 +1,8 @@
-/** The width of a help file's lines, in cells. */
+/** The width of a line in a help file, in cells. */
 export const WIDTH = 78;
 const TAB = 8;
 
-/** A line with its tags at the right margin, after tabs. */
+/** A line with tags at the right margin, after tabs. */
 export function heading(text: string, ...tags: string[]): string {
   const right = tags.map((tag) => `*${tag}*`).join(" ");
   const tabs = Math.floor((WIDTH - right.length) / TAB) - Math.floor(text.length / TAB);
@@ -13,7 +13,7 @@ function pad(right: string): string {
   return "\t".repeat(Math.max(0, Math.floor((WIDTH - right.length) / TAB))) + right;
 }
 
-/** Text filled to the width. Indented lines and lists keep their line breaks. */
+/** Fills text to the width. Indented lines and lists keep their line breaks. */
 export function fill(text: string, indent = 0): string {
   return text
     .split(/\n{2,}/)
@@ -37,7 +37,7 @@ export function wrap(paragraph: string, indent: number, width = WIDTH): string {
   return shift([...lines, line].join("\n"), indent);
 }
 
-/** A `code span` stays on one line, or it would not be one any more. */
+/** A `code span` must stay on one line. */
 function words(text: string): string[] {
   return text.match(/(?:`[^`]*`|[^\s`])+/g) ?? [];
 }

@@ -1,14 +1,14 @@
-/** One file of the repository that uses another. Paths are relative to the repository. */
+/** A file that uses another. Paths are relative to the repository. */
 export interface Import {
   from: string;
   to: string;
   /** 1-based line in `from`. */
   line: number;
-  /** TypeScript alone: `import()`, which loads at the call. */
+  /** Only in TypeScript: `import()`, which loads at the call. */
   lazy?: boolean;
 }
 
-/** A shortest circle for each group of files that reach each other: `[a, b, a]`. */
+/** A shortest cycle, `[a, b, a]`, for each group of files that reach each other. */
 export function cycles(imports: readonly Import[]): string[][] {
   const targets = new Map<string, Set<string>>();
   for (const { from, to } of imports) {

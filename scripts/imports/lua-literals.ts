@@ -3,7 +3,7 @@ export interface Literal {
   text: string;
   /** 1-based. */
   line: number;
-  /** The code around it, comments left out, up to the next literals. */
+  /** The code around it without comments, up to the next literals. */
   before: string;
   after: string;
 }
@@ -11,7 +11,7 @@ export interface Literal {
 const TOKEN =
   /--\[(=*)\[[\s\S]*?\]\1\]|--[^\n]*|"((?:\\[\s\S]|[^"\\])*)"|'((?:\\[\s\S]|[^'\\])*)'|\[(=*)\[\n?([\s\S]*?)\]\4\]/g;
 
-/** The string literals of a Lua file. Escapes stay as they are written. */
+/** The string literals of a Lua file, with their escapes. */
 export function luaLiterals(source: string): Literal[] {
   const literals: Literal[] = [];
   let line = 1;

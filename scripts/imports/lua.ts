@@ -5,13 +5,13 @@ import type { Import } from "./cycles";
 import { type Literal, luaLiterals } from "./lua-literals";
 
 const REQUIRED = /(?:\brequire\s*\(?|\bpcall\(\s*require\s*,|\bloaded\s*\[)\s*$/;
-/** In a string of Vim script: `v:lua.require'claude-code'.statusline()`. */
+/** Matches a string of Vim script: `v:lua.require'claude-code'.statusline()`. */
 const IN_VIM_SCRIPT = /\brequire\s*\(?\s*['"](claude-code[\w.]*)['"]/g;
 
 /**
- * The requires between Lua files, in functions too, by `package.loaded` too, and by
- * names that are put together: `"claude-code." .. name` is every literal of the file that is such a
- * module's name; if there is none, every file of the folder.
+ * The requires between Lua files, also in functions and by `package.loaded`. For a composed name, `"claude-code." ..
+ * name`, every literal of the file that completes the name of a module counts; or every file of the folder if no
+ * literal does.
  */
 export function luaImports(root: string): Import[] {
   const files = [...new Glob("{lua,plugin}/**/*.lua").scanSync({ cwd: root })].sort();

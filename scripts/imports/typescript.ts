@@ -4,7 +4,7 @@ import { Glob } from "bun";
 import ts from "typescript";
 import type { Import } from "./cycles";
 
-/** The imports below src/: static, re-exported, of types alone (they count, too), and lazy. */
+/** The imports in src/: static and lazy ones, re-exports, and imports of types. */
 export function typescriptImports(root: string): Import[] {
   const files = [...new Glob("src/**/*.ts").scanSync({ cwd: root })].sort();
   return files.flatMap((from) =>

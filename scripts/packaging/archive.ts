@@ -6,14 +6,14 @@ import { helpTags } from "../help-tags";
 import { type Entry, tar } from "./tar";
 import { executableName, type Target } from "./targets";
 
-/** Below the repository: the plugin, its help, and what a reader looks for. */
+/** Paths in the repository: the plugin, its help, and other texts for users. */
 const FILES = ["lua/**/*.lua", "plugin/**/*.lua", "doc/*", "LICENSE", "README.md", "CHANGELOG.md"];
 /**
- * Not in an archive, since it holds the archives' own sums. Its absence shows the plugin that it
- * was installed from an archive, executable included.
+ * An archive cannot contain the file with its own sum. If the file is missing, the plugin knows that it comes from an
+ * archive, together with its executable.
  */
 const MANIFEST = "lua/claude-code/install/manifest.lua";
-/** Made here: a checkout may have those of another version. */
+/** We make these here: a checkout may have those of another version. */
 const TAGS = "doc/tags";
 
 export function archiveName(version: string, target: Target): string {
@@ -27,21 +27,20 @@ export interface ArchiveOptions {
   executable: Uint8Array;
   /** The text of THIRD-PARTY-NOTICES. */
   notices: string;
-  /** libdeflate's, 1 to 12. */
+  /** The level of libdeflate, 1 to 12. */
   level: number;
 }
 
 /**
- * A release archive: one folder with the executable on top, and the plugin for Claude Code in it. The
- * same input gives the same bytes on every machine; Bun's own libdeflate, and no system's gzip,
- * compresses it.
+ * A release archive has one folder with the executable and the plugin for Claude Code. The same input gives the same
+ * bytes on every machine, since Bun's own libdeflate compresses it, not the system's gzip.
  */
 export async function archive(options: ArchiveOptions): Promise<Uint8Array> {
   const zipped = gzipSync(tar(await archiveEntries(options)), {
     level: options.level,
     library: "libdeflate",
   } as never);
-  // The system that wrote it: always "unknown".
+  // The system that wrote the archive is always "unknown".
   zipped[9] = 255;
   return zipped;
 }

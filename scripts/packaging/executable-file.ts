@@ -5,7 +5,7 @@ import type { Target } from "./targets";
 export interface ExecutableKind {
   format: Target["format"];
   machine: string;
-  /** ELF only: the program that loads it. */
+  /** Only for ELF: the program that loads this one. */
   loader?: string;
 }
 
@@ -15,7 +15,7 @@ const PE_MACHINES: Record<number, string> = { 34404: "x64", 43620: "arm64" };
 
 const ELF_INTERPRETER = 3;
 
-/** Throws unless `file` is an executable for `target`, and on macOS validly signed. */
+/** Throws unless `file` is an executable for `target`, with a valid signature for macOS. */
 export function checkExecutable(file: Buffer, target: Target): void {
   const kind = executableKind(file);
   for (const property of ["format", "machine", "loader"] as const) {

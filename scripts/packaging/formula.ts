@@ -6,8 +6,8 @@ import type { Repository } from "./repository";
 export const FORMULA = "claude-code-nvim.rb";
 
 /**
- * Homebrew's formula for a release: `formula.rb.in` with each `{{key}}` replaced. Throws when the release
- * lacks an archive that the formula needs.
+ * Homebrew's formula for a release, from `formula.rb.in`. Throws if the release lacks an archive that the formula
+ * needs.
  */
 export async function renderFormula(
   repository: Repository,

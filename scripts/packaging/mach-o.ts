@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 
 /**
- * Code signatures of macOS executables: 64-bit Mach-O files, little-endian; the signature inside
- * is big-endian. Layouts as in Apple's <mach-o/loader.h> and <kern/cs_blobs.h>.
+ * Code signatures of macOS executables: little-endian 64-bit Mach-O files with a big-endian signature. Apple's
+ * <mach-o/loader.h> and <kern/cs_blobs.h> have the layouts.
  */
 const MAGIC_64 = 0xfeedfacf;
 const HEADER_BYTES = 32;
@@ -12,7 +12,7 @@ const LC_CODE_SIGNATURE = 0x1d;
 const EMBEDDED_SIGNATURE = 0xfade0cc0;
 const CODE_DIRECTORY = 0xfade0c02;
 const CODE_DIRECTORY_SLOT = 0;
-/** Version 2.4 of the directory: the first with the limits of the executable segment. */
+/** Version 2.4 of the directory is the first with the limits of the executable segment. */
 const DIRECTORY_VERSION = 0x20400;
 const DIRECTORY_BYTES = 88;
 const ADHOC_LINKER_SIGNED = 0x20002;
@@ -23,7 +23,7 @@ const PAGE_BITS = 12;
 
 interface Command {
   kind: number;
-  /** Offset of the load command in the file. */
+  /** The offset of the load command in the file. */
   at: number;
 }
 
@@ -34,7 +34,7 @@ interface SignaturePlace {
   size: number;
 }
 
-/** A sentence about what is wrong with the signature, or undefined if it is valid and ad-hoc. */
+/** A sentence that says why the signature is not valid and ad-hoc. */
 export function signatureProblem(file: Buffer): string | undefined {
   const place = findSignature(file);
   if (!place) return "it has no code signature";
@@ -46,10 +46,9 @@ export function signatureProblem(file: Buffer): string | undefined {
 }
 
 /**
- * Gives a Mach-O executable a valid ad-hoc signature and returns it. A signature that is valid already is
- * returned as it is: Bun signs what it compiles for arm64, but leaves x64 with the signature of its
- * own runtime, which does not cover what was added to it (measured with Bun 1.4.5); macOS may
- * kill such a process.
+ * Returns a Mach-O executable with a valid ad-hoc signature, unchanged if it has one. Bun (1.4.5) signs what it
+ * compiles for arm64, but for x64 it leaves the signature of its own runtime. That does not cover the added program,
+ * and macOS may kill the process.
  */
 export function signedAdHoc(file: Buffer, identifier: string): Buffer {
   if (signatureProblem(file) === undefined) return file;
@@ -98,7 +97,7 @@ function segment(file: Buffer, name: string) {
   throw new Error(`a Mach-O executable without a segment ${name}`);
 }
 
-/** Offset in the file of the signature's code directory. */
+/** The offset of the signature's code directory in the file. */
 function findDirectory(file: Buffer, place: SignaturePlace): number | undefined {
   const count = file.readUInt32BE(place.offset + 8);
   for (let i = 0; i < count; i++) {
@@ -136,7 +135,7 @@ function signatureBytes(limit: number, identifier: string): number {
   return 20 + DIRECTORY_BYTES + identifier.length + 1 + HASH_BYTES * pageCount(limit);
 }
 
-/** Writes a signature that holds one blob, the code directory, over all bytes before `offset`. */
+/** Writes a signature of all bytes before `offset`, with the code directory as its only blob. */
 function writeSignature(file: Buffer, offset: number, identifier: string, text: number): void {
   const at = offset + 20;
   const size = file.length - offset;

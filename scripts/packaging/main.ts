@@ -1,4 +1,4 @@
-/** The steps of `scripts/release`, whose head lists the ways to call it. */
+/** The steps of `scripts/release`, which describes its arguments. */
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ import { TARGETS, type Target, targetsNamed } from "./targets";
 const root = join(import.meta.dir, "../..");
 const out = join(root, "dist/release");
 const pinned = join(root, "lua/claude-code/install/manifest.lua");
-/** libdeflate's level: 10 to 12 take seven times as long for 2 % less. */
+/** The level of libdeflate: 10 to 12 take seven times as long and save 2 %. */
 const LEVEL = 9;
 
 const [mode = "--prepare", ...names] = process.argv.slice(2);
@@ -40,7 +40,7 @@ function chosen(): readonly Target[] {
   return names.length > 0 ? targetsNamed(names) : TARGETS;
 }
 
-/** Builds all, and pins the sums in the plugin. */
+/** Builds all archives, and pins their sums in the plugin. */
 async function prepare(): Promise<void> {
   const { version } = await readRepository(root);
   await refuseUnready(version);
@@ -55,7 +55,7 @@ is out, and with it the tag, bring the commit to main:
   git push origin HEAD:main`);
 }
 
-/** Prints the notes of this version: its section of CHANGELOG.md, without the heading. */
+/** Prints this version's section of CHANGELOG.md, without the heading. */
 async function notes(): Promise<void> {
   const { version } = await readRepository(root);
   const changelog = await readFile(join(root, "CHANGELOG.md"), "utf8");
@@ -84,7 +84,7 @@ async function refuseUnready(version: string): Promise<void> {
   if (tags.trim()) throw new Error(`v${version} is tagged already: raise the version`);
 }
 
-/** Builds all again and compares with what the plugin pins: no one has to trust a single machine. */
+/** Builds all archives again and compares them with the pinned sums, so that no one must trust a single machine. */
 async function verify(): Promise<void> {
   const expected = await readManifest(pinned);
   if (expected.length === 0) throw new Error(`${pinned} pins nothing: run scripts/release first`);
@@ -116,7 +116,7 @@ async function check(): Promise<void> {
 }
 
 async function release(targets: readonly Target[]): Promise<Asset[]> {
-  // Beside, so that a failure leaves no mixture of two releases.
+  // Build in another folder, so that a failure does not mix two releases.
   const work = await mkdtemp(join(tmpdir(), "claude-code-nvim-release-"));
   try {
     const onBuilt = ({ file, size, sha256 }: Asset, executableBytes: number) =>

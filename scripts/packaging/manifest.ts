@@ -14,7 +14,9 @@ export interface Asset {
   size: number;
 }
 
-/** lua/claude-code/install/manifest.lua: what the plugin accepts as its executable, and from where. */
+/**
+ * The text of lua/claude-code/install/manifest.lua, which says which executables the plugin accepts, and from where.
+ */
 export function renderManifest(repository: Repository, contract: number, assets: Asset[]): string {
   const targets = assets.map(
     ({ target, file, sha256, size }) =>
@@ -52,12 +54,12 @@ export async function readManifest(path: string): Promise<Asset[]> {
   });
 }
 
-/** The file SHA256SUMS, as `sha256sum --check` reads it. */
+/** The text of SHA256SUMS, for `sha256sum --check`. */
 export function renderSums(assets: Pick<Asset, "file" | "sha256">[]): string {
   return assets.map(({ sha256, file }) => `${sha256}  ${file}\n`).join("");
 }
 
-/** A release's install.sh: `script`, this repository's, with the release's version and sums. */
+/** The install.sh of a release: `script` is that of this repository, and gets the release's version and sums. */
 export function renderInstaller(script: string, version: string, assets: Asset[]): string {
   const values = { own_version: version, own_sums: renderSums(assets).trim() };
   return Object.entries(values).reduce((text, [name, value]) => {

@@ -6,21 +6,21 @@ import { bundle } from "../build";
 interface Component {
   name: string;
   version: string;
-  /** By its SPDX name. */
+  /** Its SPDX name. */
   license: string;
   authors: string[];
-  /** The text of the license file that the package brings, if it brings one. */
+  /** The text of the package's license file, if it has one. */
   text?: string;
 }
 
 const IN_PACKAGE = /node_modules\/((?:@[^/]+\/)?[^/]+)\//;
-/** The files of a package's folder that hold its license, by their usual names. */
+/** The usual names of the files with a package's license. */
 const LICENSE_FILE = /^(licen[cs]e|copying)(\.(md|txt))?$/i;
 
 const LGPL = join(import.meta.dir, "licenses/LGPL-2.0.txt");
 const RULE = `\n\n${"-".repeat(78)}\n\n`;
 
-/** For a package that names the MIT license and its authors, and brings no file with the text. */
+/** For a package under the MIT license that has no file with its text. */
 const MIT = `Permission is hereby granted, free of charge, to any person obtaining a copy of this software
 and associated documentation files (the "Software"), to deal in the Software without restriction,
 including without limitation the rights to use, copy, modify, merge, publish, distribute,
@@ -36,7 +36,7 @@ NONINFRINGEMENT. IN NO EVENT SHALL THE AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FO
 OR OTHER LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN
 CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.`;
 
-/** The text of THIRD-PARTY-NOTICES: what the executable contains beside the project's own code. */
+/** The text of THIRD-PARTY-NOTICES, about the code of others in the executable. */
 export function renderNotices(components: Component[], bun: string): string {
   const lgpl = readFileSync(LGPL, "utf8").trim();
   const head = `claude-code-nvim contains the software below. Each part stays under its own license.`;
@@ -69,8 +69,8 @@ function standardText(name: string, license: string, authors: string[]): string 
 }
 
 /**
- * The packages that Bun's bundler puts into the executable, by name: what package.json lists and
- * what those bring, without what the build leaves out. `root`: the sources.
+ * The packages in the executable: those in package.json and their dependencies, without those that the build leaves
+ * out. `root` is the folder of the sources.
  */
 export async function bundledComponents(root: string): Promise<Component[]> {
   const result = await bundle(root, { metafile: true });

@@ -13,7 +13,7 @@ import { checkRuntime } from "./runtimes";
 import { executableName, TARGETS, type Target } from "./targets";
 
 interface ReleaseOptions {
-  /** The sources: a checkout, or a copy of its src/, lua/, plugin/ and package.json. */
+  /** The folder of the sources: a checkout, or a copy of its src/, lua/, plugin/ and package.json. */
   root: string;
   /** Receives the archives, SHA256SUMS, manifest.lua, install.sh, and with all targets the formula. */
   out: string;
@@ -22,7 +22,7 @@ interface ReleaseOptions {
   onBuilt?: (asset: Asset, executableBytes: number) => void;
 }
 
-/** Builds a release. Nothing outside of `out` is changed. */
+/** Builds a release, and changes nothing outside of `out`. */
 export async function buildRelease(options: ReleaseOptions): Promise<Asset[]> {
   const { root, out, targets, level } = options;
   const repository = await readRepository(root);
@@ -50,7 +50,7 @@ export async function buildRelease(options: ReleaseOptions): Promise<Asset[]> {
   return assets;
 }
 
-/** The executable for `target`, checked to be one. */
+/** Builds and checks the executable for `target`. */
 export async function buildExecutable(root: string, target: Target): Promise<Buffer> {
   const work = await mkdtemp(join(tmpdir(), "claude-code-nvim-release-"));
   try {

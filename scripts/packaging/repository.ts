@@ -7,9 +7,9 @@ export interface Repository {
   version: string;
   description: string;
   license: string;
-  /** The version of Bun that compiles the executable, and that it contains. */
+  /** The version of Bun that compiles the executable and is part of it. */
   bun: string;
-  /** The address of its page, without a slash at the end. */
+  /** The address of the project's page, without a slash at the end. */
   url: string;
 }
 

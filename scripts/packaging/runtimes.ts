@@ -3,9 +3,9 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 
 /**
- * SHA-256 of Bun's runtime for each target, as Bun fetches it from the package registry for the
- * version in package.json. A release contains them, so they are pinned as everything else is.
- * `scripts/release --runtimes` prints the table after an update of Bun.
+ * The SHA-256 of Bun's runtime for each target, in the version of package.json. Bun fetches them from the package
+ * registry, and a release contains them, so they are pinned. `scripts/release --runtimes` prints the table after an
+ * update of Bun.
  */
 export const RUNTIMES: Readonly<Record<string, string>> = {
   "bun-linux-x64-baseline": "f05d28a3862f4b84395c7fa32480b835dd47482e80b7e7a49a115227f0c06083",
@@ -18,7 +18,7 @@ export const RUNTIMES: Readonly<Record<string, string>> = {
   "bun-windows-arm64": "8bd7f9210f9d58cc21f398d1478e53b2ff919a0c8fc935b5086f3f64667cec6d",
 };
 
-/** Throws unless the runtime that was compiled in is the pinned one. */
+/** Throws unless a build has used the pinned runtime. */
 export async function checkRuntime(target: string, bun: string): Promise<void> {
   const found = await runtimeSum(target, bun);
   if (found === RUNTIMES[target]) return;
@@ -28,13 +28,13 @@ export async function checkRuntime(target: string, bun: string): Promise<void> {
   );
 }
 
-/** The sum of the runtime in Bun's cache, where a build has left it. */
+/** The sum of the runtime that a build has left in Bun's cache. */
 export async function runtimeSum(target: string, bun: string): Promise<string> {
   const { BUN_INSTALL_CACHE_DIR, BUN_INSTALL = join(homedir(), ".bun") } = process.env;
   const cache = BUN_INSTALL_CACHE_DIR ?? join(BUN_INSTALL, "install/cache");
   const wanted = words(`${target}-v${bun}`);
   const name = readdirSync(cache).find((file) => words(file) === wanted);
-  // For its own kind of machine Bun may take itself.
+  // For its own kind of machine Bun may use its own file.
   const isOwn = target.startsWith(`bun-${process.platform}-${process.arch}`);
   const file = name ? join(cache, name) : isOwn ? process.execPath : undefined;
   if (!file) throw new Error(`Bun's cache ${cache} has no runtime for ${target}`);
@@ -42,7 +42,7 @@ export async function runtimeSum(target: string, bun: string): Promise<string> {
   return new Bun.CryptoHasher("sha256").update(bytes).digest("hex");
 }
 
-/** The cache has the same words in another order, and another one for arm64. */
+/** The cache has the same words in another order, and another word for arm64. */
 function words(name: string): string {
   return name.replace("aarch64", "arm64").split("-").sort().join("-");
 }

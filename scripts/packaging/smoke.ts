@@ -3,19 +3,18 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { TestClient } from "../../test/support/client";
 
-/** Long enough for a busy build machine; a failure says what it waited for. */
+/** In ms, long enough for a busy build machine. */
 const DEADLINE_MS = 60_000;
 
 /**
- * Installs an archive in a new Neovim by `:Claude install`, with all its checks against the
- * pinned manifest, and holds a session with the result: the lock file, the handshake, the tools.
- * Throws if any of it fails. Works on every system that Neovim runs on.
+ * Installs an archive in a new Neovim by `:Claude install`, with all checks against the pinned manifest. Then tries the
+ * lock file, the handshake and the tools. Throws if any of it fails. Works on every system of Neovim's.
  */
 export async function smoke(root: string, archive: string, nvim: string): Promise<void> {
   const home = await mkdtemp(join(tmpdir(), "claude-code-nvim-smoke-"));
   const steps = [
     `lua require("claude-code").setup({ auto_start = false })`,
-    // Not the build that may be beside the plugin.
+    // Ignore a build beside the plugin.
     `lua require("claude-code.install").ORDER = { "managed" }`,
     `lua require("claude-code").install([[${resolve(archive)}]])`,
     "ClaudeCodeStart",
@@ -43,7 +42,7 @@ export async function smoke(root: string, archive: string, nvim: string): Promis
   }
 }
 
-/** As `:set` wants a path. */
+/** Escapes a path for `:set`. */
 function escaped(path: string): string {
   return path.replaceAll("\\", "/").replaceAll(/[ ,]/g, "\\$&");
 }

@@ -1,19 +1,16 @@
 /** One file of an archive. */
 export interface Entry {
-  /** With `/`, at most 255 bytes, and with a `/` that leaves 100 bytes or less behind it. */
+  /** Uses `/`. Has at most 255 bytes, and at most 100 bytes after one of the `/`. */
   path: string;
   content: Uint8Array;
   executable: boolean;
 }
 
 const BLOCK = 512;
-/** 2000-01-01: a fixed time, and not 1970, of which some programs warn. In seconds. */
+/** 2000-01-01 in seconds. Some programs warn about files from 1970. */
 const MODIFIED = 946_684_800;
 
-/**
- * A POSIX tar archive ("ustar") that depends on nothing but the entries: no time, no owner, no
- * order of a folder.
- */
+/** A POSIX tar archive ("ustar"). It depends only on the entries: not on times, owners, or the order of a folder. */
 export function tar(entries: Entry[]): Uint8Array<ArrayBuffer> {
   const sorted = [...entries].sort((a, b) => (a.path < b.path ? -1 : 1));
   const parts: Uint8Array[] = [];

@@ -1,18 +1,17 @@
 /** A kind of machine for which a release has an archive. */
 export interface Target {
-  /** As the plugin (lua/claude-code/install/release.lua) and install.sh name it. */
+  /** The name in the plugin (lua/claude-code/install/release.lua) and install.sh. */
   name: string;
-  /** As Bun names it. */
+  /** Bun's name. */
   bun: Bun.Build.CompileTarget;
   format: "ELF" | "Mach-O" | "PE";
   machine: "x64" | "arm64";
-  /** The program that loads the executable, where its file names one. */
+  /** The program that loads the executable, if its file names one. */
   loader?: string;
 }
 
 /**
- * x64 is Bun's "baseline": it runs on processors without AVX2. With Bun 1.4 it has the same bytes
- * as the other x64.
+ * x64 is Bun's "baseline", which runs on processors without AVX2. In Bun 1.4 it has the same bytes as the other x64.
  */
 export const TARGETS: readonly Target[] = [
   {
@@ -49,7 +48,7 @@ export const TARGETS: readonly Target[] = [
   { name: "windows-arm64", bun: "bun-windows-arm64", format: "PE", machine: "arm64" },
 ];
 
-/** The targets of these names, or an error that lists the known ones. */
+/** The targets with these names. Throws an error that lists the known names. */
 export function targetsNamed(names: string[]): Target[] {
   return names.map((name) => {
     const target = TARGETS.find((candidate) => candidate.name === name);
@@ -59,7 +58,7 @@ export function targetsNamed(names: string[]): Target[] {
   });
 }
 
-/** The target of the machine that runs this; on Linux the one for glibc. */
+/** The target of this machine; on Linux that for glibc. */
 export function nativeTarget(): Target {
   const system = process.platform === "win32" ? "windows" : process.platform;
   return targetsNamed([`${system}-${process.arch}`])[0] as Target;

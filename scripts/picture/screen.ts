@@ -1,4 +1,4 @@
-/** How a run of cells looks. Colours are `#rrggbb`. */
+/** The style of cells. Colours are `#rrggbb`. */
 export interface Style {
   fg?: string;
   bg?: string;
@@ -10,10 +10,10 @@ export interface Style {
   strike?: boolean;
 }
 
-/** Cells of one row that look the same. */
+/** Adjacent cells of a row with the same style. */
 export interface Run {
   text: string;
-  /** In cells, from 0. */
+  /** The first cell, from 0. */
   column: number;
   width: number;
   style: Style;
@@ -31,7 +31,7 @@ export function parseScreen(text: string): Run[][] {
   return text.split("\n").map((line) => {
     const runs: Run[] = [];
     let column = 0;
-    // The rest of a sequence after its start: its codes, `m`, and the text up to the next one.
+    // A piece has the codes of a sequence, `m`, and the text up to the next sequence.
     for (const [index, part] of line.split("\u001b[").entries()) {
       const end = index === 0 ? -1 : part.indexOf("m");
       if (index > 0) style = restyled(style, part.slice(0, end));
@@ -84,7 +84,7 @@ function apply(style: Style, code: number): void {
   else if (code >= 100 && code <= 107) style.bg = color256(code - 92);
 }
 
-/** The colour after 38 or 48, and how many numbers it takes. */
+/** The colour after 38 or 48, and the number of its codes. */
 function extendedColor(rest: number[]): [string, number] {
   if (rest[0] === 5) return [color256(rest[1] ?? 0), 2];
   return [hex(rest[1] ?? 0, rest[2] ?? 0, rest[3] ?? 0), 4];

@@ -1,6 +1,6 @@
 import type { Run, Style } from "./screen";
 
-/** Size of a cell in pixels, and the frame around the screen. */
+/** The size of a cell, and of the frame around the screen, in pixels. */
 const CELL = { width: 8.4, height: 18 };
 const MARGIN = 14;
 const BAR = 34;
@@ -9,12 +9,12 @@ const FONTS = "ui-monospace, 'SF Mono', Menlo, Consolas, 'DejaVu Sans Mono', mon
 const BACKGROUND = "#14161b";
 const FOREGROUND = "#e0e2ea";
 
-/** How long each screen of a moving picture stays. */
+/** The time of each screen of a moving picture, in seconds. */
 const SECONDS = 3;
 
 /**
- * A window with the screens in it, one after the other. `title` also says to a screen reader what is seen.
- * Users who prefer reduced motion see the first one.
+ * A window that shows the screens, one after the other. `title` describes them for a screen reader. Users who prefer
+ * reduced motion see only the first screen.
  */
 export function svg(screens: Run[][][], columns: number, title: string): string {
   const width = Math.round(columns * CELL.width + 2 * MARGIN);
@@ -46,7 +46,7 @@ function motion(count: number): string {
 `;
 }
 
-/** Text keeps to its cells, whatever font the reader has. */
+/** Keeps text in its cells, whatever the reader's font. */
 function draw({ text, column, width, style }: Run, row: number): string {
   const x = round(MARGIN + column * CELL.width);
   const y = BAR + row * CELL.height;

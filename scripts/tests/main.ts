@@ -1,7 +1,6 @@
 /**
- * Runs test files: `bun scripts/tests/main.ts [option of bun test | part of a file's path]…`.
- * scripts/test calls it, in the environment that tests need. Writes "PASSED FAILED SKIPPED" into the file
- * that $CLAUDE_CODE_NVIM_TEST_TOTALS names.
+ * `bun scripts/tests/main.ts [option of bun test | part of a file's path]…` runs test files. scripts/test calls it with
+ * the environment that tests need. Writes "PASSED FAILED SKIPPED" into the file $CLAUDE_CODE_NVIM_TEST_TOTALS.
  */
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
@@ -11,7 +10,7 @@ import { printTimes, total, unexplainedSkips } from "./report";
 import { type Outcome, run, saveDurations } from "./run";
 import { select } from "./selection";
 
-/** Most tests wait for an editor, a server or a terminal: so many workers for each processor. */
+/** Workers for each processor: most tests wait for an editor, a server or a terminal. */
 const [FOR_OTHERS, FOR_GENUINE] = [1.5, 0.5];
 
 const { files, options, whole, named } = select(process.argv.slice(2));
@@ -38,7 +37,9 @@ const totals = [counts.passed, counts.failed, counts.skipped].join(" ");
 const { CLAUDE_CODE_NVIM_TEST_TOTALS } = process.env;
 if (CLAUDE_CODE_NVIM_TEST_TOTALS) writeFileSync(CLAUDE_CODE_NVIM_TEST_TOTALS, `${totals}\n`);
 
-/** Those of the genuine CLI, in a network of their own, beside the others, whose output comes first. */
+/**
+ * Runs the tests of the genuine CLI in a separate network, beside the others. Prints the output of the others first.
+ */
 async function both(): Promise<Outcome[]> {
   const start = (files: string[], each: number, live: boolean, place: Place) => {
     const workers = Math.ceil(each * availableParallelism());

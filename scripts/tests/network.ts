@@ -1,6 +1,6 @@
 /**
- * The genuine CLI finds no network but loopback: whatever it would send to the world stays here. It
- * shares that network with the tests, Neovim, the executable and the stand-in for the model.
+ * The genuine CLI must not reach the internet. It shares a network that has only loopback with the tests, Neovim, the
+ * executable and the stand-in for the model.
  */
 
 /** Requested by test/support/namespace.ts. */
@@ -8,16 +8,16 @@ const VARIABLE = "CLAUDE_CODE_NVIM_TEST_NETWORK";
 const NAMESPACE = ["unshare", "--map-root-user", "--net", "--", "sh", "-c"];
 const LOOPBACK = 'ip link set lo up && exec "$@"';
 
-/** The prefix of a command that runs there, and its variables. */
+/** The prefix and the variables of a command that runs in the network. */
 export interface Place {
   readonly command: string[];
   readonly env: Record<string, string>;
 }
 
-/** This machine, with its own network. */
+/** The network of this machine. */
 export const HERE: Place = { command: [], env: {} };
 
-/** A network of its own; says it if there cannot be one. */
+/** A separate network. Prints a message if the machine does not allow one. */
 export function loopback(): Place {
   const inside = [...NAMESPACE, LOOPBACK, "sh"];
   const obstacle = failureOf([...inside, "true"]);

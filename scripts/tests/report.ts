@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { FileOutcome, Outcome } from "./run";
 
-/** Files with a row of their own have at least so many seconds. */
+/** Files that take less time, in seconds, have no row. */
 const ROW_SECONDS = 10;
 
 export interface Counts {
@@ -26,7 +26,7 @@ export function total(outcomes: Outcome[]): Counts {
   return counts;
 }
 
-/** Prints why the platform could not run some tests. Returns how many were skipped for no such reason. */
+/** Prints the reasons for tests that the platform cannot run. Returns the number of other skipped tests. */
 export function unexplainedSkips(outcomes: Outcome[]): number {
   const file = join(process.env.CLAUDE_CODE_NVIM_TEST_RUN ?? "", "skips");
   const reasons = existsSync(file) ? readFileSync(file, "utf8").trim().split("\n") : [];
@@ -35,7 +35,7 @@ export function unexplainedSkips(outcomes: Outcome[]): number {
   return total(outcomes).skipped - reasons.length;
 }
 
-/** The time of the workers by folder, and the longest files. */
+/** The workers' time by folder, and the longest files. */
 export function printTimes(outcomes: Outcome[]): void {
   const all = outcomes.flatMap(({ files }) => files);
   const folders = Map.groupBy(all, ({ file }) => dirname(file));

@@ -1,17 +1,17 @@
-/** Runs test files: several workers take one file after the other, the longest first. */
+/** Runs test files with several workers. Each takes the longest remaining file. */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Place } from "./network";
 
-/** For a test or hook that does not say otherwise. */
+/** The default for tests and hooks, in ms. */
 const TEST_MS = 60_000;
-/** A file that takes longer hangs. */
+/** A file that takes longer, in ms, is killed. */
 const RUN_MS = 3_600_000;
-/** How long the last output may take after the process: a program it left may hold the pipe. */
+/** In ms after the end of the process: a program that it left behind may hold the pipe. */
 const OUTPUT_MS = 1_000;
-/** How long each file takes, in ms, so that a new clone, too, starts with the long ones. */
+/** The time of each file, in ms, so that even a new clone starts with the long ones. */
 const DURATIONS = join(import.meta.dir, "durations.json");
-/** Shorter files fit in anywhere. */
+/** The order of shorter files does not matter. */
 const MIN_SECONDS = 10;
 
 export interface Job {
@@ -21,7 +21,7 @@ export interface Job {
   readonly options: string[];
   readonly workers: number;
   readonly report: string;
-  /** Prints what comes as it comes. */
+  /** Prints the output at once. */
   readonly live: boolean;
   readonly place: Place;
 }
@@ -36,9 +36,9 @@ export interface FileOutcome {
 
 export interface Outcome {
   readonly files: FileOutcome[];
-  /** The lines that name failed tests, and files that failed outside of them. */
+  /** The lines that name failed tests, and files that failed outside of a test. */
   readonly failures: string[];
-  /** Seconds of processor time: of the process, and of all below it that were waited for. */
+  /** The seconds of processor time of the process, and of its children. */
   readonly cpu: number;
 }
 
@@ -48,7 +48,7 @@ export async function run({ files, options, workers, report, live, place }: Job)
   // A worker keeps the modules it has loaded, and Neovims that the next file may use.
   const parallel = [`--parallel=${workers}`, "--no-isolate", `--timings=${DURATIONS}`];
   const reporter = ["--reporter=junit", `--reporter-outfile=${report}`];
-  // Results are on stderr, and what tests print on stdout: in one pipe they keep their order.
+  // Results are on stderr, and the output of tests is on stdout. One pipe keeps their order.
   const merged = ["sh", "-c", 'exec "$@" 2>&1', "sh"];
   const what = [...options, ...files.map((file) => `./${file}`)];
   const child = Bun.spawn(
@@ -76,7 +76,7 @@ export async function run({ files, options, workers, report, live, place }: Job)
   const none = /^error: regex .* matched 0 tests/m.test(output);
   const code = none ? 0 : (child.exitCode ?? 1);
   const counted = reported(report);
-  // Bun says them again at the end.
+  // Bun repeats them at the end.
   const inTests = [...new Set(output.match(/^\(fail\) .*$/gm))];
   // Bun's report leaves out a file that does not load.
   const missing =

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { Glob } from "bun";
 
 const ROOT = join(import.meta.dir, "../..");
-/** Files of `scripts/test --all`; it sets the variable for all tests. */
+/** Files of `scripts/test --all`, which sets the variable. */
 const IN_ALL = ".all.test.ts";
 const { CLAUDE_CODE_NVIM_TEST_ALL: ALL } = process.env;
 /** Options of `bun test` whose value is the next argument. */
@@ -14,13 +14,13 @@ export interface Selection {
   readonly files: string[];
   /** For `bun test`. */
   readonly options: string[];
-  /** Whether nothing was left out. */
+  /** True if all files are selected. */
   readonly whole: boolean;
-  /** Whether tests are chosen by their names: Bun reports the others as skipped. */
+  /** True if tests are selected by name. Bun then reports the others as skipped. */
   readonly named: boolean;
 }
 
-/** Sorts arguments into options and parts of paths; one part that a file's path holds selects it. */
+/** Separates options from parts of paths. A file is selected if its path contains one of the parts. */
 export function select(args: string[]): Selection {
   const options: string[] = [];
   const parts: string[] = [];

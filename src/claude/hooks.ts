@@ -89,7 +89,7 @@ export function ourHook(command: unknown): string | undefined {
   return typeof command === "string" ? OUR_HOOK.exec(command)?.groups?.event : undefined;
 }
 
-/** Another program's hook may run after the tool, and format what the tool wrote. */
+/** True if another program's hook runs after the tool. It may format the file. */
 export function runsOthersAfter(tool: string, { hooks }: JsonObject): boolean {
   const groups: unknown = isObject(hooks) ? hooks.PostToolUse : undefined;
   return (Array.isArray(groups) ? groups : []).some(

@@ -5,7 +5,7 @@ import { namesIn } from "../lib/paths";
 import { isGone } from "../lib/process";
 import { claudeFolder } from "./config-dir";
 
-/** The CLI itself reads no longer file (2.1.330). */
+/** The CLI itself ignores longer files (2.1.330). */
 const MAX_BYTES = 262_144;
 
 /** The CLI keeps one file for each process. The folder may also hold other files. */
@@ -70,7 +70,7 @@ export function sessionStatus(id: string): SessionStatus | undefined {
   return all.length > 0 ? { status: "ended", since: Date.now() } : undefined;
 }
 
-/** While the CLI with this process id asks the user something, Enter would be an answer. */
+/** True if the CLI with this process id asks the user something. Enter would then be an answer. */
 export function isAsking(pid: number): boolean {
   return read(pid)?.status === "waiting";
 }

@@ -26,9 +26,9 @@ export async function edit(args: string[]): Promise<number> {
 }
 
 /**
- * `edit --commit PID FILE` edits the message of a commit that the executable with the id PID makes. Any exit code but 0
- * makes git drop the commit: if the user did not write the message, or the executable is gone and could not record the
- * commit.
+ * `edit --commit PID FILE` edits the message of a commit that the executable with the id PID makes. Exits with 1, so
+ * that git makes no commit, if the user did not write the message, or if the executable is gone: it could not record
+ * the commit.
  */
 async function editMessage(path: string, pid: number): Promise<number> {
   const written = await editInNeovim(path, undefined, "commit");

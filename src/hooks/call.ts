@@ -43,7 +43,7 @@ export class HookCall {
     return this.input.cwd ?? process.cwd();
   }
 
-  /** Calls a method of Neovim's. Resolves to undefined if there is no Neovim; rejects if it is busy or refuses. */
+  /** Calls a method of Neovim. Resolves to undefined if there is no Neovim; rejects if it is busy or refuses. */
   async ask<M extends MethodName>(method: M, params: Params<M>): Promise<Result<M> | undefined> {
     if (this.#plugin === undefined) this.#plugin = await this.#find();
     return this.#plugin?.call(method, this.#withCommon(params), ANSWER_MS);

@@ -179,7 +179,7 @@ function label(update: Update): string {
   }
 }
 
-/** Longer texts are too long to read, and make Neovim slow. The last line says that the text was cut. */
+/** No one reads longer texts, and they make Neovim slow. The last line says that the text was cut. */
 const MAX_CHARACTERS = 200_000;
 const MAX_LINES = 5_000;
 const MAX_TITLE = 120;

@@ -5,7 +5,7 @@ import type { HookCall } from "./call";
 import { changedPaths, createdFile } from "./input";
 import { problemLine } from "./problem";
 
-/** The CLI replaces a context of over 10,000 characters by a preview (measured with 2.1.330). */
+/** The CLI replaces a context of over 10,000 characters with a preview (measured with 2.1.330). */
 const MAX_PROBLEMS = 20;
 
 /** For one command: Neovim loads each file, and a codemod may change thousands. */

@@ -18,7 +18,7 @@ export function printError(text: string): void {
   write(STDERR, text);
 }
 
-/** Throws the system's error, unless that is that the reader is gone. */
+/** Returns without an error if the reader is gone. Throws the system's other errors. */
 function write(descriptor: number, text: string): void {
   let rest = Buffer.from(text);
   while (rest.length > 0) {

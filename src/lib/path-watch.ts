@@ -6,14 +6,14 @@ import { namesIn, statOf } from "./paths";
 const MAX_FOLDERS = 200;
 /** In ms. Bun (1.4.5) does not report a change within 2 ms after another one. */
 const UNSAID_MS = 5;
-/** The interval, in ms, of looks at folders that cannot be watched. */
+/** The interval, in ms, at which we check folders that cannot be watched. */
 const LOOK_MS = 1_000;
 
 interface Folder {
   names: Set<string>;
   /** Undefined if the folder cannot be watched. */
   watcher?: FSWatcher;
-  /** The stamps at the last look. */
+  /** The stamps at the last check. */
   seen: string;
 }
 

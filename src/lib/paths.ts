@@ -22,7 +22,7 @@ const NAME = "claude-code.nvim";
  */
 export const MAX_PATH = { posix: 4_096, win32: 32_767 } as const;
 export const MAX_PATH_BYTES = MAX_PATH[process.platform === "win32" ? "win32" : "posix"];
-/** Linux follows as many symlinks. */
+/** The limit of Linux. */
 const MAX_LINKS = 40;
 
 /** True if `path` is `folder` or below it. Both are absolute. The folder may end with a separator. */

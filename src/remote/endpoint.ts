@@ -83,7 +83,7 @@ export class RemoteEndpoint {
 
   #join(channel: Channel, d: string, remote: Remote): void {
     if (channel.kind === "ide") return this.connect(border(channel, remote), remote);
-    // Only we may copy conversations from the remote, not the other way round.
+    // Only we may copy conversations from the remote, and not vice versa.
     if (channel.kind === "conversation") return channel.close();
     void runHelper(channel, d, remote);
   }

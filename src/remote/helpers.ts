@@ -153,7 +153,7 @@ function answerOf(answer: unknown, remote: Remote): unknown {
   return { ...all, reason: lines.join("\n") };
 }
 
-/** Undefined if a path is in no shared folder. */
+/** Undefined if a path is outside of the shared folders. */
 function hookInput(value: unknown, { map }: Remote): JsonObject | undefined {
   if (!isObject(value) || isDeep(value)) return undefined;
   const { cwd, tool_input: asked, tool_response: answer, background_tasks: tasks } = value;

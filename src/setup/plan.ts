@@ -77,7 +77,7 @@ export function planUninstall(root: string, claude?: string): Plan {
   add(restoreFile(root, claudeMd, record, withoutSection, "remove the plugin's section"));
   add(removeProjectFile(root, record));
   if (installedServer(root) === "ours") addRun(plan, root, cli(claude), REMOVE_ARGUMENTS);
-  // An installation or removal that was killed may leave only empty folders.
+  // A set-up or removal that was killed may leave only empty folders.
   if (plan.steps.length === 0 && record && record.folders.length > 0) {
     add({
       what: `remove the empty folders among ${record.folders.join(", ")}`,
