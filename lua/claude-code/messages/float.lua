@@ -62,6 +62,7 @@ end
 ---@param title string
 ---@param lines string[]
 ---@return integer buf
+---@return fun() close
 function M.open(title, lines)
   local previous = api.nvim_get_current_win()
   local buf, win = open(title, lines, true, { width = 1, col = 0 })
@@ -82,7 +83,7 @@ function M.open(title, lines)
       pcall(api.nvim_win_close, win, true)
     end,
   })
-  return buf
+  return buf, close
 end
 
 --- Replaces the lines if the window is still open.

@@ -98,7 +98,7 @@ onEachNeovim((session) => {
   const idle = () =>
     lua(`
       local is_over = false
-      require("port").review_cursor.queue(function()
+      require("port").review_decide.enqueue(function()
         is_over = true
       end)
       assert(vim.wait(20000, function() return is_over end, 1))`);

@@ -1,6 +1,5 @@
 --- The cursor of a review: keys and decisions move it from hunk to hunk and from file to file, in files and in the
---- quickfix window. Decisions wait in a queue, since each is about the text that the one before it left: one command
---- may ask for many (`:cdo`, `:g`), and keys may come faster than answers.
+--- quickfix window.
 local api = vim.api
 local beside = require("claude-code.editor.review.beside")
 local buffers = require("claude-code.editor.review.buffer")
@@ -9,14 +8,11 @@ local documents = require("claude-code.editor.documents")
 local marks = require("claude-code.editor.review.marks")
 local notify = require("claude-code.messages.notify")
 local path = require("claude-code.editor.documents.path")
-local task = require("claude-code.lib.task")
 local windows = require("claude-code.editor.windows")
 
 local M = {}
 
-local waiting = {} ---@type { work: fun(), follows: boolean }[] the first one runs
-
----The place at which the user last asked for something, or to which they were led since.
+---Where the user asked for the last decision, or where that has moved the cursor since.
 local place ---@type { win: integer, buf: integer, row: integer, entry: integer }
 
 local function here()
@@ -30,52 +26,28 @@ local function here()
   }
 end
 
----@return boolean is the user still in the buffer of the last decision, or of what it has led on to?
-function M.is_here()
-  return api.nvim_get_current_win() == place.win and api.nvim_get_current_buf() == place.buf
-end
-
----@return boolean is a key about the hunk to which the last decision leads? Yes, unless the user has moved the cursor.
-function M.follows()
-  return #waiting > 0 and vim.deep_equal(place, here())
-end
-
----@return boolean does the running decision move the cursor? The last one of a command's does.
-function M.leads_on()
-  return waiting[2] == nil or waiting[2].follows
-end
-
-local function run_next()
-  if not waiting[1] then
-    return
-  end
-  task.run(waiting[1].work, function(problem)
-    if problem then
-      notify.error(notify.refusal(problem) or problem)
-    end
-    table.remove(waiting, 1)
-    run_next()
-  end)
-end
-
----Runs work in a task, after the work before it.
----@param work fun()
----@param follows? boolean it is about the hunk to which the work before leads
-function M.queue(work, follows)
+---The user asks for a decision here.
+function M.remember_place()
   place = here()
-  table.insert(waiting, { work = work, follows = follows or false })
-  if #waiting == 1 then
-    run_next()
-  end
 end
 
----Moves the cursor for the user, or edits the text around it. Keys that were typed there are about the new place. An
----error, such as one of the user's autocommands, is a message and does not hold up the queue.
----@param move fun(): any
+---@return boolean has the user left the window or the buffer of that place?
+function M.has_left()
+  return api.nvim_get_current_win() ~= place.win or api.nvim_get_current_buf() ~= place.buf
+end
+
+---@return boolean has the user moved the cursor from that place?
+function M.has_moved()
+  return not vim.deep_equal(place, here())
+end
+
+---Runs work that moves the cursor from that place, or edits the text around it: the place follows. An error, such as
+---one of the user's autocommands, becomes a message.
+---@param work fun(): any
 ---@return any
-function M.carry(move)
+function M.track(work)
   local from = here()
-  local ok, result = pcall(move)
+  local ok, result = pcall(work)
   local now = here()
   local was_there = place and place.win == from.win and place.buf == from.buf
   if was_there and (place.row == from.row or now.buf ~= from.buf) then
@@ -86,18 +58,6 @@ function M.carry(move)
     return nil
   end
   return result
-end
-
----@param move fun() runs at once, or from the hunk to which the last decision leads
-function M.move(move)
-  if not M.follows() then
-    return move()
-  end
-  M.queue(function()
-    if M.is_here() then
-      M.carry(move)
-    end
-  end, true)
 end
 
 local function reveal()
@@ -250,7 +210,7 @@ end
 ---@param review claude-code.Review
 ---@param first integer row of the first entry that was decided
 ---@param decided table<string, true> keys of the entries
-function M.onward_in_list(review, first, decided)
+function M.to_next_entry(review, first, decided)
   if review.list:has_cursor() then
     show_entry_from(review, first, 1, function(entry)
       return not decided[lists.key(entry)]
@@ -280,7 +240,7 @@ end
 ---After a decision: goes to the hunk at the cursor or below it, else to the next file.
 ---@param review claude-code.Review
 ---@param from? string path of a file that is gone, and its buffer
-function M.onward(review, from)
+function M.to_next(review, from)
   if #review.files == 0 then
     return
   elseif from then

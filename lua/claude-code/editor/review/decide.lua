@@ -1,4 +1,6 @@
---- Decisions: keep, undo, and back. Each is one task: choose, ask, send, carry out, move on.
+--- Decisions: keep, undo, and back. Each is one task: choose, ask, send, carry out, move on. They wait in a queue, since
+--- each is about the text that the one before it left: one command may ask for many (`:cdo`, `:g`), and keys may come
+--- faster than answers.
 local api = vim.api
 local buffers = require("claude-code.editor.review.buffer")
 local counted = require("claude-code.lib.text").count
@@ -10,9 +12,58 @@ local path = require("claude-code.editor.documents.path")
 local reload = require("claude-code.editor.documents.reload")
 local channel = require("claude-code.server.channel")
 local reviews = require("claude-code.editor.review.review")
+local task = require("claude-code.lib.task")
 local text = require("claude-code.editor.review.text")
 
 local M = {}
+
+---@class claude-code.QueuedDecision
+---@field run fun()
+---@field is_for_next boolean it is about the hunk to which the decision before it moves the cursor
+
+local queue = {} ---@type claude-code.QueuedDecision[] the first one runs
+
+local function run_first()
+  if not queue[1] then
+    return
+  end
+  task.run(queue[1].run, function(problem)
+    if problem then
+      notify.error(notify.refusal(problem) or problem)
+    end
+    table.remove(queue, 1)
+    run_first()
+  end)
+end
+
+---Runs work in a task, after the decisions before it.
+---@param run fun()
+---@param is_for_next? boolean
+function M.enqueue(run, is_for_next)
+  cursor.remember_place()
+  table.insert(queue, { run = run, is_for_next = is_for_next or false })
+  if #queue == 1 then
+    run_first()
+  end
+end
+
+---@return boolean is a key about the hunk to which the last decision moves the cursor? No, if the user has moved it.
+local function is_for_next()
+  return #queue > 0 and not cursor.has_moved()
+end
+
+---Moves the cursor at once, or once the decisions before have moved it.
+---@param move fun()
+function M.move(move)
+  if not is_for_next() then
+    return move()
+  end
+  M.enqueue(function()
+    if not cursor.has_left() then
+      cursor.track(move)
+    end
+  end, true)
+end
 
 ---@class claude-code.ReviewChoice
 ---@field path string absolute
@@ -165,16 +216,17 @@ local function find_hunk(subject)
   end
 end
 
----Lists again, and moves the cursor in an open review, unless the user has left.
+---Lists again, and moves the cursor in an open review, unless the user has left. Of the decisions of one command only
+---the last one moves it.
 ---@param move_cursor fun(review: claude-code.Review)
 local function move_on(move_cursor)
-  if not cursor.leads_on() then
+  if queue[2] and not queue[2].is_for_next then
     return
   end
   reviews.current():refresh()
   local review = reviews.current()
-  if review.is_open and cursor.is_here() then
-    cursor.carry(function()
+  if review.is_open and not cursor.has_left() then
+    cursor.track(function()
       move_cursor(review)
     end)
   end
@@ -184,9 +236,9 @@ local function move_on_from(subject)
   reviews.update(api.nvim_get_current_buf())
   move_on(function(review)
     if subject.decided then
-      return cursor.onward_in_list(review, subject.first, subject.decided)
+      return cursor.to_next_entry(review, subject.first, subject.decided)
     end
-    cursor.onward(review, not api.nvim_buf_is_loaded(subject.buf) and subject.name or nil)
+    cursor.to_next(review, not api.nvim_buf_is_loaded(subject.buf) and subject.name or nil)
   end)
 end
 
@@ -198,15 +250,18 @@ local function send(method, params, subject)
   end
   local conflict = outcome.only_conflict(decision)
   if conflict then
-    return outcome.show_conflict(conflict, function()
-      params.files = { { path = decision.files[1].path, hunks = { conflict.hunk } } }
-      params.keep_both = true
-      cursor.queue(function()
-        send(method, params, subject)
-      end)
+    -- A task of its own: the queue does not wait for the user.
+    return task.run(function()
+      if outcome.confirm(conflict) then
+        params.files = { { path = decision.files[1].path, hunks = { conflict.hunk } } }
+        params.keep_both = true
+        M.enqueue(function()
+          send(method, params, subject)
+        end)
+      end
     end)
   end
-  local is_done = cursor.carry(function()
+  local is_done = cursor.track(function()
     return outcome.run(decision)
   end)
   if is_done == false and decision.decision then
@@ -221,13 +276,13 @@ end
 ---@param method "keep"|"undo"
 ---@param target claude-code.ReviewTarget
 function M.decide(method, target)
-  local scope, follows = reviews.current().scope, not target.range and cursor.follows()
-  local subject = not follows and subject_of(target)
-  cursor.queue(function()
-    if follows and not cursor.is_here() then
+  local scope, waits = reviews.current().scope, not target.range and is_for_next()
+  local subject = not waits and subject_of(target)
+  M.enqueue(function()
+    if waits and cursor.has_left() then
       return notify.warn("the last key decided nothing: you left its file before its turn came")
     end
-    subject = subject or follows and subject_of(target)
+    subject = subject or waits and subject_of(target)
     if subject and subject.ends then
       subject.choices[1].range = { subject.ends[1](), subject.ends[2]() }
     end
@@ -249,11 +304,11 @@ function M.decide(method, target)
     if review.list:has_cursor() or review:file_of(api.nvim_get_current_buf()) then
       move_on_from(subject)
     end
-  end, follows)
+  end, waits)
 end
 
 function M.back()
-  cursor.queue(function()
+  M.enqueue(function()
     local before = reviews.current().list.rows
     local last, problem = channel.await("review/last", {})
     if not last then
@@ -280,7 +335,7 @@ end
 ---Keeps all that is left.
 function M.done()
   local scope = reviews.current().scope
-  cursor.queue(function()
+  M.enqueue(function()
     local params = vim.tbl_extend("force", { texts = text.unsaved() }, scope)
     local decision, problem = channel.await("review/done", params)
     if not decision then

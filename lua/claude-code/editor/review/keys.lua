@@ -72,7 +72,7 @@ end
 local function moves(method, step)
   return function()
     local count = vim.v.count1
-    cursor.move(function()
+    decide.move(function()
       for _ = 1, count do
         cursor[method](reviews.current(), step)
       end

@@ -9,6 +9,7 @@ local notify = require("claude-code.messages.notify")
 local patch = require("claude-code.editor.documents.patch")
 local path = require("claude-code.editor.documents.path")
 local reload = require("claude-code.editor.documents.reload")
+local task = require("claude-code.lib.task")
 local text = require("claude-code.editor.review.text")
 local windows = require("claude-code.editor.windows")
 
@@ -220,18 +221,25 @@ local function conflict_lines(conflict, key)
   return lines
 end
 
+---Shows the texts of a conflict, and waits until the user has closed them. Runs in a task.
 ---@param conflict claude-code.ReviewConflict
----@param undo fun() undoes it all the same, and keeps the user's lines
-function M.show_conflict(conflict, undo)
-  local lhs = hunk_keys.of(require("claude-code.config").get().review.keys.undo)
-  local lines = conflict_lines(conflict, lhs[1])
-  local buf = require("claude-code.messages.float").open(WORDS[conflict.by].title, lines)
-  for _, key in ipairs(lhs) do
-    vim.keymap.set("n", key, function()
-      vim.cmd.close()
-      undo()
-    end, { buffer = buf, nowait = true, desc = "Undo, and keep your lines" })
-  end
+---@return boolean is_wanted undo it all the same, and keep the user's lines
+function M.confirm(conflict)
+  return task.await(function(done)
+    local lhs = hunk_keys.of(require("claude-code.config").get().review.keys.undo)
+    local lines, is_wanted = conflict_lines(conflict, lhs[1]), false
+    local buf, close = require("claude-code.messages.float").open(WORDS[conflict.by].title, lines)
+    for _, key in ipairs(lhs) do
+      vim.keymap.set("n", key, function()
+        is_wanted = true
+        close()
+      end, { buffer = buf, nowait = true, desc = "Undo, and keep your lines" })
+    end
+    local function on_closed()
+      done(is_wanted)
+    end
+    api.nvim_create_autocmd("BufWipeout", { buffer = buf, callback = vim.schedule_wrap(on_closed) })
+  end)
 end
 
 return M

@@ -148,40 +148,39 @@ function Review:ask()
   return answer
 end
 
----Runs in a task.
----@return integer count of entries in the list
-function Review:fill()
+---Shows the files in the list. Closes an empty review: the user may also have stashed or undone the changes. Runs in a
+---task.
+---@private
+function Review:show_list()
+  local is_first, incomplete = not self.is_listed, self.answer.incomplete
+  if is_first then
+    self.is_listed = true
+    for _, sentence in ipairs(incomplete) do
+      notify.warn(sentence, "review.incomplete")
+    end
+    for _, sentence in ipairs(self.answer.damage) do
+      notify.warn_once(sentence, "review.incomplete")
+    end
+    self.list:unfilter()
+  end
   local items = self.list:items_for(self)
   if self ~= current then
-    return #items -- closed in the meantime, or another one is open
+    return -- closed in the meantime, or another one is open
   end
-  return cursor.carry(function()
+  local count = cursor.track(function()
     return self.list:fill(self, items)
-  end) or 0
-end
-
----Shows the first answer.
----@param answer claude-code.ReviewAnswer
-function Review:begin(answer)
-  for _, sentence in ipairs(answer.incomplete) do
-    notify.warn(sentence, "review.incomplete")
-  end
-  for _, sentence in ipairs(answer.damage) do
-    notify.warn_once(sentence, "review.incomplete")
-  end
-  self.is_listed = true
-  self.list:unfilter()
-  local count = self:fill()
-  if self ~= current then
-    return
-  elseif count > 0 then
+  end)
+  if count == 0 then
+    self:close()
+    M.refresh()
+    local left = "none of Claude's changes is left to review" .. self:ignored(", but ")
+    if not is_first or #incomplete == 0 then
+      notify.info(is_first and self:nothing() or self:unwritten() or left, "review")
+    end
+  elseif is_first then
     notify.guard(self.list.open, self.list)
     local show = self.jumps and cursor.entry or cursor.show_entry
-    return show(self, 1)
-  end
-  self:close()
-  if #answer.incomplete == 0 then
-    notify.info(self:nothing(), "review")
+    show(self, 1)
   end
 end
 
@@ -266,26 +265,20 @@ function Review:refresh()
   local answer, problem = self:ask()
   if self ~= current then
     return
-  elseif not answer then
-    if self.is_open and not self.is_listed then
-      self:close()
-    end
-    return notify.error(problem)
-  elseif self.is_open and not self.is_listed then
-    self:begin(answer)
-  elseif self.is_open and self:fill() == 0 and self == current then
+  elseif answer and self.is_open then
+    self:show_list()
+  elseif not answer and self.is_open and not self.is_listed then
     self:close()
-    -- The user may also have stashed or undone them.
-    local words = "none of Claude's changes is left to review" .. self:ignored(", but ")
-    notify.info(self:unwritten() or words, "review")
   end
-  if self == current then
+  if problem then
+    notify.error(problem)
+  elseif self == current then
     self:update_windows()
     self:update_all()
   end
 end
 
----The only end of a review. Undecided changes stay undecided.
+---The only end of an open review. Undecided changes stay undecided.
 function Review:close()
   self.is_open = false
   self.events:stop()
@@ -299,14 +292,15 @@ function Review:close()
   end
   self.list:close()
   current = new({ scope = "unreviewed" }, self.list)
-  M.refresh()
 end
 
 ---@param scope claude-code.ReviewScope
 ---@param jumps boolean
 ---@param keys claude-code.Key[]
 function M.open(scope, jumps, keys, runs)
-  beside.leave()
+  if current.is_open then
+    current:close()
+  end
   current = new(scope, current.list)
   current.is_open, current.jumps, current.keys, current.runs = true, jumps, keys, runs
   current.events = autocommands.new("review.open")
@@ -324,7 +318,7 @@ function M.stop()
   if current.is_open then
     current:close()
   end
-  -- What was asked for is about no review now.
+  -- An answer that is on its way belongs to no review now.
   current = new({ scope = "unreviewed" }, current.list)
   for _, shown in ipairs(buffers.all()) do
     shown:show(current)
@@ -349,6 +343,7 @@ function M.close()
     return notify.warn("no review is open; :Claude review opens one")
   end
   current:close()
+  M.refresh()
 end
 
 ---Loads a buffer with the base text of a file (BufReadCmd).
