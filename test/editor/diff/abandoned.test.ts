@@ -104,11 +104,12 @@ describe.each(NEOVIMS)("the executable dies, in $name", (version) => {
     await a.says("your version of main.txt is in buffer");
   });
 
-  test("keeps nothing of a diff without edits, and says nothing", async () => {
+  test("keeps nothing of a diff without edits, and says where to decide", async () => {
     const { a, dies } = await proposed();
     await using _a = a;
     await dies();
     await a.cleared();
+    await a.says("the connection to Claude ended: decide about a.lua where Claude asks you");
     expect(await a.nvim.lua<unknown[]>(KEPT)).toEqual([]);
     expect(await a.messages()).not.toContain("your version");
   });

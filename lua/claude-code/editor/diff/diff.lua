@@ -1,6 +1,6 @@
 --- One diff, from the proposal to the answer:
 ---
----   waits      in the queue (init.lua), until none is on screen, the user pauses, and windows may change
+---   waits      in the queue (queue.lua), until none is on screen, the user pauses, and windows may change
 ---   on screen  `show` opens a view (view.lua); watch.lua notices what happens to it
 ---   aside      `put_aside`: the user left it undecided, or closed it with edits in it, or wants none to appear
 ---              (diff.open); ]f, or one of its buffers, shows it again
@@ -13,6 +13,7 @@ local events = require("claude-code.lib.events")
 local hunk_by_hunk = require("claude-code.editor.diff.hunk_by_hunk")
 local notify = require("claude-code.messages.notify")
 local proposals = require("claude-code.editor.diff.proposal")
+local queue = require("claude-code.editor.diff.queue")
 local views = require("claude-code.editor.diff.view")
 
 ---@alias claude-code.DiffOutcome "accepted"|"rejected"|"closed" closed: by the executable, which knows
@@ -29,21 +30,15 @@ local views = require("claude-code.editor.diff.view")
 ---@field reported? boolean a message said that it waits
 ---@field unwatch? fun() while it is aside
 ---@field private is_known? boolean it was on screen before
----@field queue table init.lua, which requires this module
 local Diff = {}
 Diff.__index = Diff
 
 local M = {}
 
 ---@param params claude-code.DiffParams
----@param queue table init.lua
----@param series { total: integer }
 ---@return claude-code.Diff
-function M.new(params, queue, series)
-  series.total = series.total + 1
-  local diff =
-    { proposal = proposals.new(params), queue = queue, series = series, number = series.total }
-  return setmetatable(diff, Diff)
+function M.new(params)
+  return setmetatable({ proposal = proposals.new(params) }, Diff)
 end
 
 ---@return integer? n of the session of this Neovim that proposes it; nil unless several run
@@ -171,13 +166,13 @@ function Diff:finish(outcome, options)
   options = options or {}
   self.outcome = outcome
   self:send(outcome, options.reason)
-  self.queue.remove(self, options.in_write)
+  queue.remove(self, options.in_write)
   return true
 end
 
 ---The user left it undecided: it waits, with their edits, until they show it again.
 function Diff:put_aside()
-  self.queue.put_aside(self)
+  queue.put_aside(self)
 end
 ---Neovim ends.
 function Diff:exit()
@@ -253,7 +248,7 @@ local ON_SCREEN = {
 function Diff:act(action)
   local act = ON_SCREEN[action]
   if action == "next_diff" or action == "previous_diff" then
-    self.queue.switch(action == "next_diff" and 1 or -1)
+    queue.switch(action == "next_diff" and 1 or -1)
   elseif not act then
     self[action](self)
   elseif self.view and not self.outcome and self.view.layout:is_intact() then

@@ -11,6 +11,7 @@ local keys = require("claude-code.editor.diff.keys")
 local notify = require("claude-code.messages.notify")
 local original = require("claude-code.editor.diff.original")
 local path = require("claude-code.editor.documents.path")
+local queue = require("claude-code.editor.diff.queue")
 local timer = require("claude-code.lib.timer")
 local winbar = require("claude-code.editor.windows.winbar")
 local windows = require("claude-code.editor.windows")
@@ -60,7 +61,7 @@ function M.start(view)
       view.layout:even_out()
     end
     if view.layout:is_cramped() then
-      return view.diff.queue.lay_out_again(view.diff)
+      return queue.lay_out_again(view.diff)
     end
     view:show_bars()
   end)
