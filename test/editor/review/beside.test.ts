@@ -96,6 +96,21 @@ onEachNeovim((session) => {
     `);
   });
 
+  test("keeps both sides at the same row when a decision is taken back", async () => {
+    const text = Array.from({ length: 60 }, (_, i) => `line ${i + 1}\n`).join("");
+    const more = text.replace("line 8\n", "line 8\nmore\n");
+    world.edited("a", text, more.replace("line 40\n", "LINE 40\n").replace("line 50\n", ""));
+    await plays(`
+      :Claude review   a:9   windows a quickfix
+      gs               {&diff} 1
+      ]c               a:41  screen line 40 │ LINE 40
+      ga               a:50  screen line 49 │ line 49
+      gr               b:2
+      gB               a:50  windows a a quickfix   screen line 49 │ line 49
+      gB               a:41  screen line 40 │ LINE 40
+    `);
+  });
+
   test("ends when the text from before is wiped out", async () => {
     await plays(`
       :Claude review   a:2   windows a quickfix

@@ -135,12 +135,6 @@ local function chunks(whole, most, ranges, colours, tabstop)
   return found
 end
 
----@return string head at least one character
-local function fitting(text, cells)
-  local head = fn.printf(("%%.%dS"):format(cells), text)
-  return head ~= "" and head or fn.strcharpart(text, 0, 1)
-end
-
 ---@param line claude-code.Chunk[] the first one is the margin, the last one fills the row
 local function rows_of(line, width)
   local margin = fn.strdisplaywidth(line[1][1])
@@ -152,7 +146,8 @@ local function rows_of(line, width)
         rows[#rows + 1] = { { (" "):rep(margin), line[1][2] } }
         left = width - margin
       end
-      local head = fitting(text, left)
+      local head = fn.printf(("%%.%dS"):format(left), text)
+      head = head ~= "" and head or fn.strcharpart(text, 0, 1)
       table.insert(rows[#rows], { head, group })
       -- A wide character that does not fit the last cell begins the next row.
       local cells = fn.strdisplaywidth(head)
@@ -203,9 +198,14 @@ function M.lines(pen, first, count, changes, group, text_group)
   if count == 0 then
     return
   end
-  local whole = { end_row = first + count, end_col = 0, hl_group = group, hl_eol = true }
-  whole.priority, whole.strict = LINE_PRIORITY, false
-  pen(first, 0, whole)
+  pen(first, 0, {
+    end_row = first + count,
+    end_col = 0,
+    hl_group = group,
+    hl_eol = true,
+    priority = LINE_PRIORITY,
+    strict = false,
+  })
   for index, ranges in pairs(changes) do
     for _, range in ipairs(ranges) do
       local part = { end_col = range[2], hl_group = text_group, priority = TEXT_PRIORITY }
@@ -305,10 +305,23 @@ local function style_in(buf, win)
   }
 end
 
----@return [integer, integer] rows on screen, and a screen more above and below
-local function range_in(win)
-  local rows = api.nvim_win_get_height(win)
-  return { fn.line("w0", win) - rows, fn.line("w$", win) + rows }
+---@return [integer, integer][] rows on screen, and a screen more above and below, without closed folds of more than
+--- a screen: when one of those opens, other rows come on screen
+local function ranges_in(win)
+  return api.nvim_win_call(win, function()
+    local height = api.nvim_win_get_height(win)
+    local first, last = math.max(fn.line("w0") - height, 1), fn.line("w$") + height
+    local ranges, row = { { first, last } }, first
+    while row <= last do
+      local fold_end = fn.foldclosedend(row)
+      if fold_end - row > height then
+        ranges[#ranges][2] = row
+        ranges[#ranges + 1] = { fold_end + 1, last }
+      end
+      row = math.max(row, fold_end) + 1
+    end
+    return ranges
+  end)
 end
 
 ---@private
@@ -337,7 +350,8 @@ function Drawing:show()
   end
   local wins = fn.win_findbuf(self.buf)
   -- Ask before clearing: Neovim answers from a screen without the old lines, and scrolls for it.
-  local style, ranges = style_in(self.buf, wins[1]), vim.tbl_map(range_in, wins)
+  local style = style_in(self.buf, wins[1])
+  local ranges = vim.iter(wins):map(ranges_in):flatten(1):totable()
   if not vim.deep_equal(style, self.style) then
     self.style, self.painted = style, {}
     api.nvim_buf_clear_namespace(self.buf, self.namespace, 0, -1)
@@ -355,20 +369,14 @@ function Drawing:stop()
   end
 end
 
----@private
----@param first integer row, from 1
----@return boolean whether `show` was asked for all of these rows
-function Drawing:covers(first, last)
-  return vim.iter(self.ranges):any(function(range)
-    return range[1] <= first and last <= range[2]
-  end)
-end
-
 -- A fold that closes brings other rows on screen, and fires no event.
 api.nvim_set_decoration_provider(api.nvim_create_namespace("claude-code.changes"), {
   on_win = function(_, _, buf, top, bottom)
     for drawing in pairs(drawings) do
-      if drawing.buf == buf and not drawing:covers(top + 1, bottom) then
+      local is_painted = vim.iter(drawing.ranges):any(function(range)
+        return range[1] <= top + 1 and bottom <= range[2]
+      end)
+      if drawing.buf == buf and not is_painted then
         -- No extmark can be set while Neovim draws.
         vim.schedule(function()
           if drawings[drawing] then

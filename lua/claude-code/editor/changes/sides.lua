@@ -1,6 +1,6 @@
 --- Two windows in diff mode, one with the old text and one with the new text. Diff mode fills, folds and scrolls; we
 --- draw the colours: its own would cover those of the text, and its rules for changes within lines differ by version.
-local api = vim.api
+local api, fn = vim.api, vim.fn
 local draw = require("claude-code.editor.changes.draw")
 local hunks = require("claude-code.editor.changes.hunks")
 local pairs_of_lines = require("claude-code.editor.changes.pairs")
@@ -159,6 +159,32 @@ function Sides:draw(list)
       draw.lines(pen, hunk.new - 1, hunk.new_count, changed, "ClaudeCodeAdd", "ClaudeCodeAddText")
     end, "new"),
   }
+end
+
+---Scrolls the old side to the rows that the new side shows. TODO(0.10): |:syncbind| ignores filler lines.
+---@param list claude-code.Hunk[] of the present texts
+function Sides:align(list)
+  local view = api.nvim_win_call(self.new_win, fn.winsaveview)
+  local hunk = list[hunks.before(list, "new", view.topline)]
+  local function first(side)
+    return hunk and hunks.span(hunk, side) or 1
+  end
+  -- Both sides have as many rows, with filler lines, from the beginning of the hunk to the topmost one on screen.
+  local rows = view.topline - first("new") - view.topfill
+  api.nvim_win_call(self.new_win, function()
+    for line = first("new"), view.topline do
+      rows = rows + fn.diff_filler(line)
+    end
+  end)
+  api.nvim_win_call(self.old_win, function()
+    local line = first("old")
+    local above = fn.diff_filler(line)
+    while above < rows and line < fn.line("$") do
+      line = line + 1
+      above = above + 1 + fn.diff_filler(line)
+    end
+    fn.winrestview({ topline = line, topfill = math.max(above - rows, 0) })
+  end)
 end
 
 ---Scrolls both sides to a change far to the right.

@@ -189,8 +189,8 @@ local function open(review, win)
   api.nvim_win_set_cursor(self.old_win, { line, 0 })
   api.nvim_win_call(win, function()
     fn.winrestview(view)
-    vim.cmd.syncbind()
   end)
+  self.sides:align(self.list)
 end
 
 ---@private

@@ -1,6 +1,6 @@
---- Decisions: keep, undo, and back. Each is one task: choose, ask, send, carry out, move on. They wait in a queue, since
---- each is about the text that the one before it left: one command may ask for many (`:cdo`, `:g`), and keys may come
---- faster than answers.
+--- Decisions: keep, undo, and back. Each is one task: choose, ask, send, carry out, move on. They wait in a queue,
+--- since each is about the text that the one before it left: one command may ask for many (`:cdo`, `:g`), and keys may
+--- come faster than answers.
 local api = vim.api
 local buffers = require("claude-code.editor.review.buffer")
 local counted = require("claude-code.lib.text").count

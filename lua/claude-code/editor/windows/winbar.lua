@@ -65,51 +65,36 @@ function M.shortened(text, cells, keep)
   return short
 end
 
----@return string keys "" if the action has no keys
-local function names_of(hint)
-  return table.concat(vim.tbl_values(hint.keys), " ")
-end
-
----@return { [1]: claude-code.BarHint, [2]: "words"|"keys" }[] words before keys, hints that decide last
-local function drops_of(hints)
-  local drops = {}
-  for _, decides in ipairs({ false, true }) do
-    for _, kind in ipairs({ "words", "keys" }) do
-      for _, hint in ipairs(hints) do
-        local stays = hint.is_fact or kind == "keys" and hint.is_needed
-        if (hint.decides or false) == decides and not stays then
-          table.insert(drops, { hint, kind })
-        end
-      end
-    end
-  end
-  return drops
-end
-
----Shows keys and their words as far as there is room.
+---Shows keys and their words as far as there is room. Drops words before keys, and hints that decide last.
 ---@param hints claude-code.BarHint[] the most important last
 ---@param room integer in cells
 function M.hints(hints, room)
-  hints = vim.tbl_filter(function(hint)
-    return names_of(hint) ~= ""
-  end, hints)
-  local drops, dropped = drops_of(hints), { words = {}, keys = {} }
-  for count = 0, #drops do
-    if count > 0 then
-      local hint, kind = unpack(drops[count])
-      dropped[kind][hint] = true
-    end
-    local parts = {}
-    for _, hint in ipairs(hints) do
-      local keys = not dropped.keys[hint]
-      parts[#parts + 1] = keys and { "  " .. names_of(hint), "ClaudeCodeBarKey" } or nil
-      local words = keys and not dropped.words[hint]
-      parts[#parts + 1] = words and { " " .. hint.words, "ClaudeCodeNote" } or nil
-    end
-    if M.width(parts) <= room or count == #drops then
-      return parts
+  local parts, drops, cells = {}, {}, 0
+  local function add(text, group, rank)
+    local part = { text, group }
+    local width = M.width({ part })
+    parts[#parts + 1], cells = part, cells + width
+    drops[#drops + 1] = rank and { part = part, cells = width, rank = rank } or nil
+  end
+  for index, hint in ipairs(hints) do
+    local names = table.concat(vim.tbl_values(hint.keys), " ")
+    if names ~= "" then
+      local rank = not hint.is_fact and index + (hint.decides and 2 * #hints or 0) or nil
+      add("  " .. names, "ClaudeCodeBarKey", not hint.is_needed and rank and rank + #hints or nil)
+      add(" " .. hint.words, "ClaudeCodeNote", rank)
     end
   end
+  table.sort(drops, function(a, b)
+    return a.rank < b.rank
+  end)
+  local is_dropped = {}
+  for _, drop in ipairs(drops) do
+    is_dropped[drop.part] = cells > room
+    cells = cells > room and cells - drop.cells or cells
+  end
+  return vim.tbl_filter(function(part)
+    return not is_dropped[part]
+  end, parts)
 end
 
 function M.set(win, text)
