@@ -86,7 +86,7 @@ onEachNeovim((session) => {
       gR      disk ${name} = ${oneLine(OLD)}
       gB      disk ${name} = ${oneLine(CLAUDE)}   list ${HUNKS * FILES}
       ggVgA   list ${HUNKS * (FILES - 1)}
-      g?      lines /\\|gA +keeps all of the file, /
+      g?      lines /\\|gA +keeps the whole file, /
       q
       gQ
     `);
