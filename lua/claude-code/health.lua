@@ -1,15 +1,14 @@
---- The state of plugin, server and sessions: as data, and as the findings of `:checkhealth claude-code`,
---- `:Claude status` and `claude-code-nvim doctor`. The first two show all that the doctor finds, or else only what this
---- Neovim knows.
+--- The state of plugin, server and sessions: as data, and as findings for `:checkhealth claude-code`, `:Claude status`
+--- and `claude-code-nvim doctor`. The first two run the doctor if they can.
 local M = {}
 
 local DOCTOR_MS = 20000
---- Includes the time for the program's version.
+--- Includes the time for the executable's version.
 local REPORT_MS = DOCTOR_MS + 5000
 
----@class claude-code.Finding of the same shape as in src/doctor/finding.ts
+---@class claude-code.Finding as in src/doctor/finding.ts
 ---@field level "ok"|"note"|"warning"|"error"
----@field cause? string names the kind of problem, and stays the same over versions
+---@field cause? string kind of problem, the same in all versions
 ---@field what string
 ---@field remedy? string a command or a key
 
@@ -18,7 +17,7 @@ local REPORT_MS = DOCTOR_MS + 5000
 ---@field why? string why it is stopped
 ---@field plugin_version string
 ---@field binary? claude-code.Binary
----@field binary_version? string reported when it attached
+---@field binary_version? string as the executable reported it
 ---@field process_id? integer
 ---@field port? integer
 ---@field lock_file? string
@@ -26,7 +25,7 @@ local REPORT_MS = DOCTOR_MS + 5000
 ---@field folders string[] workspace folders
 ---@field log_file string
 ---@field last_error? string
----@field stderr string[] the last lines of the running executable
+---@field stderr string[] last lines of the running executable
 
 ---@return claude-code.Status
 function M.get()
@@ -86,7 +85,7 @@ local function server(status)
     local text = "the server is ready: process %d, ws://127.0.0.1:%d, lock file %s"
     return ok(text, status.process_id, status.port, status.lock_file or "none")
   elseif status.state == "stopped" then
-    -- No error: the user or an option stopped it.
+    -- Not an error: the user or an option stopped it.
     local what = require("claude-code.server").stopped_by_user and "you stopped the server"
       or "the server was not started" .. (status.why and ": " .. status.why or "")
     return problem("warning", "server-stopped", what .. ", so no CLI finds it", "run :Claude")
@@ -135,12 +134,8 @@ local function hooks_off(why)
 end
 
 local function reviewing(sentence)
-  return problem(
-    "warning",
-    "review-incomplete",
-    sentence,
-    "correct that, and start Claude again for its hooks"
-  )
+  local remedy = "correct that, and restart Claude for its hooks"
+  return problem("warning", "review-incomplete", sentence, remedy)
 end
 
 local function language_servers()
@@ -163,9 +158,8 @@ local function remote(report)
   return problem(level, "remote-" .. report.state, what, remedy:format(report.name))
 end
 
---- The findings of this Neovim, at once. The doctor adds others.
 ---@param broken? claude-code.Finding about the executable, which explains the server's state
----@return claude-code.Finding[]
+---@return claude-code.Finding[] of this Neovim, without those of the doctor
 function M.findings(broken)
   local status = M.get()
   local found = { ok("claude-code.nvim %s, Neovim %s", status.plugin_version, vim.version()) }
@@ -183,7 +177,8 @@ function M.findings(broken)
   local summary = review and review.summary()
   vim.list_extend(found, vim.tbl_map(reviewing, summary and summary.problems or {}))
   local folders = table.concat(status.folders, ", ")
-  local nothing = "none, the home folder and those above are not published; :cd to a project"
+  local nothing =
+    "none, as the home folder and folders above it are not published; :cd to a project"
   add(note("workspace: %s", folders ~= "" and folders or nothing))
   vim.list_extend(found, vim.tbl_map(connected, status.clients))
   local remotes = package.loaded["claude-code.remote"]
@@ -202,7 +197,7 @@ function M.findings(broken)
   return found
 end
 
---- The same as those of `claude-code-nvim doctor`.
+--- As in `claude-code-nvim doctor`.
 local LABELS = { ok = "ok    ", note = "note  ", warning = "WARN  ", error = "FAIL  " }
 
 ---@param findings claude-code.Finding[]
@@ -219,8 +214,7 @@ function M.lines(findings)
   return lines
 end
 
---- The answer to `claude-code-nvim doctor` from each Neovim (EditorReport in src/doctor/facts.ts).
----@return table
+---@return table answer to `claude-code-nvim doctor` (EditorReport in src/doctor/facts.ts)
 function M.report()
   local server_of, options_of = require("claude-code.server"), require("claude-code.config").get()
   local terminal_of = options_of.terminal
@@ -248,7 +242,7 @@ end
 ---@param done fun(findings?: claude-code.Finding[], message?: string)
 local function consult(path, done)
   local program = require("claude-code.install.executable")
-  -- The environment of a CLI outside of this Neovim, which is the harder case, and the way to this Neovim.
+  -- As for a CLI outside of Neovim, which is the harder case, but with the address of this Neovim.
   local env = program.environment()
   env.CLAUDE_CODE_SSE_PORT = nil
   env.NVIM = require("claude-code.server.endpoint").address()
@@ -262,7 +256,7 @@ local function consult(path, done)
   end)
 end
 
----@param done fun(findings: claude-code.Finding[]) called before this returns, or in the main loop
+---@param done fun(findings: claude-code.Finding[]) may be called before this returns
 local function gather(done)
   local installer = require("claude-code.install")
   local binary = installer.find()
@@ -300,7 +294,7 @@ function M.check()
   gather(function(found)
     findings = found
   end)
-  -- Neovim answers the questions of the executable while it waits.
+  -- Neovim answers the executable while it waits.
   vim.wait(REPORT_MS, function()
     return findings ~= nil
   end, 10)
@@ -310,11 +304,11 @@ function M.check()
   end
 end
 
---- :Claude status: at once the findings of Neovim, and then all.
+--- :Claude status
 function M.show()
   local float = require("claude-code.messages.float")
   local first = M.lines(M.findings())
-  local buf = float.open("Claude Code", vim.list_extend(first, { "", "looking further …" }))
+  local buf = float.open("Claude Code", vim.list_extend(first, { "", "checking more …" }))
   gather(function(findings)
     float.fill(buf, M.lines(findings))
   end)

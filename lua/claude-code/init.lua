@@ -1,7 +1,7 @@
---- Neovim as the Claude CLI's editor. Everything is loaded when it is first needed.
+--- Neovim as the Claude CLI's editor. Modules load when they are first needed.
 local M = {}
 
---- When other plugins are looked for, in ms: they are loaded by then, and our server has started.
+--- Other plugins have loaded by then, in ms.
 local OTHER_PLUGINS_MS = 1000
 
 local function set_keymaps(enabled)
@@ -12,8 +12,8 @@ local function set_auto_install(enabled)
   require("claude-code.project").set_auto_install(enabled)
 end
 
---- Sets the options. Starts the server once Neovim is up, unless auto_start forbids it. Calling it
---- again replaces all options: see |claude-code-options-again|.
+--- Sets the options. Starts the server once Neovim is up, unless auto_start forbids it. Another call
+--- replaces all options: see |claude-code-options-again|.
 ---@param opts? claude-code.UserConfig
 function M.setup(opts)
   if vim.fn.has("nvim-0.10") == 0 then
@@ -27,25 +27,25 @@ function M.setup(opts)
   config.setup(opts)
   require("claude-code.server.autostart").enable()
   vim.defer_fn(function()
-    -- Unless deactivate() was called since.
+    -- deactivate() may have run.
     if package.loaded["claude-code"] == M then
       require("claude-code.server.other_plugins").report()
     end
   end, OTHER_PLUGINS_MS)
 end
 
---- Starts the server, whatever auto_start says.
+--- Starts the server, regardless of auto_start.
 function M.start()
   require("claude-code.server").start({ allow_home = true })
 end
 
---- Stops the server. It stays stopped, also after another setup(), until start() or :Claude.
+--- Stops the server until start() or :Claude; setup() does not start it again.
 function M.stop()
   require("claude-code.server").stop()
 end
 
---- Ends all that the plugin does: its server, Claude in the terminal, its autocommands and mappings.
---- For plugin managers that load a plugin again, as `:Lazy reload` does.
+--- Ends the server, Claude in its terminals, autocommands and mappings. For plugin managers that
+--- reload a plugin, as `:Lazy reload` does.
 function M.deactivate()
   local function call(name, method)
     local module = package.loaded["claude-code." .. name]
@@ -58,7 +58,6 @@ function M.deactivate()
   call("server.autostart", "disable")
   call("editor.review.review", "stop")
   call("server.channel", "close")
-  -- The diffs end with it, and all that follows the editor.
   call("server", "stop")
   call("keymaps", "remove")
   for _, group in ipairs(vim.fn.getcompletion("claude-code.", "augroup")) do
@@ -72,9 +71,9 @@ function M.deactivate()
   vim.g.loaded_claude_code = nil
 end
 
---- Installs the executable and waits for it. Raises an error if that fails. For build steps:
+--- Installs the executable, and raises an error if that fails. For build steps:
 --- `build = function() require("claude-code").install() end`.
----@param archive? string path of an archive that is here already; otherwise it is downloaded
+---@param archive? string path of a local archive; otherwise it is downloaded
 function M.install(archive)
   local executable, message = require("claude-code.install").wait({ archive = archive })
   if not executable then
@@ -82,18 +81,19 @@ function M.install(archive)
   end
 end
 
---- The state of the server and its clients, as data.
+--- Returns the state of the server and its clients.
 ---@return claude-code.Status
 function M.status()
   return require("claude-code.health").get()
 end
 
---- The Claude sessions of this Neovim, which have a number `n`, and, while the server runs, those
---- elsewhere in its workspace: a list of tables with `n`, `id`, `name`, `cwd`, `worktree`, `branch`,
---- `where` ("here", "background", "outside", "neovim", or the word of a
+--- Returns the Claude sessions of this Neovim, which have a number `n`, and, while the server runs,
+--- other sessions in its workspace: a list of tables with `n`, `id`, `name`, `cwd`, `worktree`,
+--- `branch`, `where` ("here", "background", "outside", "neovim", or a word of a
 --- |claude-code-terminal-provider|), `pid`, `buf`, `state` ("idle", "working", "blocked", "done",
---- "error"; nil if it is not known), `kind` ("permission", "question", "auth") of what a blocked one
---- asks, `msg`, `since` in ms since 1970, and `source` of the state. See |ClaudeCodeSessionChanged|.
+--- "error"; nil if it is unknown), `kind` of a blocked session's question ("permission", "question",
+--- "auth"), `msg`, `since` in ms since 1970, and `source` of the state. See
+--- |ClaudeCodeSessionChanged|.
 ---@return claude-code.SessionRow[]
 function M.sessions()
   return require("claude-code.sessions").all()
@@ -101,8 +101,8 @@ end
 
 --- Sends files and lines to Claude's prompt, as `:Claude mention` does. {items} is a path, or
 --- `{ path = "src/a.lua", first = 3, last = 5 }` for lines of a file, or a list of these. Lines count
---- from 1; without `last` it is one line. Returns true, or false and the reason for what Claude does
---- not receive. It shows no error.
+--- from 1, and `last` defaults to `first`. Returns true, or false and why Claude does not receive all
+--- items. Shows no error.
 ---@param items claude-code.MentionItem|claude-code.MentionItem[]
 ---@return boolean ok
 ---@return string? problem
@@ -110,8 +110,8 @@ function M.mention(items)
   return require("claude-code.context.mention").items(items)
 end
 
---- A short text for a status line: "no Claude", "Claude working, 2 edits wait". The status line is
---- redrawn when the text changes.
+--- Returns a short text for the status line: "no Claude", "Claude working, 2 edits wait". Redraws the
+--- status line when the text changes.
 ---@return string
 function M.statusline()
   local statusline = require("claude-code.statusline")

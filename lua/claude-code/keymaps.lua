@@ -4,7 +4,7 @@ local M = {}
 ---@class claude-code.Mapping
 ---@field modes string[]
 ---@field key string
----@field plug string name of the <Plug> mapping: "claude-send" is that of `:Claude send`
+---@field plug string name of the <Plug> mapping: "claude-send" for `:Claude send`
 ---@field desc string
 
 local function mapping(modes, key, plug, desc)
@@ -38,7 +38,6 @@ function M.target(suggestion)
   return ("<Plug>(%s)"):format(suggestion.plug)
 end
 
----@return boolean taken the key means something else, be it only in this mode
 local function is_taken(suggestion, mode)
   local keys = vim.keycode(suggestion.key)
   return vim.iter(vim.api.nvim_get_keymap(mode)):any(function(other)
@@ -46,8 +45,8 @@ local function is_taken(suggestion, mode)
   end)
 end
 
---- Those whose keys mean something else, for `:checkhealth`: a message at every start would be noise.
----@return claude-code.Mapping[]
+--- For `:checkhealth`: a message at every start would be noise.
+---@return claude-code.Mapping[] with keys that the user has mapped
 function M.conflicts()
   return vim.tbl_filter(function(suggestion)
     return vim.iter(suggestion.modes):any(function(mode)
@@ -56,7 +55,7 @@ function M.conflicts()
   end, M.suggested)
 end
 
---- Makes those whose keys mean nothing yet.
+--- Maps the keys that the user has not mapped.
 function M.set()
   local conflicts = M.conflicts()
   for _, suggestion in ipairs(M.suggested) do
@@ -67,7 +66,6 @@ function M.set()
   end
 end
 
---- Removes them, except for keys that mean something else by now.
 function M.remove()
   for _, suggestion in ipairs(M.suggested) do
     for _, mode in ipairs(suggestion.modes) do

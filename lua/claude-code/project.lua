@@ -1,8 +1,8 @@
---- Sets projects up for a Claude CLI that is started outside of Neovim: :Claude setup,
---- :Claude unsetup and the option mcp.auto_install. The executable does the work.
-local M = {}
-
+--- Sets up projects for a Claude CLI outside of Neovim: :Claude setup, :Claude unsetup and the option
+--- mcp.auto_install. The executable does the work.
 local notify = require("claude-code.messages.notify")
+
+local M = {}
 
 ---@param path string the executable
 ---@param callback fun(code: integer, stdout: string, stderr: string) in the main loop
@@ -39,9 +39,9 @@ local function has_steps(plan)
   return plan:find("\n  ") ~= nil
 end
 
----@param labels string of the choices, a line for each; the last one is no
----@param options string[][] of the others
----@param done string the message afterwards; the user has read the steps before
+---@param labels string the choices, one on each line; the last one declines
+---@param options string[][] of the other choices
+---@param done string message for success
 local function confirm_and_run(command, question, labels, options, done)
   local path, message = require("claude-code.server").executable()
   if not path then
@@ -53,7 +53,7 @@ local function confirm_and_run(command, question, labels, options, done)
     end
     local text = plan .. "\n\n" .. question
     local chosen = options[vim.fn.confirm(text, labels, #options + 1, "Question")]
-    -- The dialog has scrolled the screen, for which Neovim would ask for Enter.
+    -- The dialog has scrolled the screen, and Neovim would ask for Enter.
     notify.redraw()
     if not chosen then
       return notify.info("nothing was changed")
@@ -68,19 +68,15 @@ local function confirm_and_run(command, question, labels, options, done)
   end)
 end
 
---- Without a UI, as in the build step of a plugin manager, the user did not choose the folder: this only finds the
---- executable.
-local function require_executable()
-  local path, message = require("claude-code.server").executable()
-  if not path then
-    error("claude-code.nvim: " .. message, 0)
-  end
-  print(("claude-code.nvim: the executable is %s; in a project, run :Claude setup"):format(path))
-end
-
 function M.install()
   if #vim.api.nvim_list_uis() == 0 then
-    return require_executable()
+    -- In the build step of a plugin manager the folder is not the user's choice.
+    local path, message = require("claude-code.server").executable()
+    if not path then
+      error("claude-code.nvim: " .. message, 0)
+    end
+    local text = "claude-code.nvim: the executable is %s; in a project, run :Claude setup"
+    return print(text:format(path))
   end
   local labels = "&Yes\nYes &and a section in CLAUDE.md\n&No"
   local options = { {}, { "--claude-md" } }
@@ -93,7 +89,7 @@ function M.uninstall()
   confirm_and_run("uninstall-hooks", "Undo this?", "&Yes\n&No", { {} }, done)
 end
 
---- The option mcp.auto_install: once per project, and silent without changes.
+--- Sets each project up only once, and reports only changes.
 local function install_once()
   local path = require("claude-code.server").executable()
   if not path or #require("claude-code.lib.workspace").folders() == 0 then
@@ -110,8 +106,7 @@ local function install_once()
   end)
 end
 
---- The option mcp.auto_install: sets up each project that is opened.
----@param enabled boolean
+---@param enabled boolean the option mcp.auto_install
 function M.set_auto_install(enabled)
   local group = require("claude-code.lib.autocommands").new("project")
   if not enabled then

@@ -313,7 +313,7 @@ describe.each(NEOVIMS)(":checkhealth in $name", (version) => {
     const reported = (await report(world)).join("\n");
     // Neovim's own findings are on screen before anything else was asked.
     const first = await world.neovim.lua<string[]>(`vim.cmd("Claude status") ${BUFFER}`);
-    expect(first.at(-1)).toBe("looking further …");
+    expect(first.at(-1)).toBe("checking more …");
     const status = await eventually("the doctor's findings", async () => {
       const lines = await world.neovim.lua<string[]>(BUFFER);
       return lines.at(-1) !== first.at(-1) && lines.join("\n");

@@ -112,7 +112,7 @@ test("checks a local archive as a download, and keeps it", async () => {
   const from = async (path: string) => install(neovim, `{ archive = [[${path}]] }`);
   const other = join(data.xdg, "other.tar.gz");
   await writeFile(other, "no archive");
-  expect((await from(other)).message).toContain("is not the archive that belongs to version");
+  expect((await from(other)).message).toContain("does not belong to version");
   expect((await from("/nowhere")).message).toBe("the archive /nowhere does not exist");
   const pid = await neovim.lua<number>("return vim.uv.os_getpid()");
   const inTheWay = join(data.root, "download", `${release.asset.file}.${pid}.part`);

@@ -114,7 +114,7 @@ describe("install.sh", () => {
       const found = await run([binary, ...args, "-c", "qa!"], env);
       expect(JSON.parse(found.stdout)).toEqual({
         binary: { path: join(data, VERSION, "claude-code-nvim"), source: "managed" },
-        refused: expect.stringContaining("came together with its executable"),
+        refused: expect.stringContaining("was installed together with its executable"),
       });
     }
   });

@@ -89,7 +89,7 @@ test.each(NEOVIMS)(
     await using neovim = await start(version, old, "http://mirror.example/claude");
     const { last_error } = await reaches(neovim, "failed");
     expect(last_error).toContain("correct binary.mirror");
-    expect(last_error).toContain("nothing else is used instead");
+    expect(last_error).toContain("nothing replaces it");
     expect(await install(neovim)).toEqual({ message: expect.stringContaining("binary.mirror") });
     await neovim.lua(
       `require("claude-code").setup({ auto_start = false, binary = { mirror = 5 } })`,

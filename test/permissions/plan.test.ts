@@ -185,7 +185,7 @@ describe.each(NEOVIMS)("a plan in Neovim $name", (version) => {
     await keys("ggdG<CR>");
     await editor.says("the plan is empty");
     for (const one of ["u", ":copen<CR>", ":wincmd p<CR>", ":quit<CR>"]) await keys(one);
-    await editor.says(":Claude answer shows the plan, which waits");
+    await editor.says("the plan waits; :Claude answer shows it");
     await editor.report(n, "working");
     await output;
   });
@@ -204,7 +204,7 @@ describe.each(NEOVIMS)("a plan in Neovim $name", (version) => {
     await editor.report(n, "working");
     expect(await output).toBeUndefined();
     await eventually("its end", async () => (await name()) !== "claude-code://plan");
-    await editor.says("Claude asks no more: your version of the plan is in buffer");
+    await editor.says("Claude no longer asks: your version of the plan is in buffer");
     expect(await lua(KEPT)).toEqual([
       ...["The plan as I would have it:", "", "# Plan", "", "1. do it", "mine"],
     ]);

@@ -89,8 +89,8 @@ describe.each(BOTH_NEOVIMS)("Claude in a remote, from $name", (version) => {
       return vim.tbl_filter(function(text) return text:find("remote") end, SAID)`);
     await eventually("the message", async () => (await ended()).length > 0);
     expect(await ended()).toEqual([
-      "The connection to the remote dev ended, and its diffs with it, rejected: /usr/bin/env ended with SIGKILL; " +
-        "it is tried again, and :Claude! --continue starts a Claude again that does not come back",
+      "The connection to the remote dev ended, which rejected its diffs: /usr/bin/env ended with SIGKILL; Neovim " +
+        "tries to connect again. If Claude does not reconnect, restart it with :Claude! --continue",
     ]);
     await eventually("the remote is up", async () => (await status()).includes("dev: up"));
   });

@@ -431,8 +431,8 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     ["!touch here", ":1Claude send!", `terminal ${PASTED} !touch here^[[201~`],
     ["// no command", ":1Claude send!", `terminal ${PASTED}// no command^[[201~`],
     ["/etc/hosts", ":1Claude send!", `terminal ${PASTED}/etc/hosts^[[201~`],
-    ["/clear", ":1Claude send!", `said would carry out /clear   terminal ! ${PASTED}`],
-    [" /mcp:do it", ":1Claude send!", `said would carry out /mcp:do   terminal ! ${PASTED}`],
+    ["/clear", ":1Claude send!", `said would run /clear   terminal ! ${PASTED}`],
+    [" /mcp:do it", ":1Claude send!", `said would run /mcp:do   terminal ! ${PASTED}`],
     ["SECRET=1", ":file .env | 1Claude send", `said .env is private   terminal ! ${PASTED}`],
   ])("%s is sent by %s as text, or refused: %s", async (line, keys, seen) => {
     await open();

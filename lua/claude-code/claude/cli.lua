@@ -1,16 +1,15 @@
 --- The Claude CLI on this machine, and its folder for settings and lock files.
 local M = {}
 
---- The command both installs and updates it.
+--- Installs or updates the CLI.
 local REMEDY = "run `npm install -g @anthropic-ai/claude-code`"
 
---- Paths of its installers, for a Neovim without the shell's $PATH.
+--- Where its installers put it, for a Neovim without the shell's $PATH.
 local PLACES = { "~/.local/bin/claude", "~/.claude/local/claude" }
 
---- Looks a name up, but not a path.
----@param given string
+---@param given string name to look up, or path
 ---@return string? path
----@return string? message if there is none
+---@return string? message
 function M.find(given)
   local programs = require("claude-code.programs")
   local name = vim.fs.normalize(given)
@@ -21,8 +20,7 @@ function M.find(given)
   return path, ("`%s` is not an executable file"):format(given)
 end
 
---- The command of the options with its program as an absolute path.
----@return string[]? command
+---@return string[]? command of the options, with an absolute path
 ---@return string? message
 ---@return string? why the message without the remedy
 function M.command()
@@ -42,17 +40,16 @@ end
 
 local absolute = {} ---@type table<string, string> by the value of the variable
 
---- The executable runs elsewhere, and the user changes folders, so a relative path counts from Neovim's folder at the
---- first call.
----@return string? $CLAUDE_CONFIG_DIR
+--- A relative path is relative to Neovim's folder at the first call: the user may change folders later.
+---@return string? folder $CLAUDE_CONFIG_DIR
 function M.config_dir()
-  local said = vim.env.CLAUDE_CONFIG_DIR
-  if not said or said == "" then
+  local given = vim.env.CLAUDE_CONFIG_DIR
+  if not given or given == "" then
     return nil
   end
-  absolute[said] = absolute[said]
-    or vim.fs.normalize(vim.fn.fnamemodify(said, ":p"), { expand_env = false })
-  return absolute[said]
+  absolute[given] = absolute[given]
+    or vim.fs.normalize(vim.fn.fnamemodify(given, ":p"), { expand_env = false })
+  return absolute[given]
 end
 
 return M

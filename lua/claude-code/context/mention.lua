@@ -1,16 +1,16 @@
---- Mentions: files and lines that the user sends to Claude's prompt. They wait here, a minute at most, until the
---- executable reports that a client has received them.
+--- Mentions: files and lines that the user sends to Claude's prompt. They wait up to a minute for a client to receive
+--- them.
 local api, fn = vim.api, vim.fn
 local path = require("claude-code.editor.documents.path")
 local notify = require("claude-code.messages.notify")
 
 ---@class claude-code.MentionTarget
----@field path string absolute, symbolic links in its folder resolved: the CLI compares real folders
----@field line_start? integer 0-based, with line_end or not at all
+---@field path string absolute, in a real folder, since the CLI compares real folders
+---@field line_start? integer 0-based, only with line_end
 ---@field line_end? integer 0-based, included
----@field label? string its name in messages, if that is no file
+---@field label? string name for messages, if it is not a file
 
----A path that users and explorers name, or lines of it (1-based, `last` included; one line without it).
+---A path, or lines of a file (1-based, `last` included and `first` by default).
 ---@alias claude-code.MentionItem string|{ path: string, first?: integer, last?: integer }
 
 ---@return integer? first 1-based; nil if no lines were chosen
@@ -19,7 +19,7 @@ local function chosen_lines(args)
   if args.range > 0 then
     return args.line1, args.line2
   elseif api.nvim_get_mode().mode:find("^[vV\22sS\19]") then
-    -- A mapping with <Cmd> leaves visual mode on, and gives no range.
+    -- A <Cmd> mapping does not end visual mode, and has no range.
     local a, b = fn.line("v"), fn.line(".")
     return math.min(a, b), math.max(a, b)
   end
@@ -77,7 +77,7 @@ local function from_explorer(paths, buf, first, last)
   return of_items(items)
 end
 
----The words of the command. Vim does not split at quotes; a name may begin with one, too.
+---Vim does not understand quotes, but a name may begin with a quote, too.
 local function words(args)
   local is_quoted = vim.iter(args.fargs):any(function(word)
     return word:find("^[\"']") ~= nil and not vim.uv.fs_stat(word)
@@ -85,22 +85,21 @@ local function words(args)
   return is_quoted and require("claude-code.lib.text").words(args.args) or args.fargs
 end
 
----Expands `%` and the like, as Neovim does in its own commands, then wildcards, `~` and the backslashes of
----completion.
+---Expands `%` and the like as Neovim's own commands do, then wildcards, `~` and the backslashes of completion.
 local function expanded(word)
   local is_literal = vim.uv.fs_stat(word) or word:find("`", 1, true)
   local name = is_literal and word or fn.expandcmd(word)
   if vim.uv.fs_stat(name) then
     return { name }
   elseif name:find("`", 1, true) then
-    -- glob() would run what is between backticks.
+    -- glob() would run text between backticks.
     return { (name:gsub("\\(%p)", "%1")) }
   end
   local found = fn.glob(name, true, true)
   return #found > 0 and found or { name }
 end
 
----Words name files and folders; or one file, its first line and perhaps its last one. A number may be a file's name.
+---The words are files and folders, or a file and its first and perhaps last line. A file's name may be a number.
 local function from_words(list)
   local first, last = tonumber(list[2]), tonumber(list[3])
   local has_lines = #list == (last and 3 or 2) and first and not vim.uv.fs_stat(list[2])
@@ -132,17 +131,14 @@ end
 
 ---@class claude-code.WaitingMention: claude-code.MentionTarget
 ---@field id integer
----@field announced boolean the user knows that it waits
+---@field announced boolean a message said that it waits
 
-local M = {
-  ---A mention waits for a client this long.
-  WAIT_MS = 60000,
-}
+local M = { WAIT_MS = 60000 }
 
 local waiting = {} ---@type table<integer, claude-code.WaitingMention> by their ids
 local last_id = 0
 
----@return claude-code.WaitingMention[] taken those of them that have waited until now
+---@return claude-code.WaitingMention[] taken the ones that were still waiting
 local function take(ids)
   local taken = {}
   for _, id in ipairs(ids) do
@@ -161,7 +157,7 @@ local function with_lines(text, mention)
   return ("%s#L%d-%d"):format(text, mention.line_start + 1, mention.line_end + 1)
 end
 
----@return string labels as they will look in the prompt
+---@return string labels as in the prompt
 local function labels(mentions)
   local first = with_lines(mentions[1].label or path.base(mentions[1].path), mentions[1])
   return #mentions == 1 and first or ("%s and %d more"):format(first, #mentions - 1)
@@ -181,7 +177,7 @@ local function expire(ids)
   local expired = take(ids)
   if #expired > 0 then
     require("claude-code.server.channel").notify("mentions_withdrawn", { ids = ids })
-    local text = "Claude did not connect in time, so %s was dropped; start claude, or type /ide in it, "
+    local text = "Claude did not connect in time, so %s was dropped; start claude, or type /ide there, "
       .. "and try again"
     notify.warn(text:format(labels(expired)))
   end
@@ -203,9 +199,9 @@ local function warn_if_unsaved(targets)
   end
 end
 
---- A CLI (2.1.330) that gets a mention writes the name without quotes, and finds no file where it needs them. In a
---- terminal of this Neovim they can be typed.
----@return string? text nil: no name needs quotes, or such a terminal is missing
+--- The CLI (2.1.330) adds no quotes to the name in a mention, and then does not find a file that needs them. In a
+--- terminal of this Neovim the plugin can paste the quoted name.
+---@return string? text nil if no name needs quotes, or no CLI runs in such a terminal
 local function quoted(targets)
   local n = require("claude-code.terminal.running").current()
   local row = n and require("claude-code.sessions").get(n) or {}
@@ -234,7 +230,6 @@ function M.add(targets)
     end
     return accepted
   end
-  -- As :Claude does, except for a server that the user stopped.
   local server = require("claude-code.server")
   server.ensure()
   local problem = SERVER_PROBLEMS[server.state]
@@ -262,7 +257,6 @@ function M.add(targets)
   return true
 end
 
----Adds the targets, and joins the problems.
 local function add_valid(targets, problems)
   local accepted, problem = true, nil
   if #targets > 0 then
@@ -274,7 +268,7 @@ end
 
 ---For `require("claude-code").mention()`.
 ---@param items claude-code.MentionItem|claude-code.MentionItem[]
----@return boolean accepted all of it
+---@return boolean accepted all items
 ---@return string? problem
 function M.items(items)
   local list = type(items) == "table" and vim.islist(items) and items or { items }
@@ -293,8 +287,8 @@ function M.command(args)
   end
 end
 
----A client has received them. A message reports those that have waited, and whose prompt has it, of several sessions.
----@param params { ids: integer[], pid?: integer } pid: the client's process
+---A client has received mentions. A message reports mentions that waited, and which of several sessions has them.
+---@param params { ids: integer[], pid?: integer } `pid` is the client's
 function M.delivered(params)
   local delivered = take(params.ids)
   local announced = vim.tbl_filter(function(mention)
@@ -308,7 +302,7 @@ function M.delivered(params)
   end
 end
 
----Another executable has attached: it receives what the one before could not deliver.
+---A new executable receives the mentions that the previous one did not deliver.
 function M.on_attach()
   for _, mention in vim.spairs(waiting) do
     send(mention)

@@ -2,7 +2,6 @@
 local api = vim.api
 local notify = require("claude-code.messages.notify")
 
---- More would fill the prompt.
 local MAX_PROBLEMS = 20
 
 local M = {}
@@ -26,20 +25,19 @@ local function paste(text, submit, n, if_outside)
   end
 end
 
---- Text behind whole lines in the prompt begins a line of its own.
----@param submit boolean no text follows
+--- Text that the user adds begins on its own line.
+---@param submit boolean the user cannot add text
 local function whole_lines(lines, submit)
   local text = table.concat(lines, "\n")
   return (text == "" or submit) and text or text .. "\n"
 end
 
---- The CLI must not carry out lines of a file as a command: `!` begins one of the shell, and a `/name` one of its own.
---- A blank before it ends the first meaning, not the second (measured with 2.1.330). A CLI outside of this Neovim gets
---- a mention of the lines.
+--- The CLI must not run lines of a file: `!` begins a shell command, and `/name` one of its own. A blank before it
+--- disables only the first (2.1.330). A CLI outside of this Neovim gets a mention of the lines.
 local function paste_lines(text, submit, n, first, last)
   local command = text:match("^%s*(/[%w:_-]+)%f[%s%z]")
   if command and require("claude-code.terminal.prompt").is_there() then
-    local words = "Claude would carry out %s: select what is before it, too, or use :Claude mention"
+    local words = "Claude would run %s: include the text before it, or use :Claude mention"
     return notify.warn(words:format(command))
   end
   paste((text:gsub("^!", " !")), submit, n, function()
@@ -48,7 +46,7 @@ local function paste_lines(text, submit, n, first, last)
   end)
 end
 
---- Refuses a buffer whose file is private, and says so.
+--- Refuses a private buffer with a message.
 ---@return boolean refused
 function M.refuse_private(buf)
   local privacy = require("claude-code.editor.privacy")
@@ -81,7 +79,7 @@ function M.lines(first, last, submit, n)
   paste_lines(whole_lines(lines, submit), submit, n, first, last)
 end
 
---- Sends what is selected in visual mode, which ends. A count is the number of a session.
+--- Sends the visual selection, and ends visual mode. A count is the number of a session.
 function M.selection()
   local count = vim.v.count
   local from, to, mode = vim.fn.getpos("v"), vim.fn.getpos("."), vim.fn.mode()
@@ -102,7 +100,7 @@ local function list_entry(place, item)
   return ("- %s [%s]: %s"):format(place, vim.diagnostic.severity[item.severity], text)
 end
 
---- The message of spec 04, section 3.2.
+--- Spec 04, section 3.2.
 local function message(first, last, diagnostics)
   local code = table.concat(api.nvim_buf_get_lines(0, first - 1, last, false), "\n")
   return table.concat({
@@ -120,7 +118,7 @@ local function message(first, last, diagnostics)
   }, "\n")
 end
 
---- Puts a message into Claude's prompt. A CLI outside of Neovim gets mentions of what it is about.
+--- Puts a message into Claude's prompt. A CLI outside of Neovim gets mentions of the targets.
 ---@param targets claude-code.MentionTarget[]
 local function deliver(text, targets, n)
   local submit = require("claude-code.config").get().send.submit
@@ -136,7 +134,7 @@ local function deliver(text, targets, n)
   end
 end
 
---- Sends the problems of lines of the current buffer.
+--- Sends the problems in lines of the current buffer.
 ---@param first integer 1-based
 ---@param last integer 1-based, included
 function M.diagnostics(first, last)
@@ -175,7 +173,7 @@ local function message_after_turn(problems)
   return table.concat(vim.list_extend(lines, { "", "Please help me fix these issues." }), "\n")
 end
 
---- Sends the worst problems, those of the files with the worst first, to the session that edited these.
+--- Sends problems in files that Claude edited in its last turn, the worst first, to the session that edited them.
 function M.problems()
   local problems, n = require("claude-code.editor.turn_check").late_problems()
   if #problems == 0 then

@@ -1,9 +1,8 @@
---- The files, or lines of them, that the user points at in a file explorer or in another list of files, by the buffer's
---- filetype. Loads nothing of a plugin that is not installed.
+--- The entries under the cursor or in a range of a file explorer or another list of files.
 local api = vim.api
 
----The entries on these lines (1-based) of the current window, as claude-code.MentionItem[] with absolute paths.
----Called in a window of its plugin. May throw.
+---Returns the entries on these lines (1-based) of the current window, as claude-code.MentionItem[] with absolute paths.
+---May throw.
 ---@alias claude-code.ExplorerPaths fun(buf: integer, first: integer, last: integer, is_range: boolean): any[]
 
 --- Value of netrw_liststyle.
@@ -11,8 +10,8 @@ local NETRW_TREE = 3
 
 local lists = {} ---@type table<string, claude-code.ExplorerPaths> by filetype
 
----@param is_visited? boolean the cursor visits each row: the plugin answers for its line only
----@return any[] entries that `entry_at` returns for the rows
+---@param is_visited? boolean moves the cursor to each row, for plugins that look there
+---@return any[] what `entry_at` returns for the rows
 local function rows(first, last, entry_at, is_visited)
   local cursor, entries = api.nvim_win_get_cursor(0), {}
   for row = first, last do
@@ -78,7 +77,7 @@ function lists.qf(_, first, last)
   end)
 end
 
---- An item of a search has a place, one of a file list has not.
+--- Only an item of a search has a position.
 local function of_snacks(item)
   local path = item and require("snacks.picker.util").path(item)
   if not item or not path then
@@ -88,8 +87,8 @@ local function of_snacks(item)
   return { path = path, first = line, last = item.end_pos and line and item.end_pos[1] }
 end
 
---- The lists of folke/snacks.nvim: its explorer, and every picker of files or places in them. The selected
---- items, unless lines are given; without any the one under the cursor.
+--- folke/snacks.nvim: its explorer, and pickers of files or positions. Without a range the selected items, or else the
+--- item under the cursor.
 function lists.snacks_picker_list(buf, first, last, is_range)
   local picker = vim.iter(require("snacks.picker").get()):find(function(picker)
     return picker.list.win.buf == buf
@@ -101,7 +100,7 @@ function lists.snacks_picker_list(buf, first, last, is_range)
     end)
 end
 
---- Headings of trouble.nvim group by file, by folder, or by something else.
+--- A heading of trouble.nvim may stand for a file or a folder, or for something else.
 local function of_trouble(node)
   local item, group = (node or {}).item, (node or {}).group
   if not item or not item.filename then
@@ -124,7 +123,7 @@ function lists.trouble(buf, first, last)
   end)
 end
 
----@return string? path of the entry under the cursor; nil for "./", "../" and a tree's root
+---@return string? path nil for "./", "../" and a tree's root
 local function netrw_entry()
   local name, line = vim.fn["netrw#Call"]("NetrwGetWord"), api.nvim_get_current_line()
   if name == "" or name == "./" or name == "../" then
@@ -134,13 +133,13 @@ local function netrw_entry()
   elseif name == line then
     return nil
   end
-  -- The path of a folder or a link itself; of the folder that a file is in.
+  -- For a folder or a link this is its own path, for a file that of its folder.
   local path = vim.fn["netrw#Call"]("NetrwTreePath", vim.w.netrw_treetop):gsub("/$", "")
   local is_whole = line:find("/$") or line:find("@%s+%-%->")
   return is_whole and path or vim.fs.joinpath(path, name)
 end
 
---- netrw, which comes with Neovim: the files that are marked (`mf`), unless lines are given; else the entries there.
+--- netrw. Without a range the marked files (`mf`), or else the entry under the cursor.
 function lists.netrw(buf, first, last, is_range)
   local folder = vim.b[buf].netrw_curdir
   if not folder or folder:find("^%a[%w+.-]+://") then
@@ -152,7 +151,7 @@ function lists.netrw(buf, first, last, is_range)
   elseif not is_range then
     return { netrw_entry() }
   end
-  -- The banner's lines would change the listing.
+  -- Visiting the banner's lines would change the listing.
   local view = vim.fn.winsaveview()
   local paths = rows(math.max(first, vim.w.netrw_bannercnt or 1), last, netrw_entry, true)
   vim.fn.winrestview(view)
@@ -161,14 +160,14 @@ end
 
 local M = {}
 
----Adds an explorer that is not among those above. For users: see `:Claude mention`.
+---Adds another explorer. For users: |claude-code-mentions|.
 ---@param filetype string
 ---@param explorer { paths: claude-code.ExplorerPaths }
 function M.register(filetype, explorer)
   lists[filetype] = explorer.paths
 end
 
----@return claude-code.ExplorerPaths? paths nil if the buffer is not a known one
+---@return claude-code.ExplorerPaths? nil for an unknown filetype
 function M.of_buffer(buf)
   return lists[vim.bo[buf].filetype]
 end

@@ -1,9 +1,8 @@
---- Fetches, checks and unpacks a release's archive. curl reads the user's ~/.curlrc and proxy variables. This version
---- of the plugin pins the size and the checksum. A program of the system computes SHA-256: Neovim's own sha256() would
---- block the editor (and takes no binary data in 0.10). All of it runs in the task of install/init.lua, and raises a
---- claude-code.InstallError.
+--- Fetches, checks and unpacks a release's archive, in the task of install/init.lua. Raises claude-code.InstallError.
+--- curl reads the user's ~/.curlrc and proxy variables. A program of the system computes SHA-256: Neovim's sha256()
+--- would block the editor (and accepts no binary data in 0.10).
 local M = {
-  --- In seconds: for a connection; without data, after which a server counts as hanging; for the whole download.
+  --- In seconds: for a connection; for a server that sends no data; for the whole download.
   limits = { connect_s = 20, stall_s = 30, total_s = 30 * 60 },
 }
 
@@ -19,15 +18,15 @@ local HASH = "%f[%x]" .. ("%x"):rep(64) .. "%f[%X]"
 
 local FAILED = "cannot download the executable: %s; :Claude install tries again, "
   .. "`:Claude install PATH` installs a file that you downloaded yourself (%s)"
-local WRONG = "this is not the archive that belongs to version %s of the plugin, and was not used: it has "
-  .. "%s; download %s again"
+local WRONG = "this archive does not belong to version %s of the plugin, and was not used: it has %s; "
+  .. "download %s again"
 
 --- Causes that curl's own message leaves unclear, by its exit code.
 local CAUSES = {
   [1] = "the server redirects to an address that is not https",
   [23] = "the archive could not be written: is the disk full?",
-  [60] = "the server's certificate is not trusted here; if a proxy of your company replaces it, give "
-    .. "curl the company's certificate ($CURL_CA_BUNDLE, or cacert in ~/.curlrc)",
+  [60] = "the server's certificate is not trusted here; if your company's proxy replaces it, give curl the "
+    .. "company's certificate ($CURL_CA_BUNDLE, or cacert in ~/.curlrc)",
 }
 
 ---@param on_start? fun(program: vim.SystemObj)
@@ -56,7 +55,7 @@ local function command(curl, release, path)
   return vim.iter(words):flatten():map(tostring):totable()
 end
 
---- Shows how far a file has grown, and kills a program that writes too much: curl before 8.4 sets no limit to an answer
+--- Shows the progress of a download, and kills a program that writes too much: curl before 8.4 does not limit an answer
 --- without a length.
 ---@param most integer bytes
 ---@return fun() stop
@@ -79,7 +78,7 @@ end
 function M.fetch(release, path)
   local curl, missing = programs.on_path("curl")
   if not curl then
-    return fail(FAILED, missing .. ", and nothing else downloads it: install curl", release.url)
+    return fail(FAILED, missing .. ", which the download needs: install curl", release.url)
   end
   local text = "downloading the executable (%.0f MB), once for this version"
   notify.info(text:format(release.size / 1e6))
@@ -125,7 +124,6 @@ local function checksum(path)
   return fail(text, table.concat(reasons, "; "))
 end
 
---- Raises an error unless it is a file of the release's size.
 ---@param release claude-code.Release
 ---@param archive string
 function M.check_size(release, archive)
@@ -138,7 +136,6 @@ function M.check_size(release, archive)
   end
 end
 
---- Raises an error unless it has the release's size and checksum.
 ---@param release claude-code.Release
 ---@param archive string
 function M.verify(release, archive)
@@ -150,7 +147,7 @@ function M.verify(release, archive)
   end
 end
 
---- Without this, a power cut after the rename could leave an executable of zeros.
+--- A power cut after the rename could otherwise leave an executable of zeros.
 local function flush(path)
   local file = vim.uv.fs_open(path, "r+", 0)
   if file then
@@ -169,7 +166,7 @@ end
 function M.unpack(archive, release, folder)
   local program, missing = programs.on_path("tar")
   if vim.fn.has("win32") == 1 then
-    -- Another tar on the path may take `C:` for a host.
+    -- Another tar may take `C:` for a host.
     program = vim.fs.joinpath(vim.env.SystemRoot, "System32", "tar.exe")
   end
   if not program then

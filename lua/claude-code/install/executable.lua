@@ -1,6 +1,6 @@
---- Runs the executable, or a program of the system, for one answer. server/process.lua runs it as the server.
+--- Runs the executable, or another program, for one answer. server/process.lua runs the executable as the server.
 local M = {
-  --- The name of its file, in an archive and on the disk.
+  --- Its file's name.
   NAME = vim.fn.has("win32") == 1 and "claude-code-nvim.exe" or "claude-code-nvim",
 }
 
@@ -8,18 +8,14 @@ local programs = require("claude-code.programs")
 
 local TIMEOUT_MS = 3000
 
---- Neovim's environment without the variables that make a compiled Bun program run foreign code, or expose itself to
---- it.
+--- Neovim's environment without variables that make a compiled Bun program run other code, or open a debugger.
 ---@return table<string, string>
 function M.environment()
   local env = {}
   for name, value in pairs(vim.fn.environ()) do
     local upper = name:upper()
-    if
-      upper ~= "BUN_OPTIONS"
-      and upper ~= "BUN_BE_BUN"
-      and not vim.startswith(upper, "BUN_INSPECT")
-    then
+    local is_option = upper == "BUN_OPTIONS" or upper == "BUN_BE_BUN"
+    if not is_option and not vim.startswith(upper, "BUN_INSPECT") then
       env[name] = value
     end
   end
@@ -36,11 +32,10 @@ function M.as_list(env)
   return list
 end
 
---- Runs a program to its end.
----@param words string[] its path and the arguments
+---@param words string[] the program's path, and its arguments
 ---@param options { timeout?: integer, env?: table<string, string>, cwd?: string } `timeout` in ms; `env` replaces ours
 ---@param callback fun(result: vim.SystemCompleted) in the main loop; `code` is -1 if the program cannot start, and
----never 0 if a signal killed it
+---128 + N after signal N
 ---@return vim.SystemObj? program
 function M.run(words, options, callback)
   local env = options.env or M.environment()
@@ -51,7 +46,7 @@ function M.run(words, options, callback)
   local ok, started = pcall(vim.system, words, {
     text = true,
     timeout = options.timeout,
-    -- TODO(0.10): it needs a list.
+    -- TODO(0.10): vim.system() needs a list.
     env = vim.fn.has("nvim-0.11") == 0 and M.as_list(env) or env,
     clear_env = true,
     cwd = options.cwd or programs.NEUTRAL_FOLDER,
@@ -64,11 +59,11 @@ function M.run(words, options, callback)
 end
 
 ---@param path string
----@param callback fun(version: string?, message: string?) in the main loop; nil if it does not run
----@param timeout_ms? integer 3000 if left out
+---@param callback fun(version: string?, message: string?) in the main loop
+---@param timeout_ms? integer 3000 by default
 function M.version(path, callback, timeout_ms)
   M.run({ path, "--version" }, { timeout = timeout_ms or TIMEOUT_MS }, function(result)
-    -- The name is checked too: after `strip` only Bun is left, which prints its own version.
+    -- `strip` leaves only Bun, which prints its own version without our name.
     local version = result.code == 0 and result.stdout:match("^claude%-code%.nvim (%S+)") or nil
     if version then
       return callback(version)

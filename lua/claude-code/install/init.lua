@@ -1,6 +1,6 @@
---- Finds the executable, and installs that of this version of the plugin from a download or a local archive: verifies
---- it before it unpacks or runs any of it, and renames it into its place. Killed at any moment it leaves the previous
---- version or the new one, and files that a later run removes.
+--- Finds the executable, and installs the one for this version of the plugin from a download or a local archive. It
+--- verifies the archive before it unpacks anything, and renames the executable into its place, so that a kill at any
+--- moment leaves the previous version or the new one, and files that a later run removes.
 local M = {}
 
 local executables = require("claude-code.install.executable")
@@ -20,14 +20,14 @@ local WAIT_MS = 60 * 60 * 1000
 ---@field path string absolute
 ---@field source claude-code.BinarySource
 
---- The places to search; the first that has an executable wins.
+--- The first place with an executable wins.
 ---@type claude-code.BinarySource[]
 M.ORDER = { "build", "managed", "system" }
 
 ---@type table<claude-code.BinarySource, fun(): string?>
 local finders = {
   build = releases.build_path,
-  --- Only that of this plugin's version: the plugin of another Neovim may have installed another.
+  --- Other versions may belong to the plugin in another Neovim.
   managed = function()
     local target = releases.target()
     local version = require("claude-code.install.contract").version
@@ -39,13 +39,13 @@ local finders = {
 }
 
 ---@class claude-code.InstallRequest
----@field release? claude-code.Release found if left out
+---@field release? claude-code.Release the one for this machine if left out
 ---@field archive? string path of a local archive to use instead of a download
----@field force? boolean replaces an installed executable
+---@field force? boolean replace an installed executable
 
 local waiting = {} ---@type (fun(path: string?, message: string))[]
 
---- Runs an executable once, and raises a claude-code.InstallError unless it has the release's version.
+--- Raises a claude-code.InstallError unless the executable runs and has the release's version.
 local function probe(executable, release)
   local version, failure = task.await(function(done)
     executables.version(executable, done, FIRST_RUN_MS)
@@ -55,7 +55,7 @@ local function probe(executable, release)
   elseif version then
     store.fail("the executable of %s has version %s", release.file, version)
   end
-  -- access(2) checks the mount options too.
+  -- access(2) also checks mount options.
   if not programs.runs(executable) then
     local text = "the file system of %s does not run programs (noexec); set $XDG_DATA_HOME to a "
       .. "folder elsewhere and run :Claude install, or set binary.path"
@@ -68,13 +68,12 @@ local function probe(executable, release)
   store.fail(text, release.file, failure, advice)
 end
 
---- A verified archive whose executable does not run here stays at this path, to spare another download.
+--- A verified archive stays here if its executable does not run, which saves another download.
 local function kept_archive(release)
   return vim.fs.joinpath(store.download(), release.file)
 end
 
---- Puts the verified archive at `path`. It copies a local one, which another user might replace between check and
---- use.
+--- Puts the verified archive at `path`. Copies a local archive, which another user could replace between check and use.
 local function fetch(release, archive, path)
   local archives = require("claude-code.install.archive")
   if archive then
@@ -92,7 +91,7 @@ local function fetch(release, archive, path)
   archives.verify(release, path)
 end
 
----@param work string path of files that are removed afterwards
+---@param work string path of temporary files
 local function install(release, request, work)
   local archive = work .. ".part"
   fetch(release, request.archive, archive)
@@ -159,7 +158,7 @@ local function answer(is_installed, executable, message)
   end
 end
 
---- Installs without blocking Neovim. A second call while one runs gets the same result.
+--- Installs without blocking Neovim. A call during an installation gets its result.
 ---@param request claude-code.InstallRequest
 ---@param callback fun(executable: string?, message: string) in the main loop
 function M.start(request, callback)
@@ -174,7 +173,7 @@ function M.start(request, callback)
   end)
 end
 
---- Installs and waits for the end: for a build step, and for a Neovim that exits right after.
+--- Installs and waits, for build steps and scripts.
 ---@param request claude-code.InstallRequest
 ---@return string? executable
 ---@return string message
@@ -192,9 +191,8 @@ function M.wait(request)
   return executable, message
 end
 
---- How to get an executable of this plugin's version, for a message.
 ---@param source? claude-code.BinarySource of the present executable
----@return string
+---@return string remedy how to get an executable of this plugin's version, for a message
 function M.remedy(source)
   if source == "system" or (source == "build" and not releases.manifest()) then
     return "upgrade claude-code-nvim with the package manager that installed it"
@@ -207,9 +205,9 @@ function M.remedy(source)
   return release and "run :Claude install" or remedy --[[@as string]]
 end
 
---- Finds the executable to run under the options in effect.
+--- Finds the executable.
 ---@return claude-code.Binary?
----@return string? message names the places searched, and the remedy
+---@return string? message with the places and the remedy
 ---@return claude-code.Release? release that may be downloaded without a command
 ---@return string? what the message without the remedy
 function M.find()
@@ -233,7 +231,7 @@ function M.find()
   local places = ("(%slooked in %s, %s, $PATH)"):format(why, finders.build(), store.stable())
   local text = "%s was not found: %s, then :Claude %s"
   local missing = text:format(executables.NAME, remedy or "run :Claude install", places)
-  -- Without a UI, only a command may fetch 50 MB.
+  -- Without a UI only a command may download 50 MB.
   local may_download = options.download ~= false and #vim.api.nvim_list_uis() > 0
   return nil,
     missing,
@@ -241,14 +239,14 @@ function M.find()
     executables.NAME .. " was not found " .. places
 end
 
---- Calls back with the executable: at once if it exists or cannot be installed, otherwise after the installation that
---- runs already, or the download that the options allow.
+--- Calls back with the executable: at once if it exists or cannot be installed, otherwise after the present
+--- installation, or after a download that the options allow.
 ---@param callback fun(binary: claude-code.Binary?, message: string?)
 function M.get(callback)
   local binary, missing, release = M.find()
   if binary then
     if binary.source == "managed" then
-      -- Hooks call the stable path, which after a downgrade of the plugin still leads to the newer version.
+      -- Hooks call the stable path, which still leads to the newer version after a downgrade of the plugin.
       local done, failure = pcall(store.set_current, binary.path)
       if not done then
         require("claude-code.messages.log").warn("%s", failure.message)
@@ -278,7 +276,7 @@ local function is_lazy_task()
   end)
 end
 
----@return boolean does a plugin manager run :Claude install as its build step? It waits for the end, and sees an error.
+---@return boolean does a plugin manager run :Claude install as a build step, which waits for it and handles errors?
 function M.is_build_step()
   local ok, is_running = pcall(is_lazy_task)
   return ok and is_running

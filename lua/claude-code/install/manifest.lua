@@ -1,9 +1,9 @@
---- The release that belongs to this version of the plugin; written by scripts/release.
+--- The release for this version of the plugin, written by scripts/release.
 ---@class claude-code.Manifest
 ---@field version string
 ---@field contract integer as in claude-code.contract
----@field releases string URL: an archive is at releases/vVERSION/FILE
----@field targets table<string, claude-code.Archive> by target; none before the release
+---@field releases string URL; archives are at releases/vVERSION/FILE
+---@field targets table<string, claude-code.Archive> by target; empty before the release
 ---@class claude-code.Archive
 ---@field file string
 ---@field sha256 string in hexadecimal

@@ -1,6 +1,5 @@
---- The plugin's own files, and the one archive that this version of the plugin accepts on this machine: pinned
---- by its size and its SHA-256 in manifest.lua. It reads files from the disk, not by require(): a plugin
---- manager may just have replaced the loaded version by a newer one.
+--- The plugin's own files, and the archive for this machine, which manifest.lua pins by size and SHA-256. Reads files
+--- from the disk, not by require(): a plugin manager may just have replaced the loaded version.
 local M = {}
 
 ---@class claude-code.Release
@@ -14,8 +13,7 @@ local M = {}
 local SYSTEMS = { Linux = "linux", Darwin = "darwin" }
 local MACHINES = { x86_64 = "x64", amd64 = "x64", aarch64 = "arm64", arm64 = "arm64" }
 
---- The plugin's folder.
----@return string
+---@return string folder of the plugin
 function M.root()
   local this = debug.getinfo(1, "S").source:sub(2)
   local root = vim.fn.fnamemodify(this, ":p:h:h:h:h")
@@ -33,14 +31,12 @@ function M.contract()
   return read("contract") or require("claude-code.install.contract")
 end
 
---- Nil if the plugin was installed together with its executable: release archives hold no manifest.
----@return claude-code.Manifest?
+---@return claude-code.Manifest? nil in release archives, which contain both plugin and executable
 function M.manifest()
   return read("manifest")
 end
 
---- The path of an executable built from these files.
----@return string
+---@return string path of an executable built from these files
 function M.build_path()
   return M.root() .. "/dist/" .. require("claude-code.install.executable").NAME
 end
@@ -52,16 +48,15 @@ function M.build_command()
   )
 end
 
---- The target of a release that fits this machine.
----@return string?
----@return string? machine without a target: this machine's kind, for a message
+---@return string? target of a release for this machine
+---@return string? machine its kind, for a message without a target
 function M.target()
   local uname = vim.uv.os_uname()
   local is_termux = vim.env.TERMUX_VERSION ~= nil
   local described = is_termux and "Termux" or uname.sysname .. " on " .. uname.machine
   local system, machine = SYSTEMS[uname.sysname], MACHINES[uname.machine:lower()]
   if vim.fn.has("win32") == 1 then
-    -- On Windows for arm64 uname reports x64 to a Neovim for x64; such programs run there.
+    -- A Neovim for x64 sees x64 on arm64, which can run such programs.
     return "windows-" .. (machine or "x64")
   end
   if not system or not machine or is_termux then
@@ -69,7 +64,7 @@ function M.target()
   elseif system == "darwin" then
     return "darwin-" .. machine
   end
-  -- /bin/sh names the C library of the system's programs. The loaders do not: a system may have both.
+  -- A system may have the loaders of both C libraries, but its /bin/sh uses one.
   local shell = require("claude-code.lib.regular_file").head("/bin/sh", 8192) or ""
   return "linux-" .. machine .. (shell:find("/ld-musl-", 1, true) and "-musl" or "")
 end
@@ -81,8 +76,8 @@ end
 function M.find()
   local manifest = M.manifest()
   if not manifest then
-    local reason = ("the plugin in %s came together with its executable"):format(M.root())
-    return nil, "reinstall both as you installed them", reason
+    local reason = ("the plugin in %s was installed together with its executable"):format(M.root())
+    return nil, "reinstall both in the same way", reason
   end
   local contract, build = M.contract(), ("build the executable (%s)"):format(M.build_command())
   local is_release = next(manifest.targets) ~= nil
@@ -100,8 +95,8 @@ function M.find()
   end
   local mirror = require("claude-code.config").get().binary.mirror
   if mirror == false then
-    -- Users with a mirror often may not use another host.
-    local reason = "binary.mirror is not an https:// address, and nothing else is used instead"
+    -- A user with a mirror may not be allowed to use another host.
+    local reason = "binary.mirror is not an https:// address, and nothing replaces it"
     return nil, "correct binary.mirror", reason
   end
   local base = (mirror or manifest.releases):gsub("/+$", "")

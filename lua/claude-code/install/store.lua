@@ -1,7 +1,7 @@
---- The folder of downloaded executables. It is outside of stdpath(), which depends on NVIM_APPNAME; install.sh uses it
---- too:
+--- The folder of downloaded executables, which install.sh uses as well. It is outside of stdpath(), which depends on
+--- NVIM_APPNAME:
 ---   VERSION-TARGET/claude-code-nvim   one folder for each version
----   bin/claude-code-nvim              the stable path: leads to the version in use
+---   bin/claude-code-nvim              the stable path, which leads to the version in use
 ---   download/                         archives and folders of a running installation
 local M = {}
 
@@ -14,7 +14,7 @@ local SETTLED_S = 10 * 60
 ---@class claude-code.InstallError
 ---@field message string for the user
 
---- Ends an installation: raises a claude-code.InstallError.
+--- Raises a claude-code.InstallError, which ends an installation.
 ---@param text string for string.format()
 function M.fail(text, ...)
   error({ message = text:format(...) }, 0)
@@ -29,8 +29,7 @@ function M.root()
   return vim.fs.joinpath(vim.fs.normalize(data), "claude-code.nvim")
 end
 
---- Settings of other programs may name only this path.
----@return string
+---@return string path that the settings of other programs may contain
 function M.stable()
   return vim.fs.joinpath(M.root(), "bin", NAME)
 end
@@ -47,14 +46,14 @@ function M.download()
   return vim.fs.joinpath(M.root(), "download")
 end
 
---- Another user who can replace the executable can run programs as this user. A group may write, as in install.sh.
+--- Another user must not be able to replace what this user runs. The group may write, as in install.sh.
 local function refuse_others(path)
   local stat = vim.uv.fs_stat(path)
   if WINDOWS or not stat then
     return
   end
   local is_others = stat.uid ~= vim.uv.getuid() and stat.uid ~= 0
-  -- The sticky bit: in /tmp anyone may add files, but not replace those of others.
+  -- With the sticky bit, as in /tmp, users cannot replace the files of others.
   local is_open = bit.band(stat.mode, tonumber("1002", 8)) == 2
   if is_others or is_open then
     local text = "another user can write to %s and would decide what runs; correct its owner and mode, "
@@ -80,10 +79,10 @@ function M.make_folder(path)
   refuse_others(path)
 end
 
---- At every moment the path has the old file or the new one.
+--- The path always has the old file or the new one.
 local function replace(new, path)
   if WINDOWS then
-    -- Windows renames a running program, but does not overwrite it.
+    -- Windows can rename a running program, but not overwrite it.
     vim.uv.fs_rename(path, ("%s.%d.old"):format(path, vim.uv.os_getpid()))
   end
   local renamed, failure = vim.uv.fs_rename(new, path)
@@ -103,7 +102,7 @@ function M.place(unpacked, release)
   return executable
 end
 
---- The inode alone is not enough: on Windows it has more digits than Lua's numbers.
+--- On Windows an inode has more digits than Lua's numbers.
 local function identity(path)
   local stat = vim.uv.fs_stat(path)
   return stat and { stat.dev, stat.ino, stat.size, stat.mtime, stat.birthtime }
@@ -126,7 +125,7 @@ function M.set_current(executable)
   vim.uv.fs_unlink(temporary)
   local linked, failure
   if WINDOWS then
-    -- Not every user may create symbolic links there.
+    -- Symbolic links need a privilege there.
     linked, failure = vim.uv.fs_link(executable, temporary)
   else
     -- A relative link survives a move of the whole folder.
@@ -145,8 +144,8 @@ local function age(path)
   return stat and os.time() - stat.mtime.sec or 0
 end
 
---- Removes all versions but `executable` and the one to which the stable path leads. If both are the same, an earlier
---- run has removed the others.
+--- Removes all versions but `executable` and the one behind the stable path. If these are the same, an earlier run has
+--- removed the others.
 ---@param executable string
 function M.prune(executable)
   if is_same_file(executable, M.stable()) then
@@ -167,7 +166,7 @@ function M.prune(executable)
   end
 end
 
---- Removes leftovers of runs that were killed.
+--- Removes leftovers of killed runs.
 ---@param kept string name of the archive to keep
 function M.sweep(kept)
   for _, folder in ipairs({ M.download(), vim.fs.dirname(M.stable()) }) do

@@ -15,8 +15,8 @@ function M.new(name)
   return setmetatable({ id = id }, Autocommands)
 end
 
----Calls back for BufWritePost only if the write reached the buffer's file. Neovim also reports a write that failed,
----that the user cancelled (W12), or to another file, after which the buffer stays modified.
+---Calls back for BufWritePost only if the write reached the buffer's file. The buffer is still modified after a failed
+---or cancelled write (W12), or a write to another file.
 ---@param events string|string[]
 ---@param callback fun(buf: integer, args: vim.api.keyset.create_autocmd.callback_args)
 ---@param options? vim.api.keyset.create_autocmd
@@ -31,7 +31,7 @@ function Autocommands:on(events, callback, options)
   return api.nvim_create_autocmd(events, vim.tbl_extend("error", all, options or {}))
 end
 
----Ends all of them; may be called again.
+---May be called again.
 function Autocommands:stop()
   pcall(api.nvim_del_augroup_by_id, self.id)
 end

@@ -8,29 +8,27 @@
 ---   ClaudeCodeSelectionSent        { path: string, text: string, mode: "n"|"v"|"V"|"\22",
 ---                                    start: { line, character }, end: { line, character } }
 ---   ClaudeCodeDiffOpened           { id: integer, client: integer, path: string }
----   ClaudeCodeDiffWaiting          the same; it waits until you show it (diff.open = "waits")
+---   ClaudeCodeDiffWaiting          the same, until you show it (diff.open = "waits")
 ---   ClaudeCodeDiffAccepted         the same
 ---   ClaudeCodeDiffRejected         the same, with reason?: string; you rejected it or closed its
 ---                                  window
----   ClaudeCodeDiffClosed           the same; it was answered elsewhere, or its client disconnected
+---   ClaudeCodeDiffClosed           the same, if it was answered elsewhere or its client disconnected
 ---   ClaudeCodeSessionStarted       { session: claude-code.SessionRow }, a Claude in this Neovim
----   ClaudeCodeSessionChanged       the same, with from?, to?: its state before and now, and kind?,
----                                  msg?: what it asks or does
+---   ClaudeCodeSessionChanged       the same, with from?, to?: the states before and now, and kind?,
+---                                  msg?: its question or action
 ---   ClaudeCodeSessionEnded         { session }
 ---   ClaudeCodeStep                 { session, step: { act: "read"|"searched"|"edited", path: string,
 ---                                  first?, last?: integer, subject: string } }: Claude begins it
 ---   ClaudeCodeActivityChanged      { activity?: "working"|"idle" }, nil if no CLI with hooks runs
 ---   ClaudeCodeReviewChanged        { files, hunks, added, removed: integer } that wait for a review
 ---
---- After "crashed" comes ClaudeCodeServerStarted, or "failed" if the server does not start again.
+--- ClaudeCodeServerStarted follows "crashed", or "failed" if the server does not start again.
 --- A selection without text is the cursor. Its lines are 0-based, its characters are UTF-16 code
---- units, and its path is "" after the file was closed. It is sent to all clients when it changes,
---- and to a client that has connected or received a prompt. A client counts as connected after it
---- has sent its name.
+--- units, and its path is "" after the file was closed. All clients receive it when it changes, and a
+--- client that has connected or received a prompt. A client is connected once it has sent its name.
 local M = {}
 
----Events that wait for the handlers of the one before: each handler sees them in their order.
-local waiting ---@type { pattern: string, data: table }[]?
+local waiting ---@type { pattern: string, data: table }[]? events that handlers have caused, in their order
 
 ---Fires an event. An error in a handler is reported and does not reach the caller.
 ---@param event string one of those above, without "ClaudeCode"

@@ -1,19 +1,18 @@
---- The plugin's highlight groups. Each links to a group of every colour scheme, and so suits a dark and a light
---- 'background'; the user's own definition wins. A module that uses a group requires this one.
+--- The plugin's highlight groups. They use groups that each colour scheme defines, and the user's definitions override
+--- them. A module with highlights requires this one.
 local api = vim.api
 
 ---@class claude-code.HighlightGroup
 ---@field [1] string
----@field [2]? string the group it links to
+---@field [2]? string group to link to
 ---@field [3] string description for the help
----@field background? table<"dark"|"light", [string, integer]> GUI and terminal colour, if [2] has no background
+---@field background? table<"dark"|"light", [string, integer]> GUI and terminal colours, if [2] has no background
 
 local M = {}
 
 ---@type table<string, claude-code.HighlightGroup[]> by section of the help
 M.groups = {
-  -- A changed line needs a background. The default scheme has none for deleted lines; some schemes reverse the text
-  -- instead.
+  -- A changed line needs a background, which many schemes do not define.
   changes = {
     {
       "ClaudeCodeAdd",
@@ -50,7 +49,7 @@ M.groups = {
     {
       "ClaudeCodeWarning",
       "WarningMsg",
-      "unsaved edits, conflicts, hidden characters, a file outside of the workspace",
+      "unsaved edits, conflicts, hidden characters, files outside of the workspace",
     },
     { "ClaudeCodeAccepted", "DiagnosticOk", "a hunk accepted alone" },
   },
@@ -60,12 +59,12 @@ M.groups = {
   },
   sessions = {
     { "ClaudeCodeSessionBlocked", "DiagnosticWarn", "the state of a session that needs input" },
-    { "ClaudeCodeSessionWorking", "DiagnosticInfo", "the state of one that works" },
-    { "ClaudeCodeSessionDone", "DiagnosticOk", "the state of one that is done" },
-    { "ClaudeCodeSessionError", "DiagnosticError", "the state of one that failed" },
-    { "ClaudeCodeSessionIdle", "Comment", "the state of one that is idle, or unknown" },
+    { "ClaudeCodeSessionWorking", "DiagnosticInfo", "the state of a working session" },
+    { "ClaudeCodeSessionDone", "DiagnosticOk", "the state of a session after its turn" },
+    { "ClaudeCodeSessionError", "DiagnosticError", "the state of a failed session" },
+    { "ClaudeCodeSessionIdle", "Comment", "the state of an idle session, or an unknown state" },
     { "ClaudeCodeSessionCurrent", "Title", "the name of the session on screen" },
-    { "ClaudeCodeSessionOther", "Comment", "other names, and what the session does" },
+    { "ClaudeCodeSessionOther", "Comment", "other names, and the session's activity" },
   },
   transcript = {
     { "ClaudeCodeTranscriptPrompt", "CursorLine", "the lines of your prompts" },
@@ -74,10 +73,9 @@ M.groups = {
   },
 }
 
----Groups as set here. A group that differs now is the user's.
-local set = {} ---@type table<string, vim.api.keyset.get_hl_info>
+local set = {} ---@type table<string, vim.api.keyset.get_hl_info> a group that differs now is the user's
 
----Neovim would follow links by the 'winhighlight' of the current window.
+---Neovim itself would follow links by the current window's 'winhighlight'.
 ---@return table? background
 local function background_of(name)
   local found = name and api.nvim_get_hl(0, { name = name }) or {}
@@ -90,7 +88,7 @@ end
 
 local function values_of(group)
   if group.background then
-    -- A link would fail in the windows of a diff, which replace diff mode's groups.
+    -- Windows of a diff replace the groups of diff mode, so a link would not work there.
     local colour = group.background[vim.o.background]
     return background_of(group[2]) or { bg = colour[1], ctermbg = colour[2] }
   end

@@ -1,8 +1,7 @@
---- Neovim's clients of language servers. A query must not load vim.lsp, which costs some ms, for a user without
---- servers.
+--- Neovim's clients of language servers. Queries do not load vim.lsp, which takes some ms, for a user without servers.
 local M = {}
 
----Our handlers, by their table, which configurations share, and by method.
+---Our handlers by table, which configurations share, and method.
 local wrapped = setmetatable({}, { __mode = "k" }) ---@type table<table, table<string, function>>
 
 ---@param filter? vim.lsp.get_clients.Filter
@@ -12,25 +11,22 @@ function M.clients(filter)
 end
 
 ---@param buf integer
----@return vim.lsp.Client[] clients of the buffer, with those that still start
+---@return vim.lsp.Client[] including clients that are starting
 function M.of_buffer(buf)
   return M.clients({ bufnr = buf, _uninitialized = true })
 end
 
 ---@param clients vim.lsp.Client[]
----@return string their names, for a sentence
+---@return string names for a sentence
 function M.names(clients)
-  return vim
-    .iter(clients)
-    :map(function(client)
-      return client.name
-    end)
-    :join(", ")
+  local names = vim.tbl_map(function(client)
+    return client.name
+  end, clients)
+  return table.concat(names, ", ")
 end
 
----The reason why a server does not answer yet. "indexing": some of its work ($/progress) has not ended.
 ---@param client vim.lsp.Client
----@return "starting"|"indexing"|nil
+---@return "starting"|"indexing"|nil reason why it does not answer yet; "indexing": some work ($/progress) has not ended
 function M.busy_with(client)
   if not client.initialized then
     return "starting"
@@ -51,7 +47,7 @@ function M.call(client, name, ...)
   return client[name](...)
 end
 
----Replaces a handler, again if another has replaced ours.
+---Replaces a handler, and does so again if another plugin has replaced ours.
 local function wrap(handlers, method, outer)
   wrapped[handlers] = wrapped[handlers] or {}
   local inner = handlers[method]
@@ -63,7 +59,7 @@ local function wrap(handlers, method, outer)
   end
 end
 
----Wraps both Neovim's handler of a method and the client's own, which plugins bring.
+---Wraps Neovim's handler of a method, and the client's own, which a plugin may have set.
 ---@param client vim.lsp.Client
 ---@param method string
 ---@param outer fun(inner: function?, err: any, result: any, ctx: lsp.HandlerContext, config: any): any

@@ -1,8 +1,8 @@
---- Reads regular files only. At any moment a project may replace a file by a FIFO, a device or a file of /proc, on
---- which a reader would wait or read forever.
+--- Reads only regular files. A project may replace a file with a FIFO, a device or a file of /proc at any time, and a
+--- reader would then wait or read forever.
 local uv = vim.uv
 
---- Does not wait for a FIFO. Windows has neither FIFOs nor the flag.
+--- Opening a FIFO does not wait. Windows has neither FIFOs nor the flag.
 local FLAGS = uv.constants.O_RDONLY + (uv.constants.O_NONBLOCK or 0)
 
 local M = {}
@@ -25,12 +25,12 @@ end
 
 ---@param path string
 ---@param most integer in bytes
----@return string? bytes nil unless it is a regular file of that size at most, and can be read
+---@return string? bytes nil unless it is a readable regular file of at most this size
 function M.read(path, most)
   return read(path, most, most)
 end
 
----A file without any write permission is read-only even for root, who could write it.
+---A file without any write permission is read-only even for root.
 ---@param path string
 ---@return boolean
 function M.is_writable(path)
@@ -40,7 +40,7 @@ end
 
 ---@param path string
 ---@param count integer in bytes
----@return string? bytes the first ones; nil unless it is a regular file that can be read
+---@return string? bytes at most `count`; nil unless it is a readable regular file
 ---@return string? problem the system's
 function M.head(path, count)
   return read(path, math.huge, count)

@@ -1,4 +1,4 @@
----Sorts a list by fields of its items: by the first one in which two differ.
+---Sorts a list by the first of these fields in which two items differ.
 ---@generic T: table
 ---@param list T[] changed
 ---@param ... string names of the fields

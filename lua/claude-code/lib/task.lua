@@ -1,18 +1,18 @@
 --- Coroutines for work that waits for the executable, language servers or the user. Work for the executable has a
---- deadline and can be cancelled. Neovim answers RPC requests at once, so a late answer is a notification.
+--- deadline and can be cancelled.
 local uv = vim.uv
 local timer = require("claude-code.lib.timer")
 
----A slice of work ends with a pause, in which Neovim reads keys.
+---Between slices of work, Neovim reads keys.
 local SLICE_MS, PAUSE_MS = 5, 1
 
 local M = {}
 
 ---@class claude-code.Task
----@field slice number start of its present slice, in ns
+---@field slice number start of the present slice, in ns
 ---@field is_over boolean
 ---@field resume fun(thread: thread): boolean, any
----@field cancel_wait fun() ends what it waits for
+---@field cancel_wait fun() ends the work that it waits for
 ---@field finish fun(answer?: claude-code.Answer)
 
 ---@type table<thread, claude-code.Task>
@@ -37,9 +37,9 @@ local function step(thread)
   end
 end
 
----Waits in a task until `done` is called, and returns what it is called with.
----@param begin fun(done: fun(...)): fun()? its result ends the work when the task is cancelled
----@return any ...
+---Waits in a task until `begin` or its work calls `done`.
+---@param begin fun(done: fun(...)): fun()? may return a function that cancels the work
+---@return any ... arguments of `done`
 function M.await(begin)
   local task, thread = current(), coroutine.running() --[[@as thread]]
   local results, is_waiting ---@type table?, boolean
@@ -70,7 +70,7 @@ end
 
 ---@param test fun(): boolean
 ---@param ms number at most
----@return boolean what `test` gave last
+---@return boolean is_met
 function M.wait_for(test, ms)
   local limit = uv.now() + ms
   local is_met = test()
@@ -84,13 +84,12 @@ end
 ---Lets Neovim do other things if the present slice is over.
 function M.breathe()
   if (uv.hrtime() - current().slice) / 1e6 > SLICE_MS then
-    -- A timer counts from the cached time of libuv, which is older than the slice.
+    -- A timer starts at libuv's cached time, which precedes the slice.
     uv.update_time()
     M.sleep(PAUSE_MS)
   end
 end
 
----The answer of a task that failed.
 ---@param code string
 ---@param text string
 ---@param ... any for string.format()
@@ -100,9 +99,9 @@ function M.fail(code, text, ...)
   return nil, { code = code, message = text:format(...) }
 end
 
----Runs work that may wait; it returns at the first wait.
+---Runs work in a task, and returns at its first wait.
 ---@param work fun()
----@param done? fun(problem?: string) called once it is over; without it an error of the work is thrown
+---@param done? fun(problem?: string) called at the end; without it an error of the work is thrown
 function M.run(work, done)
   local thread = coroutine.create(function()
     work()
@@ -125,14 +124,15 @@ local function key_of(params)
 end
 
 ---@class claude-code.TaskParams
----@field channel integer the asker's
----@field id integer the asker's number for this task
+---@field channel integer of the executable
+---@field id integer the executable's number for this task
 ---@field timeout_ms integer
 
+---Neovim must answer an RPC request at once, so a late answer is a notification.
 ---@param params claude-code.TaskParams
 ---@param work fun(): claude-code.Answer
----@param resume fun(thread: thread): boolean, any as coroutine.resume(), for each step
----@return { answer?: claude-code.Answer } empty if it follows as the notification "settled"
+---@param resume fun(thread: thread): boolean, any like coroutine.resume(), for each step
+---@return { answer?: claude-code.Answer } empty if the answer follows as the notification "settled"
 function M.start(params, work, resume)
   local key = key_of(params)
   local cancel_deadline, answer_now, is_late = nothing, nil, false

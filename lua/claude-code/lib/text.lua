@@ -8,7 +8,7 @@ function M.count(count, word)
   return ("%d %s%s"):format(count, word, count == 1 and "" or "s")
 end
 
---- Replaces invisible characters by codes: control characters, NUL, and those that change the direction of text.
+--- Replaces invisible characters with codes: control characters, and those that change the direction of text.
 ---@param text string
 ---@return string
 function M.visible(text)
@@ -16,15 +16,15 @@ function M.visible(text)
   return (vim.fn.strtrans((text:gsub("%z", "\n"))))
 end
 
---- A file in a prompt of the CLI (2.1.330): without quotes it ends before a blank, and has a word character at its end.
----@param name string `#L2-4` at its end names lines
+--- A file in a prompt of the CLI (2.1.330). Without quotes a name ends with a word character before a blank.
+---@param name string may end with lines: `#L2-4`
 ---@return string
 function M.mention(name)
   local is_plain = name:find("^[%w%p]*[%w_]$") or name:find('"', 1, true)
   return (is_plain and "@%s" or '@"%s"'):format(name)
 end
 
---- A code block of Markdown with a fence longer than those in the text.
+--- A code block of Markdown. Its fence is longer than those in the text.
 ---@param text string
 ---@param language string
 ---@return string
@@ -36,7 +36,7 @@ function M.fenced(text, language)
   return ("%s%s\n%s\n%s"):format(fence, language, text, fence)
 end
 
---- Splits a command line as a shell does: quotes hold a word together, a backslash takes the next character as it is.
+--- Splits a command line like a shell: quotes hold a word together, and a backslash quotes a character.
 ---@param text string
 ---@return string[]
 function M.words(text)
@@ -79,7 +79,7 @@ function M.one_line(text, most)
     :gsub("\226\128[\142\143\168-\174]", " ")
     :gsub("\226\129[\166-\169]", " ")
     :gsub("[%c%s]+", " ")
-  -- Neovim cannot send invalid UTF-8, which becomes "?".
+  -- Neovim cannot send invalid UTF-8; iconv() replaces it with "?".
   line = vim.fn.iconv(vim.trim(line), "utf-8", "utf-8")
   line = vim.fn.strcharpart(line, 0, most)
   return line ~= "" and line or nil

@@ -1,18 +1,17 @@
---- Timers whose callbacks run in Neovim's main loop, and never after they were cancelled.
---- All times are in ms. Cancelling again does nothing.
+--- Timers with callbacks in Neovim's main loop. A cancelled timer does not call back. All times are in ms.
 local uv = vim.uv
 
 local M = {}
 
----@return fun(ms: number, interval?: integer) start again from the beginning, if it runs already
----@return fun() cancel
+---@return fun(ms: number, interval?: integer) start or restart
+---@return fun() cancel may be called again
 local function new(callback)
   local handle = assert(uv.new_timer())
   local run = vim.schedule_wrap(function()
     if handle:is_closing() then
       return
     end
-    -- A timer that has fired once is inactive, unless it was started again before its turn came.
+    -- An active timer without an interval was restarted after it fired.
     if handle:get_repeat() > 0 or not handle:is_active() then
       callback()
     end
@@ -52,7 +51,7 @@ function M.every(ms, callback)
   return cancel
 end
 
----Calls back once `trigger` was not called for `ms`.
+---Calls back when `ms` have passed since the last `trigger`.
 ---@param ms number
 ---@param callback fun()
 ---@return fun() trigger
@@ -64,8 +63,8 @@ function M.debounce(ms, callback)
   end, cancel
 end
 
----Calls back `min_ms` after the first `trigger`; those in between change nothing. An expensive callback lengthens the
----pauses up to `max_ms`, so that it takes at most `share` of the time.
+---Calls back `min_ms` after the first `trigger`, and ignores others until then. An expensive callback extends the pause
+---up to `max_ms`, to take at most `share` of the time.
 ---@param limits { min_ms: number, max_ms: number, share: number }
 ---@param callback fun()
 ---@return fun() trigger
@@ -88,7 +87,7 @@ function M.throttle(limits, callback)
     cancel
 end
 
----Remembers the answers until the next turn of Neovim's main loop.
+---Remembers answers until the next turn of Neovim's main loop.
 ---@param ask fun(key: string): boolean
 ---@return fun(key: string): boolean
 function M.remembered(ask)

@@ -1,5 +1,4 @@
---- UUIDs of version 4 (RFC 9562): random, and so unguessable.
----@return string
+---@return string of version 4 (RFC 9562): random, so that no one can guess it
 return function()
   local bytes = { assert(vim.uv.random(16)):byte(1, 16) }
   bytes[7] = bytes[7] % 16 + 64

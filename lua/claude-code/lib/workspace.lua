@@ -1,5 +1,5 @@
---- The folders that this Neovim publishes: a Claude CLI in or below one of them connects automatically. They are real
---- paths, since the CLI compares its own real path.
+--- The folders that this Neovim publishes, as real paths. A Claude CLI with a real path in one of them connects
+--- automatically.
 local autocommands = require("claude-code.lib.autocommands")
 
 local M = {}
@@ -10,7 +10,7 @@ local function with_slash(path)
   return path:match("[/\\]$") and path or path .. "/"
 end
 
----If it were published, the CLI would connect from anywhere: the home folder, one above it, or a drive.
+---With the home folder, a folder above it, or a drive, CLIs would connect from anywhere.
 ---@param folder string real path
 local function is_home_or_above(folder)
   local home = vim.uv.fs_realpath(vim.uv.os_homedir() or "/") or "/"
@@ -26,7 +26,7 @@ function M.root(folder)
 end
 
 ---@param number integer of a tab page; 0: the current one
----@return string its folder; with 'autochdir', which follows each file, the root of the git repository
+---@return string folder; with 'autochdir', which follows each file, the root of the git repository
 function M.tab_folder(number)
   local folder = vim.fn.getcwd(-1, number)
   return vim.o.autochdir and M.root(folder) or folder
@@ -47,12 +47,11 @@ local function lsp_folders()
   return folders
 end
 
---- The folders of the tab pages, the current one first, and then those of language servers; without the home folder and
---- those above it, unless the user allowed them.
----@return string[]
+---@return string[] folders of the current tab page, other tab pages, and language servers; the home folder and folders
+---above it only if the user allowed that for tab pages
 function M.folders()
   local seen, result = {}, {}
-  -- Claude may have replaced a folder of the project by a symbolic link.
+  -- Claude may have replaced a folder of the project with a symbolic link.
   local function leads_out(folder, real)
     for _, other in ipairs(result) do
       local prefix = with_slash(other)
@@ -70,7 +69,7 @@ function M.folders()
       table.insert(result, real)
     end
   end
-  -- 0 is the current one.
+  -- 0 is the current tab page.
   for number = 0, vim.fn.tabpagenr("$") do
     add(M.tab_folder(number), home_allowed)
   end
@@ -80,17 +79,17 @@ function M.folders()
   return result
 end
 
----@param allowed boolean may a tab's folder be the home folder or above?
+---@param allowed boolean may a tab page's folder be the home folder or above it?
 function M.allow_home(allowed)
   home_allowed = allowed
 end
 
----Calls `listener` when the folders have changed. A new listener replaces the previous one.
+---Calls `listener` when the folders have changed. It replaces the previous listener.
 ---@param listener fun()
 ---@return fun() cancel
 function M.on_change(listener)
   local last, is_cancelled = M.folders(), false
-  -- The client still exists during LspDetach. A timer would be too late for the next request.
+  -- During LspDetach the client still exists. A timer could be later than the next request.
   local compare_soon = vim.schedule_wrap(function()
     local folders = M.folders()
     if not is_cancelled and not vim.deep_equal(folders, last) then

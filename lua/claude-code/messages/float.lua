@@ -1,4 +1,4 @@
---- Shows lines in a floating window. After messages, a hit-enter prompt would keep Neovim from answering the
+--- Shows lines in a floating window. Messages could lead to a hit-enter prompt, at which Neovim does not answer the
 --- executable.
 local api = vim.api
 
@@ -8,8 +8,7 @@ local M = {}
 local BESIDE = 4
 local MIN_LINES = 3
 
---- The preview that is open: a picker may end without a call back.
-local previewed ---@type integer?
+local previewed ---@type integer? window of the open preview; a picker may end without a callback
 
 ---@param most integer cells
 local function width_of(lines, most)
@@ -21,8 +20,8 @@ local function width_of(lines, most)
 end
 
 ---@return integer buf
----@return integer win one line high, at the top
----@return integer height for all lines, with wrapped ones
+---@return integer win with a height of one line, at the top
+---@return integer height for all lines, including wrapped ones
 local function open(title, lines, enter, config)
   local buf = api.nvim_create_buf(false, true)
   vim.bo[buf].modifiable = true
@@ -39,12 +38,11 @@ local function open(title, lines, enter, config)
   }
   local win = api.nvim_open_win(buf, enter, vim.tbl_extend("error", all, config))
   vim.wo[win].wrap, vim.wo[win].foldenable = true, false
-  -- The user must read the text that they allow.
+  -- Users must see all of the text that they allow.
   vim.wo[win].conceallevel = 0
   return buf, win, api.nvim_win_text_height(win, {}).all
 end
 
---- Fits the window to the lines, in the middle.
 local function center(win, lines)
   local width = width_of(lines, vim.o.columns - 4)
   -- The height of wrapped lines depends on the width.
@@ -58,7 +56,7 @@ local function center(win, lines)
   })
 end
 
---- Opens a window in the middle. `q`, <Esc> and leaving it close it.
+--- Opens a window in the middle of the screen. `q`, <Esc> and leaving the window close it.
 ---@param title string
 ---@param lines string[]
 ---@return integer buf
@@ -86,7 +84,7 @@ function M.open(title, lines)
   return buf, close
 end
 
---- Replaces the lines if the window is still open.
+--- Replaces the lines, unless the user has closed the window.
 ---@param buf integer from open()
 ---@param lines string[]
 function M.fill(buf, lines)
@@ -100,7 +98,7 @@ function M.fill(buf, lines)
   center(win, lines)
 end
 
----@param win? integer close only this one
+---@param win? integer close only this window
 local function close_preview(win)
   if previewed and (not win or win == previewed) then
     pcall(api.nvim_win_close, previewed, true)
@@ -108,10 +106,10 @@ local function close_preview(win)
   end
 end
 
---- Opens a window at the top, without the cursor, above a list from which the user chooses.
+--- Opens a window at the top of the screen, above a list from which the user chooses.
 ---@param title string
 ---@param lines string[]
----@param options { syntax?: string, choices: integer } length of the list
+---@param options { syntax?: string, choices: integer } `choices`: length of the list
 ---@return fun() close
 function M.preview(title, lines, options)
   close_preview()

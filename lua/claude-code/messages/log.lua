@@ -1,9 +1,9 @@
 ---@alias claude-code.LogLevel "debug"|"info"|"warn"|"error"|"off"
 
 --- The log file, which the executable shares. Each line is one write, so that lines of several processes do not mix.
---- Do not call it in fast contexts (uv callbacks): schedule first.
+--- Fast contexts (uv callbacks) must schedule a call.
 local M = {
-  --- config/ sets it to the option log.level: this file requires no other.
+  --- config/ sets it.
   ---@type claude-code.LogLevel
   level = "info",
 }
@@ -19,13 +19,12 @@ function M.path()
   return vim.fn.stdpath("log") .. "/claude-code.log"
 end
 
---- Writes `secret` as `<hidden>` from now on.
----@param secret string
+---@param secret string the log has `<hidden>` in its place from now on
 function M.conceal(secret)
   table.insert(concealed, secret)
 end
 
---- Appends to the file. Renames a file that grew too long (and keeps one).
+--- Renames a file that has grown too long, and keeps one such file.
 local function append(path, line)
   pcall(vim.fn.mkdir, vim.fs.dirname(path), "p")
   local stat = vim.uv.fs_stat(path)
@@ -39,13 +38,6 @@ local function append(path, line)
   end
 end
 
----@return string ISO 8601 with milliseconds, as in the executable
-local function timestamp()
-  local seconds, microseconds = assert(vim.uv.gettimeofday())
-  local date = os.date("!%Y-%m-%dT%H:%M:%S", seconds)
-  return ("%s.%03dZ"):format(date, math.floor(microseconds / 1000))
-end
-
 local function write(level, text)
   if RANK[level] < RANK[M.level] then
     return
@@ -53,16 +45,19 @@ local function write(level, text)
   for _, secret in ipairs(concealed) do
     text = text:gsub(vim.pesc(secret), "<hidden>")
   end
-  local line = ("%s %s nvim[%d] %s\n"):format(
-    timestamp(),
+  -- ISO 8601 with milliseconds, as in the executable.
+  local seconds, microseconds = assert(vim.uv.gettimeofday())
+  local date = os.date("!%Y-%m-%dT%H:%M:%S", seconds)
+  local head = ("%s.%03dZ %s nvim[%d]"):format(
+    date,
+    math.floor(microseconds / 1000),
     level:upper(),
-    vim.uv.os_getpid(),
-    (text:gsub("\n", "\\n"))
+    vim.uv.os_getpid()
   )
-  append(M.path(), line)
+  append(M.path(), ("%s %s\n"):format(head, (text:gsub("\n", "\\n"))))
 end
 
----@return fun(format: string, ...: any) without further arguments a `%` is literal
+---@return fun(format: string, ...: any) without more arguments a `%` is literal
 local function writer(level)
   return function(format, ...)
     write(level, select("#", ...) > 0 and format:format(...) or format)

@@ -1,22 +1,20 @@
---- Shows messages in the plugin's name, and logs them. It shows them a moment later: a notification plugin may be
---- loaded by then, and Neovim does not attribute an error to the script that runs now.
+--- Logs messages, and shows them with the plugin's name a moment later. A notification plugin may have loaded by then,
+--- and Neovim does not blame the running script for an error.
 local M = {}
 
 local NAME = "claude-code.nvim"
 local levels = vim.log.levels
 
---- In cells. A shorter line has no room for the plugin's name. 80 columns leave as many beside 'showcmd'.
+--- In cells. A shorter line has no room for the plugin's name. With 80 columns a line beside 'showcmd' is longer.
 local MIN_NAMED = 60
 
---- Draws the screen now. A syntax pattern that takes too much memory for a line (E363) would otherwise raise an error
---- here, and a hit-enter prompt.
+--- A syntax pattern that takes too much memory for a line (E363) would raise an error, and cause a hit-enter prompt.
 ---@return boolean drawn
 function M.redraw()
   return (pcall(vim.cmd.redraw))
 end
 
---- A narrow screen shows no names before messages.
----@param text string in one line, with the name
+---@param text string in one line, with the plugin's name, which a narrow screen does not show
 local function fit(text)
   local cells = math.max(vim.v.echospace, 2)
   local line = cells < MIN_NAMED and text:sub(#NAME + 3) or text
@@ -26,7 +24,7 @@ local function fit(text)
   return vim.fn.printf(("%%.%dS"):format(cells - 1), line):gsub("[%s;:,(]+$", "") .. "…"
 end
 
---- Adds the whole text to `:messages`. Neovim cuts it on screen, where the next text replaces it.
+--- Adds the whole text to `:messages`. The next text replaces it on screen.
 local function keep(text, highlight)
   local shortmess, mods = vim.o.shortmess, { noautocmd = true }
   vim.cmd.set({ "shortmess+=T", mods = mods })
@@ -39,13 +37,12 @@ end
 
 local GROUP = "claude-code.line"
 
---- An older message may be out of date, and is not shown again.
+--- An older message may be outdated, and is not shown again.
 local MAX_AGE_MS = 60000
 
---- With 'showmode' the name of the mode takes the line in insert, visual, select and terminal mode. In visual and
---- select mode Neovim (0.10.4, 0.12.4) first keeps a message there for 3 s or until a key, and answers no RPC in that
---- time. This draws the mode at once, and the message again when the mode ends: after a terminal's in any window, else
---- in the same window.
+--- With 'showmode' the name of a mode replaces the message. In visual and select mode Neovim (0.10.4, 0.12.4) first
+--- shows the message for 3 s or until a key, and answers no RPC in that time. This draws the mode at once, and the
+--- message again when the mode ends: in any window after terminal mode, otherwise only in the same window.
 local function show_after_mode(chunks, mode)
   local win, at = vim.api.nvim_get_current_win(), vim.uv.now()
   local is_terminal = mode == "t"
@@ -66,15 +63,14 @@ local function show_after_mode(chunks, mode)
   })
 end
 
---- Shows one line that fits in Neovim's message line. At a hit-enter prompt Neovim would answer no RPC, and Claude
---- would wait.
----@param highlight? string nil: not for `:messages`
+--- Fits the text into Neovim's message line: at a hit-enter prompt Neovim would answer no RPC, and Claude would wait.
+---@param highlight? string nil for a text that `:messages` does not keep
 local function show_line(text, highlight)
   local line = (NAME .. ": " .. text):gsub("%s*\n%s*", " "):gsub("%c", " ")
-  -- After a redraw Neovim overwrites existing text, and does not scroll it.
+  -- After a redraw Neovim overwrites the previous message instead of scrolling it.
   M.redraw()
   local chunks = { { fit(line), highlight } }
-  -- Neovim (0.10.4, 0.12.4) would ask for Enter if messages have no line.
+  -- Without a line for messages, Neovim (0.10.4, 0.12.4) would ask for Enter.
   local is_kept = highlight and chunks[1][1] ~= line and vim.o.cmdheight > 0
   if is_kept then
     keep(line, highlight)
@@ -87,11 +83,11 @@ local function show_line(text, highlight)
   end
 end
 
---- Is vim.notify Neovim's own? A notification plugin's may be a callable table, or a result of vim.schedule_wrap()
---- (mini.notify).
+--- Is vim.notify Neovim's own? That of a notification plugin may be a callable table, or a result of
+--- vim.schedule_wrap() (mini.notify).
 local function is_builtin()
   local info = type(vim.notify) == "function" and debug.getinfo(vim.notify, "Su")
-  -- "?" in 0.12, where it is precompiled.
+  -- Neovim 0.12 has "?", as its Lua is precompiled.
   return info ~= false
     and not info.isvararg
     and (
@@ -101,7 +97,7 @@ local function is_builtin()
     )
 end
 
---- Does Neovim draw messages itself? A UI with its own messages, and stderr without a UI, have room, and no prompt.
+--- Does Neovim draw messages? A UI that draws its own messages, and stderr without a UI, need no Enter.
 local function is_drawn_here()
   local uis = vim.api.nvim_list_uis()
   return #uis > 0 and not vim.iter(uis):any(function(ui)
@@ -109,15 +105,12 @@ local function is_drawn_here()
   end)
 end
 
---- Results of a notification plugin for the last message of each topic.
-local records = {} ---@type table<string, table?>
+local records = {} ---@type table<string, table?> what vim.notify returned for the last message of each topic
 
---- Replaces the last message of the topic if the plugin can: by `id` (snacks.nvim), or by the record of that message
---- (nvim-notify, noice.nvim) unless it is gone.
+--- Replaces the last message of the topic by `id` (snacks.nvim), or by its record (nvim-notify, noice.nvim).
 local function show_by_plugin(text, level, topic)
   if not topic then
-    vim.notify(text, level, { title = NAME })
-    return
+    return vim.notify(text, level, { title = NAME })
   end
   local record = vim.notify(text, level, {
     title = NAME,
@@ -130,8 +123,7 @@ local function show_by_plugin(text, level, topic)
   records[topic] = type(record) == "table" and record or nil
 end
 
---- Messages that will be shown in a moment: two parts of the plugin may report the same.
-local pending = {} ---@type table<string, true>
+local pending = {} ---@type table<string, true> messages to show: two parts of the plugin may report the same
 
 ---@return fun(text: string, topic?: string) a notification plugin replaces the last message of the topic
 local function notifier(level, name, highlight)
@@ -160,10 +152,10 @@ local function notifier(level, name, highlight)
   end
 end
 
---- Errors of Neovim that the plugin cannot prevent, by number: they depend on the window, the options and the room.
+--- Errors of Neovim that the plugin cannot prevent, by number.
 M.REFUSALS = {
   E11 = "Neovim's command-line window is open; :q closes it",
-  E36 = "there is no room for another window; close one, or make Neovim larger",
+  E36 = "there is no room for another window; close a window, or enlarge Neovim",
   E37 = "this window's text has unsaved changes; :w writes it",
   E1513 = "this window is pinned to its buffer ('winfixbuf'); go to another one",
 }
@@ -195,7 +187,7 @@ M.info = notifier(levels.INFO, "info", "None")
 
 local warned = {} ---@type table<string, true>
 
----@param text string shown once
+---@param text string
 ---@param topic? string
 function M.warn_once(text, topic)
   if not warned[text] then
@@ -204,7 +196,7 @@ function M.warn_once(text, topic)
   end
 end
 
---- Shows progress in a line that the next one replaces, and that neither `:messages` nor the log keeps.
+--- Shows progress in a line that neither `:messages` nor the log keeps.
 ---@param text string
 function M.progress(text)
   if #vim.api.nvim_list_uis() == 0 then

@@ -1,4 +1,4 @@
---- :Claude answer: shows what a session asks, and lets the user answer, by vim.ui.select.
+--- :Claude answer: lets the user answer a session's question by vim.ui.select().
 local float = require("claude-code.messages.float")
 local label = require("claude-code.sessions.label")
 local notify = require("claude-code.messages.notify")
@@ -9,23 +9,23 @@ local winbar = require("claude-code.editor.windows.winbar")
 
 local M = {}
 
---- In bytes. Neovim goes through all of a line that it wraps each time: 60 to 300 ms for 200,000.
+--- In bytes. Neovim takes 60 to 300 ms for each redraw of a wrapped line of 200,000 bytes.
 local MAX_LINE = 1000
 
 ---@class claude-code.AnswerChoice
 ---@field text string
 ---@field answer? claude-code.PermissionAnswer
----@field needs_reason? boolean it denies
----@field row? claude-code.SessionRow whose terminal it shows
+---@field needs_reason? boolean denies the request
+---@field row? claude-code.SessionRow shows this session's terminal
 ---@field option? integer of a question
----@field is_reply? boolean of the user's own words, or of the options that they have chosen
+---@field is_reply? boolean to a question, with the user's words or the chosen options
 ---@field is_last? boolean without words
 
 local function row_of(request)
   return sessions.get({ n = request.session, pid = request.pid })
 end
 
----@return string? text nil if the user leaves it empty
+---@return string? text nil if it is empty
 local function input(prompt)
   local text = task.await(function(done)
     vim.ui.input({ prompt = prompt }, done)
@@ -46,7 +46,7 @@ local function other_choices(request)
   return choices
 end
 
----@return claude-code.PermissionAnswer? answer nil: the user has left it undecided
+---@return claude-code.PermissionAnswer? answer nil if the user has not decided
 local function answer_of(chosen)
   if chosen and chosen.row then
     require("claude-code.terminal").go_to(chosen.row)
@@ -79,13 +79,13 @@ local function in_rows(lines)
 end
 
 --- Shows the lines above the choices.
----@param own claude-code.AnswerChoice[] of this request
----@return claude-code.AnswerChoice? chosen nil: the user has left it undecided
+---@param own claude-code.AnswerChoice[] besides those of every request
+---@return claude-code.AnswerChoice? chosen nil if the user has not decided
 local function choose(request, lines, own)
   lines = in_rows(lines)
   local choices, whole =
     vim.list_extend(own, other_choices(request)), { text = "Show the whole request" }
-  -- A picker may cover the preview.
+  -- For pickers that cover the preview.
   table.insert(choices, whole)
   local name = label.of({ n = request.session, pid = request.pid })
   local title = request.questions and lines[1] or request.title
@@ -104,7 +104,7 @@ local function choose(request, lines, own)
       }, done)
     end)
     close_preview()
-    -- CTRL-C in Neovim's own list.
+    -- CTRL-C in Neovim's own list throws an error.
     if not ok and not tostring(chosen):find("Keyboard interrupt", 1, true) then
       error(chosen, 0)
     elseif not ok or chosen ~= whole then
@@ -139,7 +139,7 @@ local function lines_of(question, index, count)
   return lines
 end
 
----@param picked table<integer, true> options so far, of a question with several
+---@param picked table<integer, true> options so far, if the question allows several
 local function choices_of(question, picked)
   local choices = {}
   for number, option in ipairs(question.options) do
@@ -154,7 +154,7 @@ local function choices_of(question, picked)
 end
 
 ---@return claude-code.PermissionReply?
----@return claude-code.AnswerChoice? other one that answers the whole request
+---@return claude-code.AnswerChoice? other answers the whole request
 local function ask_question(request, question, lines)
   local picked = {}
   while true do
@@ -175,7 +175,7 @@ local function ask_question(request, question, lines)
   end
 end
 
---- Asks Claude's own questions, one after the other. Nothing is answered if the user leaves one undecided.
+--- Asks Claude's questions one after the other, and answers them only if the user decides all.
 local function ask_questions(request)
   local replies = {} ---@type claude-code.PermissionReply[]
   for index, question in ipairs(request.questions) do
@@ -189,7 +189,7 @@ local function ask_questions(request)
   return { allow = true, replies = replies }
 end
 
----@return claude-code.PermissionRequest? of this session; else of the current one, or the oldest
+---@return claude-code.PermissionRequest? of session `n`; by default of the current one, or else the oldest
 local function find(n)
   local all = requests.list()
   local wanted = n or sessions.current()
@@ -199,7 +199,7 @@ local function find(n)
   return found or not n and all[1] or nil
 end
 
---- No request can be answered here. Shows the session that asks in its terminal only; the current one comes first.
+--- Without a request to answer here: shows a session that asks only in its terminal, preferably the current one.
 local function explain(n)
   local row = sessions.get(n or sessions.current() or 0)
   if not n and not (row and row.state == "blocked") then
@@ -218,7 +218,7 @@ local function explain(n)
   notify.info(("%s needs input; %s"):format(label.of(row), why))
 end
 
----@param n? integer number of a session; without it the current one, or the one that has asked longest
+---@param n? integer number of a session; by default the current one, or else the one that has asked longest
 function M.run(n)
   local request = find(n)
   if not request then
@@ -226,7 +226,7 @@ function M.run(n)
   end
   local row = request.is_edit and row_of(request)
   if row and require("claude-code.sessions.attention").has_diff(row) then
-    -- The user may have changed the edit there.
+    -- The user may have changed the edit in the diff.
     local diff = require("claude-code.editor.diff")
     if not diff.current() then
       diff.switch(1)

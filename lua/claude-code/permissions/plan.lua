@@ -1,5 +1,5 @@
---- A plan of Claude's as a Markdown document in the user's window. The user edits it, comments on lines, and approves
---- it as it is then, or sends the comments. Claude's terminal asks as well; the first answer decides.
+--- Claude's plan as a Markdown document in the user's window. The user edits it, comments on lines, and approves the
+--- result or sends the comments. Claude's terminal asks as well, and the first answer counts.
 local api = vim.api
 local borrowing = require("claude-code.editor.windows.borrowed")
 local buffers = require("claude-code.editor.diff.buffers")
@@ -17,26 +17,26 @@ local M = {}
 local NAMESPACE = api.nvim_create_namespace("claude-code.plan")
 --- Begins the window's bar.
 local MARK = "%(%(%(%(%)%)%)%)"
---- We change these in its window.
+--- Changed in the plan's window.
 local OPTIONS = { "conceallevel", "winbar" }
 
 ---@class claude-code.Plan
 ---@field request claude-code.PermissionRequest
 ---@field buf integer
----@field comments table<integer, { text: string, line: string }> by their extmarks, with the line they were made at
+---@field comments table<integer, { text: string, line: string }> by extmark, with the line as it was
 ---@field guard claude-code.DecisionGuard
 ---@field window? claude-code.Borrowed while it is on screen
 ---@field origin? claude-code.Origin
----@field is_answered? boolean by the user, here
+---@field is_answered? boolean the user has answered here
 ---@field hidden? integer first line with a hidden character
 
-local plans = {} ---@type table<integer, claude-code.Plan> by their requests
+local plans = {} ---@type table<integer, claude-code.Plan> by request
 
 local function is_shown(plan)
   return plan.window ~= nil and windows.shows(plan.window.win, plan.buf)
 end
 
---- Gives the window back once the plan is over, and the cursor to where it was.
+--- Restores the window and the cursor.
 local function finish(plan)
   terminal.take_back()
   plans[plan.request.id] = nil
@@ -70,7 +70,7 @@ local WAYS = {
   { text = "Not yet" },
 }
 
---- As Claude has written it.
+---@return string text by Claude
 local function given(plan)
   return (plan.request.plan:gsub("\n$", ""))
 end
@@ -85,7 +85,7 @@ end
 local function approve(plan)
   local text, is_edited = now(plan)
   if not text:find("%S") then
-    return notify.warn("the plan is empty: u brings its text back, and q sends comments")
+    return notify.warn("the plan is empty: u restores its text, and q sends comments")
   end
   local prompt = is_edited and "The plan as you have edited it:" or "The plan:"
   vim.ui.select(WAYS, {
@@ -100,7 +100,7 @@ local function approve(plan)
   end)
 end
 
----@return string? text the comments with the lines that they are about, and the plan as it was edited
+---@return string? text comments with their lines, and the edited plan
 local function answer_of(plan)
   local text, is_edited = now(plan)
   local parts = {}
@@ -117,7 +117,7 @@ local function answer_of(plan)
   return #parts > 0 and table.concat(parts, "\n") or nil
 end
 
---- Claude receives the comments and the edits, or else a reason, and continues to plan.
+--- Claude continues to plan with the comments and the edits, or else with a reason.
 local function reject(plan)
   local answer = answer_of(plan)
   if answer then
@@ -130,10 +130,10 @@ local function reject(plan)
   end)
 end
 
---- Asks for a comment on the line of the cursor, or on the first selected one.
+--- Asks for a comment on the cursor's line, or on the first selected line.
 local function comment(plan)
   local row = math.min(vim.fn.line("."), vim.fn.line("v")) - 1
-  -- At once: keys that are fed would be the answer to what is asked here.
+  -- Fed keys would answer the question.
   vim.cmd.normal({ vim.keycode("<Esc>"), bang = true })
   local line = api.nvim_buf_get_lines(plan.buf, row, row + 1, false)[1] or ""
   local known = api.nvim_buf_get_extmarks(plan.buf, NAMESPACE, { row, 0 }, { row, 0 }, {})[1]
@@ -167,7 +167,7 @@ local function fill(plan)
   plan.hidden = require("claude-code.editor.changes.hidden").show(plan.buf, { whole })
 end
 
---- The user has left it, which decides nothing. If they closed its window, the file takes its place.
+--- Leaving the plan decides nothing. If the user closed its window, the file takes its place.
 local function on_left(plan)
   local left = plan.window
   plan.window, plan.origin = nil, nil
@@ -177,7 +177,7 @@ local function on_left(plan)
       left:finish(OPTIONS)
     end
     if plans[plan.request.id] and not is_shown(plan) then
-      notify.info(":Claude answer shows the plan, which waits")
+      notify.info("the plan waits; :Claude answer shows it")
     end
   end)
 end
@@ -211,10 +211,12 @@ local function new(request)
   end)
   events:on("BufWriteCmd", function(_, args)
     if args.match ~= name then
-      return notify.error("the plan is written to no file: its answer takes it along")
+      return notify.error(
+        "the plan cannot be written to a file; Claude receives it with your answer"
+      )
     end
     vim.bo[buf].modified = false
-    notify.info("this write decided nothing: <CR> approves the plan as it stands here")
+    notify.info("this write decided nothing: <CR> approves the plan as it is here")
   end, { buffer = buf })
   events:on("BufWinLeave", function()
     on_left(plan)
@@ -234,7 +236,7 @@ local function new(request)
     local left = not plan.is_answered and api.nvim_buf_is_loaded(buf) and answer_of(plan)
     finish(plan)
     if left then
-      buffers.keep("the plan", vim.split(left, "\n"), "markdown", "Claude asks no more")
+      buffers.keep("the plan", vim.split(left, "\n"), "markdown", "Claude no longer asks")
     end
   end)
   return plan
@@ -271,9 +273,9 @@ function M.refill(buf)
   return false
 end
 
---- Shows it in the user's window, with the cursor.
+--- Shows a plan in the user's window, and moves the cursor there.
 ---@param request claude-code.PermissionRequest
----@param is_offered? boolean the user has not asked for it
+---@param is_offered? boolean without a command of the user
 function M.show(request, is_offered)
   local plan = plans[request.id] or new(request)
   if is_shown(plan) then
@@ -291,7 +293,7 @@ function M.show(request, is_offered)
   focus.take(plan.window.win, plan.origin)
 end
 
---- A plan was proposed: shows it once the user does not type, and windows may change.
+--- Shows a new plan once the user does not type, and windows may change.
 ---@param request claude-code.PermissionRequest
 ---@param is_reported? boolean a message said that it waits
 function M.offer(request, is_reported)
@@ -301,7 +303,7 @@ function M.offer(request, is_reported)
     return M.show(request, true)
   elseif not is_reported and focus.ms_until_idle() == 0 then
     is_reported = true
-    notify.info(":Claude answer shows the plan, which waits until you are done here", "plan")
+    notify.info("a plan waits until you are done here; :Claude answer shows it", "plan")
   end
   require("claude-code.editor.input.blocked").retry(function()
     M.offer(request, is_reported)

@@ -1,4 +1,4 @@
---- Absolute paths of the programs that the plugin starts: a project must not provide its own `git`.
+--- Absolute paths of the programs that the plugin starts. A project must not supply its own `git`.
 local M = {}
 
 local is_windows = vim.fn.has("win32") == 1
@@ -6,11 +6,11 @@ local is_windows = vim.fn.has("win32") == 1
 local REFUSED = "`%s` is not run: only the %s of $PATH leads to it (%s), where a project could put a "
   .. "program of its own"
 
---- The folder for programs that need no other: a project's may be hostile, and the user may want to delete it.
+--- The working folder of programs that need no other. A project's folder may be hostile, and the user may delete it.
 M.NEUTRAL_FOLDER = is_windows and vim.env.SystemRoot or "/"
 
 ---@param path string
----@return boolean is this a file that can be run?
+---@return boolean is it an executable file?
 function M.runs(path)
   local stat = vim.uv.fs_stat(path)
   return stat ~= nil and stat.type == "file" and vim.uv.fs_access(path, "X") == true
@@ -29,7 +29,7 @@ local function is_absolute(folder)
   return vim.startswith(folder, "/")
 end
 
----@param path string on Windows without an extension too
+---@param path string on Windows perhaps without its extension
 ---@return string? path of the program there
 function M.at(path)
   local extensions = { "" }
@@ -46,10 +46,10 @@ end
 --- Looks a program up in the absolute entries of $PATH. Relative entries depend on the current folder.
 ---@param name string without a folder
 ---@return string? path absolute
----@return string? message for the user, if it is missing or only another entry leads to it
+---@return string? message for the user, if no absolute entry has it
 function M.on_path(name)
   local refused
-  -- An empty entry is the current folder, which Windows searches first in any case.
+  -- An empty entry means the current folder, which Windows always searches first.
   for _, folder in ipairs(is_windows and vim.list_extend({ "." }, entries()) or entries()) do
     local path = M.at(vim.fs.joinpath(folder == "" and "." or folder, name))
     if path and is_absolute(folder) then
@@ -63,7 +63,7 @@ function M.on_path(name)
 end
 
 --- $PATH for a program that looks up others, such as a script with `#!/usr/bin/env node`.
----@return string? path absolute entries first; nil if $PATH has that order
+---@return string? path absolute entries first; nil if $PATH already has this order
 function M.absolute_first()
   local first, last = {}, {}
   for _, folder in ipairs(entries()) do
@@ -82,7 +82,7 @@ function M.is_alive(pid)
   if file then
     file:close()
   end
-  -- Z: a process that has ended, but whose parent has not waited for it; in containers it never may.
+  -- Z: the process has ended, but its parent has not waited for it. In a container it may never do so.
   return code ~= "ESRCH" and not stat:find("^.*%) [ZX]")
 end
 

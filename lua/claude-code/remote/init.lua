@@ -1,10 +1,10 @@
---- The remotes in which Claude runs: the links to them, which the executable holds and reports, and the command that
+--- The remotes in which Claude runs: the state of the links to them, which the executable holds, and the command that
 --- starts Claude there.
 local endpoint = require("claude-code.server.endpoint")
 
 local M = {}
 
---- The time for the relay's first line. After it Claude starts without a connection, for which it looks 30 s more.
+--- Claude starts after this time without the relay's first line, and looks for a connection for another 30 s.
 local WAIT_MS = 3000
 
 ---@class claude-code.RemotePlace a remote for one folder
@@ -20,18 +20,18 @@ local WAIT_MS = 3000
 ---@field state "starting"|"up"|"down"
 ---@field port? integer there
 ---@field uses_next_token? boolean another program took the previous port
----@field no_proxy? string that exempts loopback from a proxy
----@field cli_arguments? claude-code.CliArguments that name the executable there
----@field problem? string although clients can connect
----@field cause? string why it is down
+---@field no_proxy? string variable that exempts loopback from a proxy
+---@field cli_arguments? claude-code.CliArguments with the executable's path there
+---@field problem? string of a link to which clients can connect
+---@field cause? string why the link is down
 
 ---@class claude-code.RemoteLink
 ---@field place claude-code.RemotePlace
 ---@field report claude-code.RemoteReport
----@field token string which survives restarts, as the port does: the Claude CLI never looks for a new one
+---@field token string survives restarts, as does the port: the Claude CLI never looks for new ones
 ---@field next_token string
 ---@field port? integer
----@field waiting (fun())[] for its first report
+---@field waiting (fun())[] for the first report
 
 ---@type table<string, claude-code.RemoteLink> by the remote's name
 local links = {}
@@ -69,7 +69,7 @@ local function on_detach()
   end
 end
 
---- Starts the relay of a remote unless it runs. Calls back once it is up or has failed, after three seconds at most.
+--- Starts the relay of a remote unless it runs. Calls back after its first report, or after three seconds.
 ---@param place claude-code.RemotePlace
 ---@param callback fun()
 function M.ensure(place, callback)
@@ -94,7 +94,7 @@ function M.report(name)
   return links[name] and links[name].report or { state = "down" }
 end
 
----@return boolean does a session run there, or is one about to start?
+--- Does a session run there, or is it about to start?
 local function is_wanted(name)
   return #links[name].waiting > 0
     or vim.iter(require("claude-code.sessions").list()):any(function(row)
@@ -120,9 +120,9 @@ function M.on_state(params)
   elseif now.state == "down" and not is_wanted(name) then
     require("claude-code.server.channel").ask("remote/stop", { name = name }, function() end)
   elseif now.state == "down" and before.state == "up" then
-    -- A CLI gives up after 17 s; its `/ide` then shows the old port as connected (measured with 2.1.330).
-    local text = "The connection to the remote %s ended, and its diffs with it, rejected: %s; it is tried again, and "
-      .. ":Claude! --continue starts a Claude again that does not come back"
+    -- A CLI (2.1.330) gives up after 17 s, but its `/ide` still shows the old port as connected.
+    local text = "The connection to the remote %s ended, which rejected its diffs: %s; Neovim tries to connect again. "
+      .. "If Claude does not reconnect, restart it with :Claude! --continue"
     messages.warn(text:format(name, now.cause))
   end
   if params.state ~= "starting" then
@@ -180,8 +180,8 @@ local function remote_named(name, folder)
 end
 
 ---@param folder string of the tab page
----@return claude-code.RemotePlace? place nil: Claude runs on this machine
----@return string? message why it cannot start at all
+---@return claude-code.RemotePlace? place nil if Claude runs on this machine
+---@return string? message why Claude cannot start
 function M.place(folder)
   local name, message =
     value_for(require("claude-code.config").get().terminal.remote, "terminal.remote", folder)
@@ -207,11 +207,10 @@ local function quoted(word)
   return "'" .. word:gsub("'", [['\'']]) .. "'"
 end
 
---- The variables of a Claude there. A sandbox may inherit our environment, so this empties the variables that lead to
---- this Neovim on its own machine.
+--- A sandbox may inherit our environment, so this empties the variables that lead to this Neovim on its own machine.
 ---@param name string the remote's
 ---@param n? integer number of the session
----@return string[] words `NAME=value`
+---@return string[] words `NAME=value` for Claude
 local function variables(name, n)
   local report = M.report(name)
   local options = require("claude-code.config").get().terminal
@@ -230,8 +229,8 @@ local function variables(name, n)
   return words
 end
 
---- Fills the placeholders of the remote's command. A placeholder that is a whole word becomes several words; in a
---- longer word, which a shell there reads, they are quoted.
+--- Fills the placeholders of the remote's command. A placeholder that is a whole word becomes several words. Within a
+--- longer word, which a shell reads there, they are quoted.
 ---@param place claude-code.RemotePlace
 ---@param arguments string[] for the CLI
 ---@param n? integer number of the session

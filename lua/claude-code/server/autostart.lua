@@ -1,14 +1,12 @@
---- Decides when the server starts on its own: the option `auto_start`. A Neovim that edits for another program (git's
---- commit editor, crontab, a pager, …) lives for one file, and must not offer itself to the Claude CLI.
-local M = {
-  --- Why it did not start on its own, for :Claude status.
-  ---@type string?
-  reason = nil,
-}
-
+--- The option `auto_start`: when the server starts automatically. A Neovim that edits a file for another program (git's
+--- commit editor, crontab, a pager, …) must not offer itself to the Claude CLI.
 local autocommands = require("claude-code.lib.autocommands")
 
---- Lua patterns for "/" and the path of a file on the command line, and the program that opens such files.
+local M = {
+  reason = nil, ---@type string? why the server did not start automatically
+}
+
+--- Lua patterns for a file's path with "/" before it, and the program that opens such files.
 local FILES = {
   { "/[A-Z]+_EDITMSG$", "git" },
   { "/[A-Z]+_MSG$", "git" },
@@ -74,12 +72,12 @@ local function by_environment()
   elseif vim.env.GIT_DIFF_PATH_COUNTER or vim.env.GIT_DIFFTOOL_DIRDIFF then
     return "git difftool"
   elseif vim.env.CLAUDECODE == "1" then
-    -- The Claude CLI sets it for its tools and hooks.
+    -- Tools and hooks of the Claude CLI have this variable.
     return "the Claude CLI"
   end
 end
 
----@return string? program for which this Neovim edits
+---@return string? program that uses this Neovim as its editor
 function M.program()
   if reads_stdin then
     return "a pipe"
@@ -90,8 +88,8 @@ end
 ---@type fun()?
 local cancel_watch
 
----@return string? reason why the server does not start here; nil if it does
----@return boolean? may_change another folder can change that
+---@return string? reason against a start
+---@return boolean? may_change with the folders
 local function reason_against()
   local option = require("claude-code.config").get().auto_start
   local program = option == "auto" and M.program()
@@ -104,7 +102,7 @@ local function reason_against()
   end
 end
 
---- From now on only the user starts the server.
+--- Only the user starts the server from now on.
 function M.disable()
   M.reason = nil
   autocommands.new("autostart")
@@ -114,7 +112,7 @@ function M.disable()
   end
 end
 
---- Decides now, and again after each change of the folders that may change the decision.
+--- Decides now, and again after changes of the folders that may matter.
 local function run()
   local server = require("claude-code.server")
   if server.state ~= "stopped" or server.stopped_by_user then
@@ -131,7 +129,7 @@ local function run()
   end
 end
 
---- From now on the option `auto_start` decides, first when Neovim has drawn its first screen.
+--- The option `auto_start` decides from now on, first when Neovim has drawn its first screen.
 function M.enable()
   M.disable()
   if vim.v.vim_did_enter == 1 then
@@ -139,7 +137,7 @@ function M.enable()
     return
   end
   local group = autocommands.new("autostart")
-  -- Only this event shows that Neovim reads text from a pipe.
+  -- Fires only if Neovim reads text from a pipe.
   group:on("StdinReadPre", function()
     reads_stdin = true
   end)

@@ -1,12 +1,11 @@
---- How programs reach this Neovim: the executable by a socket and a token, which its launch line has; Claude CLIs by
---- the environment of terminals that start from now on.
+--- How programs reach this Neovim: the executable by its launch line, with a socket and a token; Claude CLIs by the
+--- environment of new terminals.
 local M = {}
 
 --- Larger than any editor's lock file.
 local MAX_BYTES = 256 * 1024
 
----@type { token?: string, next_token?: string }
-local own = {}
+local token, next_token ---@type string?, string?
 
 local PROXIES =
   { "http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY" }
@@ -24,20 +23,19 @@ end
 
 ---@return string token that clients send. It survives restarts, since the Claude CLI never looks for a new one.
 function M.token()
-  own.token = own.token or M.new_token()
-  return own.token
+  token = token or M.new_token()
+  return token
 end
 
----@return string token that replaces it once another program has the previous port, and so gets the previous token from
---- the Claude CLI
+---@return string token for another port: a program with the previous port receives the previous token from the CLI
 function M.next_token()
-  own.next_token = own.next_token or M.new_token()
-  return own.next_token
+  next_token = next_token or M.new_token()
+  return next_token
 end
 
---- Replaces the token, which belongs to a port that this Neovim no longer uses.
+--- Replaces the token, as this Neovim has another port.
 function M.renew()
-  own.token, own.next_token = M.next_token(), nil
+  token, next_token = M.next_token(), nil
 end
 
 local function is_local_socket(address)
@@ -48,7 +46,7 @@ local function is_local_socket(address)
   return stat ~= nil and stat ~= false and stat.type == "socket"
 end
 
---- Finds or creates a socket on which this Neovim answers: a local one with an absolute path, never TCP.
+--- Finds or creates a local socket of this Neovim with an absolute path, never TCP.
 ---@return string? address
 ---@return string? reason Neovim's, if it cannot create one
 function M.address()
@@ -61,30 +59,27 @@ function M.address()
   end
   local made, answer = pcall(vim.fn.serverstart)
   if not made then
-    -- After `su` and in containers $XDG_RUNTIME_DIR may be missing. The folder of tempname() is as private.
+    -- $XDG_RUNTIME_DIR may be missing after `su` and in containers. The folder of tempname() is as private.
     made, answer = pcall(vim.fn.serverstart, vim.fn.tempname())
   end
-  if made then
-    return answer
-  end
-  return nil, answer
+  return made and answer or nil, answer
 end
 
---- Removes our lock file when the executable, which writes it, no longer can. It removes no file without one of our
---- tokens, since another editor may have the port by now.
+--- Removes a lock file that the executable could not remove. Another editor may have the port by now, so the file must
+--- have one of our tokens.
 ---@param path? string as the executable reported it
 function M.remove_lock_file(path)
   local text = path and require("claude-code.lib.regular_file").read(path, MAX_BYTES)
   local ok, content = pcall(vim.json.decode, text or "")
-  local token = ok and type(content) == "table" and content.authToken
-  if token == M.token() or token == M.next_token() then
+  local written = ok and type(content) == "table" and content.authToken
+  if written == M.token() or written == M.next_token() then
     os.remove(path --[[@as string]])
   end
 end
 
 --- The first line that the executable reads (Launch in src/ide/launch.ts).
 ---@param executable string path
----@param wanted? integer previous port, which clients try again
+---@param wanted? integer the previous port, which clients try again
 ---@return string without a line end
 function M.launch_line(executable, wanted)
   local contract, log = require("claude-code.install.contract"), require("claude-code.messages.log")
@@ -119,7 +114,7 @@ local function is_set(name)
   return (vim.env[name] or "") ~= ""
 end
 
---- Adds loopback to a no_proxy list.
+---@param list string of no_proxy
 local function with_loopback(list)
   local entries = vim.split(list, "[,%s]+", { trimempty = true })
   if vim.tbl_contains(entries, "*") then
@@ -133,8 +128,8 @@ local function with_loopback(list)
   return table.concat(entries, ",")
 end
 
---- A proxy would swallow ws://127.0.0.1. Programs read one spelling and fall back to the other, so an unset spelling
---- stays unset while the other is set: it would hide it.
+--- A proxy would receive ws://127.0.0.1. A new spelling of no_proxy would hide the existing one from programs that read
+--- either, so this changes only existing spellings, or adds both.
 local function exempt_loopback_from_proxy()
   if not vim.iter(PROXIES):any(is_set) then
     return
@@ -149,7 +144,7 @@ local function exempt_loopback_from_proxy()
   end
 end
 
---- Points terminals that start from now on to this Neovim.
+--- Lets CLIs in new terminals find this Neovim.
 ---@param port integer
 function M.set_environment(port)
   M.restore_environment()
@@ -158,15 +153,15 @@ function M.set_environment(port)
   exempt_loopback_from_proxy()
 end
 
----@return table<string, string> variables that are set, for terminals that do not inherit Neovim's environment
+---@return table<string, string> changed variables, for terminals that do not inherit Neovim's environment
 function M.environment()
   return vim.tbl_map(function(change)
     return change.after
   end, changes)
 end
 
---- Restores the variables that nothing else has changed since. A Neovim in another Neovim's terminal gets the outer
---- one's values back.
+--- Restores the variables, except those that something else has changed since. Within another Neovim's terminal they
+--- lead to that one again.
 function M.restore_environment()
   for name, change in pairs(changes) do
     if vim.env[name] == change.after then

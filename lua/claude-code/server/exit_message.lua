@@ -1,8 +1,7 @@
---- Messages for an executable that did not start, or ended: the event and the remedy come before the details, which a
---- message line may have no room for.
+--- Messages for an executable that did not start, or ended. The remedy comes first, as a narrow screen truncates them.
 local M = {}
 
---- Exit codes of an executable that refuses its start options, or the plugin's contract.
+--- Exit codes for start options and for a contract that the executable does not support.
 M.MISMATCHES = { [2] = true, [3] = true }
 
 ---@class claude-code.Ending
@@ -58,7 +57,7 @@ function M.crash(ending)
   return text:format(cause(ending), log, again, ending.binary.path)
 end
 
----@param ending claude-code.Ending whose stderr says what the executable refuses
+---@param ending claude-code.Ending
 ---@return string
 function M.mismatch(ending)
   local loaded = require("claude-code.install.contract")

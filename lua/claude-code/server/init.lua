@@ -1,4 +1,4 @@
---- Starts the executable, restarts it after a crash, and stops it with Neovim. Only this file writes its fields.
+--- Starts the executable, restarts it after a crash, and stops it with Neovim. Only this file sets its fields.
 ---@class claude-code.Server
 ---@field state claude-code.ServerState
 ---@field version? string of the executable, after it attached
@@ -10,7 +10,7 @@
 ---@field process? claude-code.Process
 ---@field ready_since? integer time in seconds (os.time)
 ---@field last_error? string for the user
----@field stopped_by_user? boolean auto_start and mentions then start no server
+---@field stopped_by_user? boolean keeps auto_start and mentions from starting the server
 local M = { state = "stopped", clients = {} }
 
 ---@class claude-code.Client
@@ -21,18 +21,16 @@ local M = { state = "stopped", clients = {} }
 ---@field place? claude-code.ProcessPlace
 ---@field remote? string name of the remote where it runs
 
---- "downloading": an installation of the executable runs.
---- "starting": the executable runs, or is about to restart, and accepts no clients yet.
+--- "starting": the executable runs, or is about to restart, and does not accept clients yet.
 --- "failed": start() tries again.
 ---@alias claude-code.ServerState "stopped"|"downloading"|"starting"|"ready"|"failed"
 
---- Neovim's exit waits this long for the executable, which ends within some 10 ms, or later on a busy machine.
+--- Neovim's exit waits this long for the executable, which takes some 10 ms on an idle machine.
 local LEAVE_MS = 1000
 local STOP_MS = 1500
---- The longest wait for an installed executable. The CLI looks for its editor only once; after this it starts without
---- one.
+--- The CLI waits this long for the server. Later it starts without an editor, for which it looks only once.
 local LIMIT_MS = 3000
---- Pauses before restarts after crashes. The Claude CLI tries to reconnect at once, and then for some 17 s.
+--- Pauses before restarts after crashes. The Claude CLI tries to reconnect for some 17 s.
 local DELAYS_MS = { 0, 250, 1000, 2000, 4000 }
 --- More crashes than pauses within this time are a failure.
 local WINDOW_MS = 60 * 1000
@@ -42,7 +40,7 @@ local events = require("claude-code.lib.events")
 local exit_message = require("claude-code.server.exit_message")
 local timer = require("claude-code.lib.timer")
 
----@class claude-code.ServerRun from a start that the user asked for
+---@class claude-code.ServerRun restarts included
 ---@field ends number[] times of crashes, in ms
 ---@field has_been_ready? boolean
 ---@field cancels table<"restart"|"limit", fun()> running timers
@@ -52,7 +50,7 @@ local spawn ---@type fun()
 
 ---@alias claude-code.ReadyCallback fun(ready: boolean?, message: string?)
 
-local waiting = {} ---@type claude-code.ReadyCallback[] for a server that accepts clients
+local waiting = {} ---@type claude-code.ReadyCallback[]
 
 ---@param name "restart"|"limit"
 local function cancel(name)
@@ -71,7 +69,7 @@ local function answer(ready, message)
   end
 end
 
---- An executable that hangs causes no error: this answers all callbacks after three seconds.
+--- An executable may hang.
 local function limit()
   run.cancels.limit = run.cancels.limit
     or timer.once(LIMIT_MS, function()
@@ -80,8 +78,8 @@ local function limit()
     end)
 end
 
---- Resets the state of the process that is gone. Removes its lock file too: a client that starts now would try a dead
---- port, and not try again.
+--- Resets the state of the process that has ended. A CLI that finds its lock file would try the closed port only once,
+--- so this removes the file.
 local function forget(reason)
   local was_ready = M.ready_since ~= nil
   -- Neovim has no event for a closed channel.
@@ -104,8 +102,7 @@ local function fail(message)
   answer(nil, message)
 end
 
---- An executable that never was ready (wrong platform, missing library) is not restarted.
----@return integer? ms until the restart
+---@return integer? ms until the restart; nil if it was never ready (wrong platform, missing library), or crashes often
 local function next_delay()
   local now = vim.uv.now()
   run.ends = vim.tbl_filter(function(at)
@@ -162,7 +159,7 @@ local function launch(binary)
   spawn()
 end
 
---- Starts the executable unless it runs or starts already. Downloads a missing one if the options allow it.
+--- Starts the executable unless it runs or is starting. Downloads a missing one if the options allow it.
 ---@param options? { allow_home?: boolean } publish even the home folder
 function M.start(options)
   if M.state ~= "stopped" and M.state ~= "failed" then
@@ -183,9 +180,8 @@ function M.start(options)
   end)
 end
 
---- Starts the server if it is stopped. Calls back in the main loop with true once it accepts clients, or with nil and a
---- message: at once if that is known, otherwise within three seconds after the start of the executable, which may
---- follow a download of any length.
+--- Starts the server if it is stopped. Calls back with true when it accepts clients, or with nil and a message: at once
+--- if the result is known, otherwise within three seconds after the executable's start, which a download may delay.
 ---@param options? { is_wanted?: boolean } start it even if the user stopped it, or it failed
 ---@param callback? claude-code.ReadyCallback
 function M.ensure(options, callback)
@@ -220,7 +216,7 @@ function M.executable()
   return binary and binary.path, message
 end
 
----@return claude-code.Process? process that may still be ending: it reads the end of its stdin
+---@return claude-code.Process? process that may not have ended yet
 local function shut_down()
   cancel("restart")
   local process = M.process
@@ -234,7 +230,7 @@ local function shut_down()
   return process
 end
 
---- Stops the executable for the user, without waiting for its end.
+--- Stops the executable because the user wants that, and does not wait for its end.
 function M.stop()
   local process = shut_down()
   M.stopped_by_user = true
@@ -245,24 +241,23 @@ function M.stop()
   end
 end
 
---- Stops it because Neovim exits.
+--- Stops the executable before Neovim exits.
 function M.leave()
   local lock_file = M.lock_file
   local process = shut_down()
   if process and not process:wait(LEAVE_MS) then
     process:kill()
-    -- It may have written the file again.
+    -- The executable may have written the file again.
     endpoint.remove_lock_file(lock_file)
   end
 end
 
---- The executable has attached by RPC.
----@param version? string
+---@param version? string of the executable
 function M.on_attach(version)
   M.version = version
 end
 
---- The executable accepts clients now.
+--- The executable accepts clients.
 ---@param info claude-code.ReadyInfo
 function M.on_ready(info)
   if M.state ~= "starting" and M.state ~= "ready" then
@@ -277,14 +272,15 @@ function M.on_ready(info)
   endpoint.set_environment(info.port)
   require("claude-code.messages.log").info("ready on port %d", info.port)
   if info.problem then
-    local text = info.problem .. "; Claude cannot connect until it is written, which is tried again"
+    local text = info.problem
+      .. "; Claude cannot connect until a later attempt to write it succeeds"
     require("claude-code.messages.notify").warn(text)
   end
   events.emit("ServerStarted", { port = info.port, lock_file = info.lock_file })
   answer(true)
 end
 
----@param params { problem?: string } why there is no lock file; nil once there is
+---@param params { problem?: string } why the lock file is missing; nil once it exists
 function M.on_lock_problem(params)
   M.last_error = params.problem
 end
@@ -301,7 +297,7 @@ local function named(clients)
 end
 
 --- A client connected, disconnected or sent its name.
----@param now claude-code.Client[] all connected ones
+---@param now claude-code.Client[] all connected clients
 function M.on_clients(now)
   local old, new = named(M.clients), named(now)
   M.clients = now

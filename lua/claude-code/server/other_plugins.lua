@@ -1,4 +1,4 @@
---- Detects other plugins for Claude Code that conflict with this one.
+--- Other plugins for Claude Code that conflict with this one.
 local M = {}
 
 ---@return string? problem

@@ -1,5 +1,4 @@
---- One run of the executable as the server. It reads a launch line from its stdin, which stays open: the end of stdin
---- shows it that Neovim is gone.
+--- A run of the executable as the server. It reads a launch line from its stdin, and exits when its stdin ends.
 local executable = require("claude-code.install.executable")
 
 local M = {}
@@ -9,7 +8,7 @@ local MAX_STDERR = 4096
 
 ---@class claude-code.Process
 ---@field pid integer
----@field private stderr string the end of its output there
+---@field private stderr string the end of its output
 ---@field private ended? boolean
 ---@field private handle uv.uv_process_t
 ---@field private stdin uv.uv_pipe_t
@@ -18,14 +17,12 @@ Process.__index = Process
 
 ---@class claude-code.ServerLaunch
 ---@field path string the executable
----@field address string the socket on which this Neovim answers
+---@field address string socket of this Neovim
 ---@field on_exit fun(code: integer, signal: integer) called in the main loop, once
 
---- The interval of the executable's garbage collector, which Bun reads at its start. Bun's default wakes an idle
---- process 13 times a second.
+--- The interval of Bun's garbage collector. With its default an idle process wakes up 13 times a second.
 local GC_TIMER_MS = 10000
 
---- Starts a process, which loads and then waits for its launch line.
 ---@param launch claude-code.ServerLaunch
 ---@return claude-code.Process?
 ---@return string? message
@@ -42,7 +39,7 @@ function M.spawn(launch)
     env = executable.as_list(env),
     cwd = require("claude-code.programs").NEUTRAL_FOLDER,
     stdio = { stdin, nil, stderr },
-    -- A session of its own keeps Ctrl-Z and Ctrl-C in Neovim's terminal from it.
+    -- Ctrl-Z and Ctrl-C in Neovim's terminal do not reach another process group.
     detached = not windows,
     hide = true,
   }, function(code, signal)
@@ -77,7 +74,7 @@ function Process:last_words()
   return vim.split(self.stderr, "\r?\n", { trimempty = true })
 end
 
---- Closes its stdin: the executable then cleans up and exits.
+--- Closes its stdin, at which the executable cleans up and exits.
 function Process:hang_up()
   if not self.stdin:is_closing() then
     self.stdin:close()
@@ -90,7 +87,7 @@ function Process:kill()
   end
 end
 
---- Waits for its end; Neovim answers its requests in the meantime.
+--- Waits for its end, and answers its requests until then.
 ---@param timeout_ms integer
 ---@return boolean ended
 function Process:wait(timeout_ms)
