@@ -2,13 +2,13 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import {
   claims,
-  eventually,
   isolatedEnv,
   NEOVIMS,
   NEWEST,
   nightly,
   outcomeOf,
   perBlock,
+  rows,
   TestClient,
   TestNeovim,
 } from "#test";
@@ -43,6 +43,15 @@ const QUESTION: Asked = {
     ],
   },
 };
+/** A tool, its input, and the lines that are shown. */
+const SHOWN = rows([
+  'mcp__x__y | {"a":[1,{"b":null}],"text":"two\\nlines"} | a:⏎[⏎  1,⏎  {⏎    "b": null⏎  }⏎]⏎text:⏎two⏎lines',
+  'Edit | {"file_path":"/a.lua","old_string":"one\\n","new_string":"two\\n\\nthree"} | /a.lua⏎-one⏎+two⏎+⏎+three',
+  'Bash | {"command":"ls","content":"c","description":"list"} | ls⏎⏎content: c⏎description: list',
+  'ExitPlanMode | {"plan":"1. do it","allowedPrompts":["any"]} | 1. do it⏎⏎allowedPrompts:⏎[⏎  "any"⏎]',
+  'mcp__x__y | {"file_path":"/a","new_string":"b\\u3164\\udb40\\udd01\\u2764\\ufe0f","content":"c"} | file_path: /a⏎new_string: b<3164><e0101>\u2764\ufe0f⏎content: c',
+  'Edit | {"file_path":"/a","edits":[{"new":"b"}]} | file_path: /a⏎edits:⏎[⏎  {⏎    "new": "b"⏎  }⏎]',
+]);
 const OVER = "that request was answered already, or Claude no longer asks it";
 
 describe.each(NEOVIMS)("answers in Neovim $name", (version) => {
@@ -55,14 +64,10 @@ describe.each(NEOVIMS)("answers in Neovim $name", (version) => {
   const SIZES = `{ allow = true, replies = { { options = { 1, 2 }, text = "or XL" } } }`;
   const LATER = `{ allow = false, reason = "Later." }`;
   const allowed = { behavior: "allow" };
+  const alwaysAllowed = { ...allowed, updatedPermissions: [RULE] };
   test.each([
     ["a plain yes", BASH, "{ allow = true }", allowed],
-    [
-      "a suggestion, as the CLI sent it",
-      suggesting,
-      "{ allow = true, suggestion = 1 }",
-      { ...allowed, updatedPermissions: [RULE] },
-    ],
+    ["a suggestion", suggesting, "{ allow = true, suggestion = 1 }", alwaysAllowed],
     ["no, with a reason", BASH, LATER, { behavior: "deny", message: "Later." }],
     ["no", BASH, "{ allow = false }", rejected],
     ["a question, by options and text", QUESTION, SIZES, { ...allowed, updatedInput: answers }],
@@ -132,38 +137,18 @@ describe.each(NEOVIMS)("answers in Neovim $name", (version) => {
     claims("Invisible characters are shown as codes");
     claims("A question is shown whole");
     const tool = (tool_name: string, tool_input: object): Asked => ({ tool_name, tool_input });
-    const shown = (text: string) => ({ lines: text.split("⏎") });
-    const unseen = "b\u3164\u{e0101}\u2764\ufe0f";
     const suggestions = [7, null, { ...RULE, behavior: "deny" }, RULE, LONG_RULE];
+    const edit = { file_path: "/a.lua", old_string: "one\n", new_string: "two\n\nthree" };
     const cases: [Asked, Partial<Request>][] = [
+      ...SHOWN.map(([name = "", input = "", lines = ""]): [Asked, Partial<Request>] => [
+        tool(name, JSON.parse(input)),
+        { lines: lines.split("⏎") },
+      ]),
       [
-        tool("Bash", { command: "echo \u202Egpj\u200B\n\u001B[2Jrm -rf x" }),
-        { title: "Bash: echo <202e>gpj<200b> <1b>[2Jrm -rf x" },
+        tool("Bash", { command: "echo \u202Ea\u200B\n\u001B[2Jrm" }),
+        { title: "Bash: echo <202e>a<200b> <1b>[2Jrm" },
       ],
-      [
-        tool("mcp__x__y", { a: [1, { b: null }], text: "two\nlines" }),
-        shown('a:⏎[⏎  1,⏎  {⏎    "b": null⏎  }⏎]⏎text:⏎two⏎lines'),
-      ],
-      [
-        tool("Edit", { file_path: "/a.lua", old_string: "one\n", new_string: "two\n\nthree" }),
-        { is_edit: true, ...shown("/a.lua⏎-one⏎+two⏎+⏎+three") },
-      ],
-      [
-        tool("Bash", { command: "ls", content: "c", description: "list" }),
-        shown("ls⏎⏎content: c⏎description: list"),
-      ],
-      [
-        tool("ExitPlanMode", { plan: "1. do it", allowedPrompts: ["any"] }),
-        shown('1. do it⏎⏎allowedPrompts:⏎[⏎  "any"⏎]'),
-      ],
-      [
-        tool("mcp__x__y", { file_path: "/a", new_string: unseen, content: "c" }),
-        shown("file_path: /a⏎new_string: b<3164><e0101>\u2764\ufe0f⏎content: c"),
-      ],
-      [
-        tool("Edit", { file_path: "/a", edits: [{ new: "b" }] }),
-        shown('file_path: /a⏎edits:⏎[⏎  {⏎    "new": "b"⏎  }⏎]'),
-      ],
+      [tool("Edit", edit), { is_edit: true }],
       [QUESTION, { title: "Which sizes?" }],
       [
         { permission_suggestions: "none" },
@@ -298,20 +283,19 @@ describe.each(NEOVIMS)("answers in Neovim $name", (version) => {
   });
 
   test("says without a request who asks, or that no one does", async () => {
-    await editor.neovim.command("Claude answer");
-    await editor.says("no Claude session asks anything");
+    const says = async (command: string, words: string) => {
+      await editor.neovim.command(command);
+      await editor.says(words);
+    };
+    await says("Claude answer", "no Claude session asks anything");
     await editor.block("registry", `name = "docs"`);
-    await editor.neovim.command("Claude answer");
-    await editor.says("Claude (docs) needs input; it asks in its terminal only");
-    await editor.neovim.command("1Claude answer");
+    await says("Claude answer", "Claude (docs) needs input; it asks in its terminal only");
     // The one used last among several.
     const second = await editor.block("registry", `name = "tests"`);
     await editor.neovim.lua('require("claude-code.sessions").use(...)', second);
-    await editor.neovim.command("Claude answer");
-    await editor.says("Claude 2 (tests) needs input; it asks in its terminal only");
+    await says("Claude answer", "Claude 2 (tests) needs input; it asks in its terminal only");
     await editor.report(1, "idle");
-    await editor.neovim.command("1Claude answer");
-    await editor.says("Claude 1 does not ask anything");
+    await says("1Claude answer", "Claude 1 does not ask anything");
   });
 });
 
@@ -328,16 +312,11 @@ describe("answers in the newest Neovim", () => {
     expect(await output).toEqual({ behavior: "allow" });
   });
 
-  test.each<[what: string, end: (editor: Editor) => unknown]>([
-    ["it is killed", ({ neovim }) => neovim.process.kill("SIGKILL")],
-    [
-      "the plugin is deactivated",
-      ({ neovim }) => neovim.lua(`require("claude-code").deactivate()`),
-    ],
-  ])("%s while a hook waits: that prints nothing", async (_what, end) => {
+  test.each(["killed", "deactivated"])("prints nothing when it is %s", async (how) => {
     await using editor = await Editor.start(NEWEST);
     const { output } = await editor.asking();
-    await end(editor);
+    if (how === "killed") editor.neovim.process.kill("SIGKILL");
+    else await editor.neovim.lua(`require("claude-code").deactivate()`);
     expect(await output).toBeUndefined();
   });
 
@@ -381,9 +360,7 @@ describe("answers in the newest Neovim", () => {
       });
       await neovim.lock();
       const launch = async () => {
-        const code = `return require("port").launch_arguments()`;
-        await eventually("the arguments", async () => (await neovim.lua<[]>(code)).length > 0);
-        const [settings = ""] = await neovim.lua<string[]>(code);
+        const [settings = ""] = await neovim.launchArguments();
         // The hook for plans is there in any case.
         const { hooks = {} } = JSON.parse(settings.slice("--settings=".length));
         return Object.keys(hooks).filter((event) =>
