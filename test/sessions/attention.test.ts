@@ -9,11 +9,7 @@ const MERGED_MS = 300;
 
 describe.each(NEOVIMS)("a session that needs the user of Neovim $name", (version) => {
   const neovim = perBlock(() =>
-    TestNeovim.start({
-      version,
-      setup: "{ auto_start = false }",
-      ui: { width: 120, height: 20 },
-    }),
+    TestNeovim.start({ version, setup: "{ auto_start = false }", ui: { width: 120, height: 20 } }),
   );
   beforeAll(async () => {
     await neovim.lua(`require("port").hurry(${HURRY})`);

@@ -84,12 +84,7 @@ onEachNeovim((session) => {
         makeFrontmost: false,
         startText: "return",
       });
-      expect(answer).toEqual({
-        success: true,
-        filePath: hidden,
-        languageId: "lua",
-        lineCount: 2,
-      });
+      expect(answer).toEqual({ success: true, filePath: hidden, languageId: "lua", lineCount: 2 });
       expect(await layout(session)).toEqual(before);
       expect(await openNames()).toContain(hidden);
     });
