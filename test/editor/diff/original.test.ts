@@ -70,11 +70,7 @@ describe.each(BOTH_NEOVIMS)("$name", (version) => {
     await hovers(a, "6G3|K", 4);
     expect(await a.nvim.lua("return asked")).toEqual([["main.txt", 4, 2]]);
     await a.rejects(a.last);
-    expect(
-      await a.nvim.lua(
-        "return { #vim.api.nvim_list_wins(), #vim.lsp.get_clients(), vim.v.errmsg }",
-      ),
-    ).toEqual([1, 1, ""]);
+    await a.plays(`<Ignore>  windows 1  {v:lua.vim.lsp.get_clients()->len()} 1  {v:errmsg} =`);
   });
 
   test("asks no server about a line that the proposal changes or adds, and says so", async () => {

@@ -22,6 +22,8 @@ interface Shown {
   sizes: [width: number, height: number][];
 }
 
+const NARROW = "vsplit b.txt | wincmd p | vertical resize 39";
+
 /** The other windows, and where the diff of the file in the current window appears. */
 const places: [name: string, layout: string, make: string, shown: Shown][] = [
   ["one window", "vertical", "", sides(1, [79, 43], [80, 43])],
@@ -32,18 +34,8 @@ const places: [name: string, layout: string, make: string, shown: Shown][] = [
   ["two columns", "horizontal", "vsplit b.txt", sides(1, [79, 21], [79, 21])],
   ["two rows", "horizontal", "split b.txt", sides(1, [160, 10], [160, 10])],
   ["two columns", "inline", "vsplit b.txt", sides(1, [79, 43])],
-  [
-    "a narrow column",
-    "vertical",
-    "vsplit b.txt | wincmd p | vertical resize 39",
-    sides(2, [79, 42], [80, 42]),
-  ],
-  [
-    "a narrow column",
-    "inline",
-    "vsplit b.txt | wincmd p | vertical resize 39",
-    sides(2, [160, 42]),
-  ],
+  ["a narrow column", "vertical", NARROW, sides(2, [79, 42], [80, 42])],
+  ["a narrow column", "inline", NARROW, sides(2, [160, 42])],
   ["a low row", "inline", "split b.txt | wincmd p | resize 4", sides(2, [160, 42])],
   ["three columns", "inline", "vsplit b.txt | vsplit b.txt", sides(1, [52, 43])],
 ];

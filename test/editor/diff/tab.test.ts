@@ -25,13 +25,10 @@ const reasons: [name: string, options: string, prepare: string[]][] = [
 ];
 
 /** The user's actions until the diff has been answered. */
-const ways: [name: string, keys: string[]][] = [
-  ["accepts in the proposal", ["Claude diff accept"]],
-  ["goes to the terminal and accepts there", ["Claude focus", "Claude diff accept"]],
-  [
-    "hides the terminal, shows it again, and rejects there",
-    ["Claude", "Claude", "Claude diff reject"],
-  ],
+const ways: [name: string, commands: string][] = [
+  ["accepts in the proposal", "Claude diff accept"],
+  ["goes to the terminal and accepts there", "Claude focus | Claude diff accept"],
+  ["hides the terminal, shows it again, and rejects", "Claude | Claude | Claude diff reject"],
 ];
 
 describe.each(NEOVIMS)("a tab page of the diff's own in $name", (version) => {
@@ -53,7 +50,8 @@ describe.each(NEOVIMS)("a tab page of the diff's own in $name", (version) => {
     client.propose(join(neovim.cwd, "a.txt"), "ONE\n");
 
   describe.each(reasons)("as %s", (_, options, prepare) => {
-    test.each(ways)("the terminal is there, too; the user %s", async (_, commands) => {
+    test.each(ways)("has the terminal, too; the user %s", async (_, typed) => {
+      const commands = typed.split(" | ");
       await using neovim = await start(`{ ${options} }`);
       using client = await TestClient.open(await neovim.lock(), "claude-code");
       await openTerminal(neovim, prepare);
@@ -128,12 +126,8 @@ describe.each(NEOVIMS)("a tab page of the diff's own in $name", (version) => {
 
   const moves: [what: string, focus: boolean, keys: string, events: string[]][] = [
     ["stays in the diff", true, "", ["TabLeave 1", "TabEnter 1"]],
-    [
-      "goes to their own tab page",
-      true,
-      "gt",
-      ["TabLeave 1", "TabLeave 2", "TabEnter 1"], // Neovim's own, the first aside.
-    ],
+    // Neovim's own, the first aside.
+    ["goes to their own tab page", true, "gt", ["TabLeave 1", "TabLeave 2", "TabEnter 1"]],
     ["is not led there", false, "", ["TabLeave 1", "TabEnter 1"]],
   ];
   test.each(moves)("keeps a plugin's lists: the user %s", async (_, focus, keys, events) => {

@@ -21,8 +21,8 @@ describe.each(NEOVIMS)("$name", (version) => {
     await a.nvim.command("tabnew");
     await closes(a, id);
     await a.nvim.plays(":tabclose  {tabpagenr('$')} 1");
-    const { layout, windows } = await a.picture();
-    expect({ layout, windows }).toEqual({ layout: before.layout, windows: before.windows });
+    const { layout, windows } = before;
+    expect(await a.picture()).toMatchObject({ layout, windows });
   });
 
   test("waits for the end of insert mode in that very file", async () => {

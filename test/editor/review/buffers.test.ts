@@ -41,13 +41,6 @@ onEachNeovim((session, version) => {
     await plays(`:Claude review  list a:2 a:8  ${BOTH}`);
   }
 
-  test("shows the hunk of a file in UTF-16 whose first bytes have neither NUL nor mark", async () => {
-    const utf16 = (text: string) => Buffer.from(text, "utf16le").toString("latin1");
-    const far = "\u4e2d".repeat(4100);
-    world.edited("a", utf16(`${far}\n\u4ed8\u4ed8`), utf16(`${far}\n\u4e2d\u4ed8`));
-    await plays(":edit ++enc=utf-16le a | Claude review  shows of 1  {&fileencoding} utf-16le");
-  });
-
   test("shows a change beside a NUL far down, and the NUL in the base text", async () => {
     const far = `${"a long line of text\n".repeat(500)}`;
     world.edited("a", `${far}one\0\nkept\0\n`, `${far}ONE\0\nkept\0\n`);
@@ -62,26 +55,19 @@ onEachNeovim((session, version) => {
     const bytes = (text: string) => Buffer.from(text).toString("latin1");
     const [before, far] = [`mine\u3164\n${TEN.repeat(30)}`, "far\u{e0063}\n"];
     world.edited("a", bytes(before), bytes(before.replace("\n", `\n${hidden}`) + far));
-    await nvim().command("edit a | Claude review");
-    const marked = (expected: object) =>
-      eventually("the marks", async () => {
-        const found =
-          await lua(`return vim.iter(vim.api.nvim_buf_get_extmarks(0, vim.api.nvim_create_namespace("claude-code.review"), 0, -1, { details = true }))
-          :filter(function(mark) return mark[4].virt_text end):map(function(mark) return { mark[2], mark[4].virt_text[1][1] } end):totable()`);
-        expect(found).toEqual(expected);
-      });
-    await marked([
-      [1, "<e0063>"],
-      [1, "<150 blanks>"],
-    ]);
-    await nvim().command("$");
-    await marked([
-      [1, "<e0063>"],
-      [1, "<150 blanks>"],
-      [302, "<e0063>"],
-    ]);
-    await nvim().command("Claude review close");
-    await marked([]);
+    /** Rows and codes. */
+    const codes = () =>
+      lua<string>(`
+        local space = vim.api.nvim_create_namespace("claude-code.review")
+        return vim.iter(vim.api.nvim_buf_get_extmarks(0, space, 0, -1, { details = true }))
+          :filter(function(mark) return mark[4].virt_text end)
+          :map(function(mark) return mark[2] .. mark[4].virt_text[1][1] end):join(" ")`);
+    const script = `
+      :edit a | Claude review   codes = 1<e0063> 1<150 blanks>
+      :$                        codes = 1<e0063> 1<150 blanks> 302<e0063>
+      :Claude review close      codes =
+    `;
+    await nvim().plays(script, { words: { codes } });
   });
 
   test.each(first(1, ["bdelete", "bwipeout", "bunload"]))(

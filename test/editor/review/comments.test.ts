@@ -126,20 +126,12 @@ describe.each(NEOVIMS)("comments in $name", (version) => {
     await status("idle", "idle");
     expect(await pasted()).toBe("up");
     await neovim.command("Claude comment!");
-    const text = [
-      "My comments on these lines:",
-      "",
-      "1. src/a.ts:2-3: better names",
-      "   > two",
-      "   > three",
-      "",
-      "2. b.ts:1 (these lines have changed since): why x?",
-      "   > x",
-    ];
-    await eventually("the paste", async () => {
-      const shown = (await pasted()).replaceAll(/\s|\^[MJ]/g, "");
-      expect(shown).toContain(`^[[200~${text.join("").replaceAll(/\s/g, "")}^[[201~`);
-    });
+    const first = "1. src/a.ts:2-3: better names > two > three";
+    const second = "2. b.ts:1 (these lines have changed since): why x? > x";
+    const text = `My comments on these lines: ${first} ${second}`.replaceAll(" ", "");
+    await eventually("the paste", async () =>
+      expect((await pasted()).replaceAll(/\s|\^[MJ]/g, "")).toContain(`^[[200~${text}^[[201~`),
+    );
     await eventually("Enter", async () => expect(await pasted()).toEndWith("^[[201~^M"));
     // A sent one is gone once its lines are others.
     await plays(`
@@ -223,12 +215,8 @@ describe.each(NEOVIMS)("comments in $name", (version) => {
     const all = [1, 2, 3, 4].map((row) => `${row}: on ${row}`);
     await draws(all);
     await neovim.command("edit!");
-    const ends = await eventually("the comments", async () => {
-      const found = await drawn();
-      expect(found).toHaveLength(4);
-      return found;
-    });
-    expect(ends.slice(1, 3)).toEqual(all.slice(1, 3));
+    await eventually("the comments", async () => expect(await drawn()).toHaveLength(4));
+    expect((await drawn()).slice(1, 3)).toEqual(all.slice(1, 3));
     await neovim.lua("vim.api.nvim_buf_set_lines(0, 0, -1, false, {})");
     await neovim.command("1Claude comment on nothing");
     await neovim.command("silent write");

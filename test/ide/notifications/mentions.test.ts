@@ -11,11 +11,10 @@ const expectMentions = (client: TestClient, wanted: object[]) =>
   eventually("the mentions", () => expect<unknown[]>(mentions(client)).toEqual(wanted));
 
 /** The same for whole files. */
-const expectFiles = (client: TestClient, paths: string[]) =>
-  expectMentions(
-    client,
-    paths.map((filePath) => ({ filePath })),
-  );
+const expectFiles = (client: TestClient, paths: string[]) => {
+  const wanted = paths.map((filePath) => ({ filePath }));
+  return expectMentions(client, wanted);
+};
 
 /** The messages that the user saw, one after the other. */
 async function listenToMessages({ neovim }: Session): Promise<() => Promise<string>> {
@@ -66,10 +65,8 @@ onEachNeovim((session) => {
         `vim.cmd("Claude mention " .. table.concat(vim.tbl_map(vim.fn.fnameescape, { ... }), " "))`,
         ...names.map((name) => `dir/${name}`),
       );
-      await expectFiles(
-        client,
-        names.map((name) => path(`dir/${name}`)),
-      );
+      const paths = names.map((name) => path(`dir/${name}`));
+      await expectFiles(client, paths);
     });
 
     test("runs nothing between backticks in a name", async () => {
@@ -95,15 +92,14 @@ onEachNeovim((session) => {
       session.write("some file.txt", TEXT);
       await session.neovim.type(":Claude mention some<C-l><CR>");
       await expectMentions(client, [{ filePath: path("some file.txt") }]);
-      expect(
-        await session.neovim.lua(`return vim.fn.getcompletion("Claude mention some", "cmdline")`),
-      ).toEqual(["some\\ file.txt"]);
+      const completed = `return vim.fn.getcompletion("Claude mention some", "cmdline")`;
+      expect(await session.neovim.lua(completed)).toEqual(["some\\ file.txt"]);
     });
 
     const REFUSED: [string, string, RegExp][] = [
       ["a path that is not there", "Claude mention nowhere.txt", /nowhere\.txt is not on disk/],
       [
-        "a buffer that was never written",
+        "a buffer without a file on disk",
         "edit new.txt | Claude mention",
         /new\.txt is not on disk/,
       ],
@@ -160,10 +156,8 @@ onEachNeovim((session) => {
       const [ok, problem] = await mention(`{ "nowhere.txt", "main.lua" }`);
       expect(ok).toBe(false);
       expect(problem).toContain("nowhere.txt is not on disk");
-      expect(await mention("{}")).toEqual([
-        false,
-        expect.stringContaining("list of paths is empty"),
-      ]);
+      const empty = expect.stringContaining("list of paths is empty");
+      expect(await mention("{}")).toEqual([false, empty]);
       await expectMentions(client, [{ filePath: path("main.lua") }]);
       expect(await said()).toBe("");
     });
@@ -190,11 +184,8 @@ onEachNeovim((session) => {
       await session.neovim.command("Claude mention");
       await expectMentions(client, [first]);
       await session.neovim.command("%Claude mention");
-      await expectMentions(client, [
-        first,
-        first,
-        { filePath: path("b.txt"), lineStart: 2, lineEnd: 4 },
-      ]);
+      const second = { filePath: path("b.txt"), lineStart: 2, lineEnd: 4 };
+      await expectMentions(client, [first, first, second]);
       await session.neovim.command("quit");
     });
   });
@@ -359,9 +350,9 @@ onEachNeovim(
       await session.open("main.lua", TEXT);
       await disconnect(session);
       await session.neovim.command("Claude mention");
-      await eventually("a word", async () =>
-        expect(await said()).toContain("did not connect in time"),
-      );
+      const words = (wanted: string) =>
+        eventually(wanted, async () => expect(await said()).toContain(wanted));
+      await words("did not connect in time");
       // Not under the CLI's name, as above: what still waits comes at once.
       using late = await TestClient.open(session.lock);
       await late.request("ping");
@@ -369,9 +360,7 @@ onEachNeovim(
 
       await session.neovim.lua(`require("claude-code").stop()`);
       await session.neovim.command("Claude mention");
-      await eventually("a word", async () =>
-        expect(await said()).toContain("you stopped the server"),
-      );
+      await words("you stopped the server");
     });
   },
   { constants: ["mentions.WAIT_MS = 1000"], client: "claude-code" },
