@@ -60,21 +60,17 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
   test("reports hooks that a project switches off, at the start and in the status line", async () => {
     const folder = join(neovim.cwd, ".claude");
     mkdirSync(folder);
-    try {
-      writeFileSync(join(folder, "settings.json"), '{ "disableAllHooks": true }');
-      await open();
-      expect((await said(neovim)).join()).toContain(
-        `Claude runs without hooks: nothing records its changes for :Claude review, or checks them: disableAllHooks is true in ${folder}/settings.json`,
-      );
-      const line = () => neovim.lua<string>(`return require("claude-code").statusline()`);
-      using client = await TestClient.open(await neovim.lock());
-      await eventually("the word", async () => (await line()).endsWith(", hooks off"));
-      rmSync(folder, { recursive: true });
-      await eventually("without it", async () => !(await line()).includes("hooks"));
-      void client;
-    } finally {
-      rmSync(folder, { recursive: true, force: true });
-    }
+    writeFileSync(join(folder, "settings.json"), '{ "disableAllHooks": true }');
+    await open();
+    const line = "{v:lua.require'claude-code'.statusline()}";
+    using _client = await TestClient.open(await neovim.lock());
+    const reason = `disableAllHooks is true in ${folder}/settings.json`;
+    await play(`
+      <Ignore>   ${line} /, hooks off$/
+                 said Claude runs without hooks: nothing records its changes for :Claude review, or checks them: ${reason}
+    `);
+    rmSync(folder, { recursive: true });
+    await play(`<Ignore>  ${line} ! hooks`);
   });
 
   test("hides, also closed by hand, and comes back: the same job, its own size, the others' sizes", async () => {
@@ -96,39 +92,22 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     expect(await job()).toBe(pid);
   });
 
-  const shown = () =>
-    neovim.lua<string[]>(
-      `return vim.tbl_map(function(win)
-         return vim.fn.bufname(vim.api.nvim_win_get_buf(win))
-       end, vim.api.nvim_list_wins())`,
-    );
-
-  const ONLY: [what: string, before: string[], then: string[], shows: string][] = [
-    [
-      "hides: the file that was there",
-      ["edit first.txt", "edit second.txt"],
-      ["Claude"],
-      "second.txt",
-    ],
-    ["hides: an empty buffer if there was none", [], ["Claude"], ""],
+  const ONLY: [what: string, before: string, end: string, shows: string][] = [
+    ["hides: the file that was there", "edit first.txt | edit second.txt", "Claude", "second.txt"],
+    ["hides: an empty buffer if there was none", "enew", "Claude", "unnamed"],
     // Once deleted it is no longer an alternate file.
-    [
-      "ends: the file last used",
-      ["edit first.txt"],
-      ["badd second.txt | bwipeout first.txt", "Claude close"],
-      "second.txt",
-    ],
+    ["ends: the file last used", "edit first.txt", "Claude close", "second.txt"],
   ];
-  test.each(ONLY)("is the only window, and %s is shown", async (_, before, then, file) => {
-    for (const command of before) await neovim.command(command);
-    await neovim.command("set number");
+  test.each(ONLY)("is the only window, and %s is shown", async (_, before, end, file) => {
+    await neovim.command(`${before} | set number`);
     await open();
     await neovim.command("only");
-    for (const command of then) await neovim.command(command);
-    expect(await shown()).toEqual([file]);
-    expect(await neovim.lua("return { vim.wo.number, vim.wo.winfixwidth }")).toEqual([true, false]);
-    expect((await job()) > 0).toBe(then.includes("Claude"));
-    await neovim.command("set nonumber");
+    if (end !== "Claude") await neovim.command("badd second.txt | bwipeout first.txt");
+    await play(`
+      :${end}                       windows ${file}   {[&number, &winfixwidth]} [1, 0]
+      :set nonumber
+    `);
+    expect((await job()) > 0).toBe(end === "Claude");
   });
 
   test("focus moves there in terminal mode, also from its own normal mode", async () => {
@@ -244,13 +223,12 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     expect((await neovim.mode()).mode).toBe("n");
   });
 
-  const ends: [code: number, message: string, stays: string[]][] = [
-    [0, "Claude has ended", ["file.txt"]],
-    [3, "Claude ended with code 3", ["file.txt", "terminal"]],
+  const ends: [code: number, message: string, stays: string][] = [
+    [0, "Claude has ended", "mode n   windows file.txt"],
+    [3, "Claude ended with code 3", "mode nt   windows file.txt terminal"],
   ];
   test.each(ends)("ends with %d while the user types: says %s", async (code, words, stays) => {
-    await neovim.command("edit file.txt");
-    await neovim.lua(`vim.api.nvim_buf_set_lines(0, 0, -1, true, { "one", "two" })`);
+    await neovim.command("edit file.txt | call setline(1, ['one', 'two'])");
     await configure(
       neovim,
       `{ command = { "sh", "-c", "${LATER} echo words; read line; exit ${code}" } }`,
@@ -261,16 +239,10 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     expect(await said(neovim)).toEqual([expect.stringContaining(words)]);
     // One key after the other, as a user types.
     for (const key of "ggddxx please, and no") await neovim.type(key);
-    const names = async () => (await shown()).map((name) => name.split("/").at(-1));
-    expect(await names()).toEqual(["file.txt", "terminal"]);
-    expect(await terminalText(neovim)).toContain("words");
-
-    await eventually("what stays", async () => expect(await names()).toEqual(stays));
-    await neovim.inMode(code === 0 ? "n" : "nt");
-    expect(await neovim.lua("return vim.fn.getbufline('file.txt', 1, '$')")).toEqual([
-      "one",
-      "two",
-    ]);
+    await play(`
+      <Ignore>   windows file.txt terminal   terminal words
+      <Ignore>   ${stays}   {getbufline('file.txt', 1, '$')} ['one', 'two']
+    `);
     // The next one takes the place of what is left.
     await configure(neovim, `{ command = ${ECHO} }`);
     await open();
@@ -311,10 +283,7 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
         return rows.get(1) ~= nil`,
     );
     writeFileSync(draws, "");
-    await eventually("the refusal", async () =>
-      expect((await said(neovim)).join()).toContain("answer it first, then send your text"),
-    );
-    expect(await terminalText(neovim)).not.toContain("one");
+    await play("<Ignore>  said answer it first, then send your text  terminal ! one");
   });
 
   test("gets nothing while it asks something: that would be the answer", async () => {
@@ -420,9 +389,7 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
   test("refuses text for a CLI outside of Neovim, with the reason", async () => {
     using _claude = await connectFrom(neovim, process.pid);
     await neovim.command("Claude send some words");
-    expect(await said(neovim)).toEqual([
-      "text cannot be pasted outside of Neovim; use :Claude mention",
-    ]);
+    await play("<Ignore>  said = text cannot be pasted outside of Neovim; use :Claude mention");
   });
 
   const PASTED = "^[[200~";
