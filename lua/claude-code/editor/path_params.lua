@@ -38,7 +38,6 @@ local function is_private(name)
   return privacy.is_private(name) or (buf ~= nil and privacy.hides(buf))
 end
 
----@param may_be_private boolean
 local function checked_public(given, may_be_private)
   local name, failure = checked(given)
   if name and not may_be_private and is_private(name) then
@@ -64,7 +63,6 @@ local function checked_candidates(candidates, folders)
   return names
 end
 
----@param files string[][]
 local function checked_files(files)
   local bytes = #table.concat(vim.iter(files):flatten():totable())
   if #files > MAX_FILES or bytes > MAX_BYTES_OF_FILES then
@@ -96,7 +94,6 @@ local function checked_edits(edits, may_be_private)
 end
 
 ---@param params table as the executable sent them
----@param may_be_private boolean
 ---@return table? params with all paths in normal form
 ---@return claude-code.Failure?
 function M.checked(params, may_be_private)

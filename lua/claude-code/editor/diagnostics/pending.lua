@@ -209,7 +209,6 @@ function M.review()
 end
 
 ---@param pending claude-code.PendingReport
----@param report claude-code.Report
 ---@return number? due time in ms when the report counts, unless another follows; nil: it is about the old text
 local function due_of(pending, report, now)
   local server = knowledge_of(report.client)

@@ -11,7 +11,7 @@ local SAVE_TIMEOUT_MS = 1000
 ---How long a server may take to start: its configuration may first run a program to find the project's root.
 local ATTACH_MS = 1000
 
----Request by which a server forwards requests to tsserver, and the checks to ask for.
+---Command that forwards a request to tsserver, and the requests that check a file.
 local COMMAND = "typescript.tsserverRequest"
 local CHECKS = { "syntacticDiagnosticsSync", "semanticDiagnosticsSync" }
 

@@ -5,12 +5,12 @@ local documents = require("claude-code.editor.documents")
 local path = require("claude-code.editor.documents.path")
 local timer = require("claude-code.lib.timer")
 
----Files without an owner. The one that was asked about longest ago is deleted first.
+---Number of files without an owner; the least recently used is deleted first.
 local MAX_KEPT = 50
 ---Loading this many bytes blocks Neovim for about 20 ms.
 local MAX_BYTES = 2 * 1024 * 1024
 
----How long a file is kept after the last question about it.
+---How long a file is kept after its last use.
 local M = { KEEP_MS = 10 * 60 * 1000 }
 
 ---@class claude-code.BackgroundFile
@@ -85,7 +85,6 @@ function M.load(name)
   return buf
 end
 
----Prolongs the time for which a file is kept.
 function M.keep(buf)
   local file = files[buf]
   if file then

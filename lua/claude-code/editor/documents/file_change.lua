@@ -13,7 +13,7 @@ local SNIFF = 8192
 
 local M = {}
 
----Buffers whose text differs from the file's because of a plugin (encrypted files).
+---Buffers in which a plugin shows another text than the file's (encrypted files).
 local views = {} ---@type table<integer, true>
 
 ---@class claude-code.FileChange
@@ -82,8 +82,8 @@ local function read(name)
   return text and (#text.lines > 1 or text.lines[1] ~= "" or text.newline) and text or nil
 end
 
----Has Neovim read the file with a 'fileformat' that it no longer has, as it does when a window begins to show the
----buffer? Then a CRLF file shows ^M, and an LF file would be written with CRLF. Mixed line ends are "unix".
+---Did Neovim read the file with an outdated 'fileformat'? It does so when a window begins to show the buffer. Then a
+---CRLF file shows ^M, and an LF file would be written with CRLF. Mixed line ends are "unix".
 function M.is_misread(buf)
   local name, format = api.nvim_buf_get_name(buf), vim.bo[buf].fileformat
   local head = regular_file.head(name, SNIFF) or ""

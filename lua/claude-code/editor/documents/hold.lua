@@ -13,7 +13,7 @@ local M = {}
 
 ---Buffers that Claude waits for, by the function that ends the wait.
 local held = {} ---@type table<fun(outcome: "written"|"as_before"), integer>
----Prompts for which Claude has waited once, and does not wait again.
+---Prompts that have made Claude wait once; it does not wait again.
 local let_through = {} ---@type table<string, true>
 
 local function has_unsaved(buf)

@@ -140,7 +140,6 @@ function M.is_asleep(buf)
 end
 
 ---Shows a buffer that was asleep to language servers, if the user works with its file type by now.
----@param buf integer loaded
 ---@return boolean has_awoken
 function M.wake(buf)
   if not asleep[buf] or not is_known(vim.bo[buf].filetype) then

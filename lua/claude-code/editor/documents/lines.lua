@@ -107,14 +107,12 @@ function M.common(old, new)
   return head, tail
 end
 
----@param buf integer loaded
 ---@param row integer 0-based
 ---@return string line "" behind the last one
 function M.at(buf, row)
   return api.nvim_buf_get_lines(buf, row, row + 1, false)[1] or ""
 end
 
----@param buf integer loaded
 ---@param lines string[] all its lines: an empty buffer has one empty line, as does one with just a line end
 ---@return boolean is_empty `:w` would write no byte
 function M.is_empty(buf, lines)
@@ -126,7 +124,6 @@ function M.is_empty(buf, lines)
     end)
 end
 
----@param buf integer loaded
 ---@param as_read? boolean leaves out the last line end that 'fixendofline' would add
 ---@return string bytes that `:w` would write, but always in UTF-8
 function M.bytes(buf, as_read)

@@ -78,7 +78,6 @@ end
 local guarded = {} ---@type table<integer, true>
 
 ---Checks the text of a buffer, and each change to it, before anything parses it.
----@param buf integer loaded
 function M.guard(buf)
   if not is_parsed(vim.bo[buf].filetype) then
     return

@@ -49,7 +49,6 @@ local function restore_views(buf, saved)
   api.nvim_buf_clear_namespace(buf, namespace, 0, -1)
 end
 
----@param row integer 0-based
 ---@return vim.fn.getmarklist.ret.item[] marks 'a to 'z and 'A to 'Z on this line
 local function marks_on(buf, row)
   local marks = vim.list_extend(vim.fn.getmarklist(buf), vim.fn.getmarklist())
@@ -71,7 +70,6 @@ local function change_line(buf, row, old, new)
   end
 end
 
----@return claude-code.LineHunk[] hunks inside the range
 local function compare(change, range, linematch)
   local old = vim.list_slice(change.old, range.row + 1, range.row + range.old)
   local new = vim.list_slice(change.new, range.from + 1, range.from + range.new)
@@ -140,7 +138,6 @@ function M.apply(buf, change)
 end
 
 ---Applies lines of a file, even to a buffer that is read-only (W10) or not modifiable.
----@param buf integer loaded
 ---@param file string real path
 ---@return boolean ok, any message
 function M.from_file(buf, change, file)

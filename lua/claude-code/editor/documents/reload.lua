@@ -31,7 +31,6 @@ local notes = vim.defaulttable(function()
   return {}
 end)
 
----@return fun() restore
 local function save_views(buf)
   local views = {} ---@type table<integer, table> by window
   for _, win in ipairs(vim.fn.win_findbuf(buf)) do
@@ -123,7 +122,7 @@ local function compare_text(buf)
     checktime.take_time(buf)
   end
   if is_other and not differed and not vim.bo[buf].modified then
-    -- Neovim takes a file with the same time for unchanged, and one that is exactly a second newer (FAT).
+    -- Neovim considers a file unchanged if its time is the same, or exactly one second later (FAT).
     text = file_change.read(buf)
     local is_other_text = text
       and not (
@@ -142,7 +141,6 @@ local function note_taken_over(buf, before)
   notes[buf].taken_over = now > before and now or notes[buf].taken_over
 end
 
----@param buf integer not modified
 local function take_over(buf)
   local restore, undolevels = save_views(buf), vim.bo[buf].undolevels
   local change = api.nvim_buf_call(buf, vim.fn.changenr)
@@ -180,8 +178,6 @@ local function check_soon(buf)
   end
 end
 
----@param buf integer modified
----@return boolean differed
 local function compare(buf)
   if not checktime.has_never_read(buf) then
     return checktime.compare(buf)
@@ -197,7 +193,6 @@ local function compare(buf)
   return ok
 end
 
----@param buf integer modified
 local function keep_edits(buf)
   local note, was_stale = notes[buf], unsaved.is_stale(buf)
   note.is_outdated = compare(buf) or note.is_outdated or was_stale or unsaved.is_outdated(buf)

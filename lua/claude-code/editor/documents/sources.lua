@@ -1,5 +1,5 @@
---- Remembers from which files the texts of buffers were read: a text stays when its buffer gets another name, or the
---- link with that name another target.
+--- Remembers the files that the texts of buffers came from: a text stays when its buffer gets another name, or a link
+--- gets another target.
 local paths = require("claude-code.editor.documents.path")
 
 ---@class claude-code.BufferSource

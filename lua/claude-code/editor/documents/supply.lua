@@ -12,8 +12,7 @@ local M = {
   reading = nil, ---@type integer? buffer that `read` is reading
 }
 
----Calls `load` in an autocommand with `nested`, so that its events fire even if we run in another autocommand. Passes
----errors on.
+---Calls `load` in a nested autocommand: its events fire even if we run in another autocommand. Passes errors on.
 function M.with_events(load)
   local ok, problem ---@type boolean?, any
   local function call()

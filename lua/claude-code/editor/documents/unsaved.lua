@@ -36,7 +36,6 @@ local M = {
 local conflicts = {} ---@type table<integer, claude-code.UnsavedConflict> by buffer
 
 ---Remembers the text that later edits start from. If the buffer has edits already, its file must still have that text.
----@param buf integer loaded
 function M.remember_base(buf)
   if not api.nvim_buf_is_loaded(buf) then
     return

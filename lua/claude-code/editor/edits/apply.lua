@@ -54,7 +54,6 @@ local function is_misplaced(replaced, new, renamed)
 end
 
 ---@param all string[] lines, including an empty one after the last line end, which servers count
----@param edits lsp.TextEdit[]
 ---@return string? text nil if the edits were made for another text
 local function edited(all, edits, encoding, renamed)
   local text, begins, size = table.concat(all, "\n"), {}, 0
@@ -206,7 +205,6 @@ local function write_draft(file)
   return draft
 end
 
----@return string? failure
 local function put_into_place(file, draft)
   local stat = uv.fs_lstat(file.path)
   if stat and (stat.nlink > 1 or stat.uid ~= uv.fs_lstat(draft).uid) then
@@ -217,7 +215,6 @@ local function put_into_place(file, draft)
 end
 
 ---Writes the files, without yielding, if all are as they were read.
----@param changes claude-code.AppliedFile[]
 ---@return claude-code.AppliedFile[] done, string? problem if not all could be written
 function M.write(changes)
   for _, file in ipairs(changes) do

@@ -170,7 +170,6 @@ function M.guard(title, asked)
   return guard
 end
 
----@param event claude-code.GuardEvent
 ---@param asked? boolean
 function Guard:restart(event, asked)
   self.since, self.event, self.is_expected = M.now(), event, asked

@@ -33,7 +33,6 @@ local function located(params, answer)
   }
 end
 
----@return claude-code.Failure
 function M.unknown(symbol)
   local line = vim.trim(lines.at(symbol.buf, symbol.row):sub(1, 160))
   local text = "No language server knows what `%s` is in `%s` (a comment, a string or plain text?)."

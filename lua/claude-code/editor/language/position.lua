@@ -68,7 +68,6 @@ function M.place(location, client)
   }
 end
 
----@param encoding claude-code.Encoding
 ---@return claude-code.ServerPlace
 function M.own_place(at, encoding)
   return {
@@ -111,7 +110,6 @@ function M.places(answers)
 end
 
 ---Does a file belong to the project, and not to a package that the project uses?
----@param name string?
 ---@param folders? string[] of the workspace
 function M.is_own(name, folders)
   return name ~= nil
@@ -121,10 +119,7 @@ function M.is_own(name, folders)
     and not name:find("/%.?venv/")
 end
 
----@alias claude-code.LanguagePlaces table of that name in src/editor/language.ts
-
----@param list claude-code.ServerPlace[]
----@return claude-code.LanguagePlaces
+---@return table places LanguagePlaces of src/editor/language.ts
 function M.answer(list)
   local known, result = {}, { files = {}, places = {}, private = 0 }
   local folders = require("claude-code.lib.workspace").folders()

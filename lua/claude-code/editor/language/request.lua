@@ -15,9 +15,7 @@ local TIMEOUT_MS = 10000
 
 local M = {}
 
----@alias claude-code.LanguageServerState table ServerState of src/editor/language.ts
-
----@return claude-code.LanguageServerState
+---@return table state ServerState of src/editor/language.ts
 function M.state_of(client)
   local state = client:is_stopped() and "ended" or lsp.busy_with(client) or "idle"
   return { name = client.name, state = state }
@@ -135,7 +133,6 @@ function M.each(list)
 end
 
 ---Asks several servers one question, in a task.
----@param clients vim.lsp.Client[]
 ---@return claude-code.ServerAnswer[] in the order of the servers
 function M.all(clients, question)
   return M.each(vim.tbl_map(function(client)
@@ -143,7 +140,6 @@ function M.all(clients, question)
   end, clients))
 end
 
----@param list claude-code.ServerAnswer[]
 ---@return claude-code.Failure? failure if every server failed
 function M.failure_of(list)
   local first = list[1]
@@ -156,7 +152,7 @@ function M.failure_of(list)
   end
 end
 
----@return claude-code.LanguageServerState[] states of the servers, sorted by name, without duplicates
+---@return table[] states of the servers, sorted by name, without duplicates
 function M.states(answers)
   local by_name = {}
   for _, answer in ipairs(answers) do

@@ -174,7 +174,6 @@ local function preferred(list, test)
   return #some > 0 and some or list
 end
 
----@param found claude-code.WorkspaceSymbol
 local function at_place(found, name)
   local buf, failure = files.file({ found.place.path })
   if not buf then

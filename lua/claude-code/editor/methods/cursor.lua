@@ -44,7 +44,6 @@ end
 
 ---@alias claude-code.Cursor table of that name in src/editor/model.ts
 
----@param buf integer loaded
 ---@param lnum integer 0-based
 ---@param byte integer 0-based
 ---@return claude-code.Cursor
@@ -85,7 +84,6 @@ end
 
 ---Finds the name of a definition. In C it is inside declarators; a function that is a value takes the name of the
 ---variable that it is assigned to.
----@return TSNode?
 local function name_node(node)
   local name, declarator = node:field("name")[1], node:field("declarator")[1]
   while not name and declarator do

@@ -107,7 +107,7 @@ function M.context(params)
     return nil, { code = "not_open", message = "File not open: " .. params.named }
   end
   local count = api.nvim_buf_line_count(buf)
-  if params.line < 1 or params.line > count then
+  if params.line > count then
     local text = "Line %d is not in %s, which has %d"
     return task.fail("no_line", text, params.line, params.named, count)
   end

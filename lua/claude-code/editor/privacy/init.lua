@@ -50,17 +50,6 @@ local function compile(pattern)
   return { glob = globs.compile(fold(text)), whole = whole, private = private }
 end
 
-local function current_rules()
-  local config = require("claude-code.config").get().privacy
-  if judgement.config == config then
-    return judgement.rules
-  end
-  local defaults = config.defaults and require("claude-code.editor.privacy.defaults") or {}
-  local rules = vim.iter({ defaults, config.patterns }):flatten():map(compile):totable()
-  judgement = { config = config, rules = rules, verdicts = {}, bytes = 0 }
-  return rules
-end
-
 ---@return string whole folded path
 ---@return string[] names folded parts that may be the file's name: all of a URL, the last one of a path
 local function subjects(path)
@@ -84,14 +73,19 @@ local function fits(rule, whole, names)
 end
 
 local function judge(path)
-  local list = current_rules()
+  local config = require("claude-code.config").get().privacy
+  if judgement.config ~= config then
+    local defaults = config.defaults and require("claude-code.editor.privacy.defaults") or {}
+    local rules = vim.iter({ defaults, config.patterns }):flatten():map(compile):totable()
+    judgement = { config = config, rules = rules, verdicts = {}, bytes = 0 }
+  end
   local verdict = judgement.verdicts[path]
   if verdict ~= nil then
     return verdict
   end
   local whole, names = subjects(path)
   verdict = false
-  for _, rule in ipairs(list) do
+  for _, rule in ipairs(judgement.rules) do
     if fits(rule, whole, names) then
       verdict = rule.private
     end

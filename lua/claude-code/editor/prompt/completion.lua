@@ -9,7 +9,7 @@ local channel = require("claude-code.server.channel")
 local M = {}
 
 local KIND = vim.lsp.protocol.CompletionItemKind
----Letters needed before we ask for symbols; symbols of one server; how long files wait for symbols.
+---Letters needed to ask for symbols; symbols of one server; how long files wait for symbols.
 local MIN_QUERY, MAX_SYMBOLS, WAIT_MS = 2, 30, 20
 
 ---@class claude-code.PromptItem

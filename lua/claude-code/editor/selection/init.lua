@@ -42,7 +42,6 @@ local function place()
   return { win = win, buf = buf, cursor = cursor }
 end
 
----@param win integer?
 ---@return integer? buf nil unless the window shows a file that Claude may see
 local function file_in(win)
   if not win or not api.nvim_win_is_valid(win) then

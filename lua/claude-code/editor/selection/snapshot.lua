@@ -46,8 +46,6 @@ function M.of_region(region)
   return describe(0, region.mode, visual.read(region))
 end
 
----@param a claude-code.Snapshot?
----@param b claude-code.Snapshot?
 ---@return boolean is_same a client would receive the same
 function M.same(a, b)
   if not a or not b then

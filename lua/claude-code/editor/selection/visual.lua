@@ -54,7 +54,6 @@ function M.current()
   return sorted(api.nvim_get_current_buf(), mode, { a[2], a[3] - 1 }, { b[2], b[3] - 1 })
 end
 
----@param mode claude-code.VisualMode
 ---@return claude-code.VisualRegion? region last selected in the current buffer
 function M.last(mode)
   local buf = api.nvim_get_current_buf()

@@ -160,8 +160,11 @@ local function add_rest(delta)
   end
 end
 
----@return table delta changes since the previous Delta
-local function take()
+---@return table? delta changes since the previous Delta, claude-code.Failure?
+function M.take()
+  if not follower then
+    return nil, "not attached"
+  end
   local delta = vim.empty_dict() ---@type table `Delta` of src/editor/model.ts
   add_diagnostics(delta, add_buffers(delta))
   add_rest(delta)
@@ -178,7 +181,7 @@ function M.snapshot()
 end
 
 local function push()
-  local delta = follower and channel.is_attached() and take()
+  local delta = channel.is_attached() and M.take()
   if delta and next(delta) then
     channel.notify("state", delta)
   end
@@ -252,17 +255,9 @@ function M.start()
       dirty.diagnostics[buf] = true
     end
   end
-  local delta = take()
+  local delta = assert(M.take())
   delta.full = true
   return delta
-end
-
----@return table? delta, claude-code.Failure?
-function M.take()
-  if not follower then
-    return nil, "not attached"
-  end
-  return take()
 end
 
 function M.stop()

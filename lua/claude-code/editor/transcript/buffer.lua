@@ -83,7 +83,6 @@ local function look_of(mark, row, line)
 end
 
 ---@param row integer 0-based
----@param mark claude-code.TranscriptMark
 ---@param id? integer of the extmark to replace
 function Transcript:mark(row, mark, id)
   local line = api.nvim_buf_get_lines(self.buf, row, row + 1, true)[1]

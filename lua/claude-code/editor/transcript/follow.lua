@@ -42,8 +42,7 @@ end
 ---@return integer? buf nil: there is no file, or it must not be shown
 local function buffer_of(step)
   if step.act ~= "searched" and not require("claude-code.editor.privacy").is_private(step.path) then
-    local documents = require("claude-code.editor.documents")
-    return not documents.problem_with(step.path) and documents.load(step.path) or nil
+    return (require("claude-code.editor.documents").load(step.path))
   end
 end
 

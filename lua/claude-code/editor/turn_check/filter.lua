@@ -35,7 +35,6 @@ local function key(item)
   return table.concat(parts, "\0")
 end
 
----@return claude-code.ProblemCounts
 function M.count(items)
   local counts = {}
   for _, item in ipairs(items) do
@@ -44,8 +43,7 @@ function M.count(items)
   return counts
 end
 
----@param counts claude-code.ProblemCounts
----@return claude-code.Diagnostic[] without those that were counted
+---@return claude-code.Diagnostic[] those that `counts` does not include
 function M.new_since(items, counts)
   local left = vim.deepcopy(counts)
   return vim.tbl_filter(function(item)
@@ -60,7 +58,6 @@ end
 
 ---@param file string real path
 ---@param before? claude-code.ProblemCounts before the session's first edit; nil: unknown
----@return claude-code.Diagnostic[]
 function M.counted(file, items, before)
   local options = require("claude-code.config").get().diagnostics
   if is_ignored(file, options.ignore_files) or (options.only_new and not before) then

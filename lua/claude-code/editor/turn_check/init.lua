@@ -33,7 +33,6 @@ local M = {
 
 local cancel_watch ---@type fun()?
 
----@param list claude-code.EditedFile[]
 ---@return claude-code.EditedFile[] files without a report, except unchecked ones
 local function unreported(list)
   return vim.tbl_filter(function(edited)
@@ -41,7 +40,6 @@ local function unreported(list)
   end, list)
 end
 
----@param list claude-code.EditedFile[]
 ---@return string? reasons such as "gopls is still indexing"; nil if no report is missing
 local function reasons_of(list)
   local reasons = {}
@@ -56,7 +54,6 @@ local function reasons_of(list)
   return reasons[1] and table.concat(reasons, ", ")
 end
 
----@param list claude-code.EditedFile[]
 ---@return string? text such as "diagnostics of 2 files unknown (gopls is still indexing)"
 local function describe(list)
   list = vim.tbl_filter(function(edited)

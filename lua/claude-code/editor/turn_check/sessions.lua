@@ -103,8 +103,6 @@ end
 
 ---Finds the session of a stdio server by its id, or by the process of its CLI, since /clear changes the id. A server
 ---that knows neither gets the session with the latest hook.
----@param id? string
----@param pid? integer
 ---@return claude-code.CheckedSession?
 function M.of_server(id, pid)
   return vim.iter(M.list()):find(function(session)

@@ -178,14 +178,13 @@ function Borrowed:give_back(win)
       fn.setreg("#", self.alternate)
     end
     fn.winrestview(self.view)
-    -- winline() updates the row of the cursor, by which Neovim scrolls when the window grows.
+    -- winline() updates the row of the cursor, which Neovim uses to scroll when the window grows.
     fn.winline()
   end)
 end
 
 ---Restores options after the user has opened something else in the window.
 ---@param names string[] options that we changed
----@param win? integer
 function Borrowed:release(names, win)
   local values = {}
   for _, name in ipairs(names) do

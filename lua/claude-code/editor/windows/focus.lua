@@ -82,7 +82,6 @@ function M.after_busy(callback)
   end)
 end
 
----@return claude-code.Origin
 function M.origin()
   local win = api.nvim_get_current_win()
   return { win = win, terminal = in_terminal() or win == returning }
@@ -120,7 +119,6 @@ end
 ---Begins insert or terminal mode in the current window. TODO(0.10): the pending end of an earlier terminal mode cancels
 ---the request, so try again until the mode has begun.
 ---@param is_due fun(): boolean decides before each further try
----@param tries? integer
 function M.begin_insert_mode(is_due, tries)
   tries = tries or TRIES
   if not in_terminal() then

@@ -29,7 +29,6 @@ function M.noautocmd(work)
   end, work)
 end
 
----@param win? integer
 ---Does the window exist and show the buffer?
 function M.shows(win, buf)
   return win ~= nil and api.nvim_win_is_valid(win) and api.nvim_win_get_buf(win) == buf
@@ -151,7 +150,6 @@ function M.beside(buf)
 end
 
 ---Shows a loaded buffer in a window, or in a new one if `win` is nil or must keep its buffer.
----@param win? integer
 ---@return integer win
 function M.bring(buf, win)
   if not win then

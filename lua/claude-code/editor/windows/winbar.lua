@@ -27,7 +27,6 @@ function M.parts(...)
   return parts
 end
 
----@param parts claude-code.BarPart[]
 ---@return string for 'winbar'
 function M.render(parts)
   return table.concat(vim.tbl_map(function(part)
@@ -41,7 +40,6 @@ function M.render(parts)
   end, parts)) .. "%*"
 end
 
----@param parts claude-code.BarPart[]
 ---@return integer cells
 function M.width(parts)
   local cells = 0
@@ -111,7 +109,6 @@ end
 
 ---Replaces the window's own bar, even if a plugin has just set it.
 ---@param mark string beginning of our bar, to recognize it: splits copy it, and buffers bring it back
----@param text? string
 function M.show(win, mark, text)
   local other = other_value(win, mark)
   if other then

@@ -51,16 +51,10 @@ local function find(given)
   end) or given == "" and around() or row.cwd and around(row.cwd) or nil
 end
 
-local function choose(run)
-  local options = {
-    prompt = "Worktrees",
-    format_item = function(tree)
-      return ("%s: %s"):format(tree.name, vim.fn.fnamemodify(tree.path, ":~"))
-    end,
-  }
-  vim.ui.select(linked(), options, function(tree)
-    if tree then
-      run(tree)
+local function choose(prompt, items, format_item, run)
+  vim.ui.select(items, { prompt = prompt, format_item = format_item }, function(item)
+    if item then
+      run(item)
     end
   end)
 end
@@ -82,7 +76,9 @@ function M.with_named(given, run)
     elseif #linked() == 0 then
       notify.error("no other worktree here; :Claude new -w starts one")
     else
-      choose(run)
+      choose("Worktrees", linked(), function(one)
+        return ("%s: %s"):format(one.name, vim.fn.fnamemodify(one.path, ":~"))
+      end, run)
     end
   end)
 end
@@ -94,16 +90,11 @@ function M.choose_action(name)
   if not tree then
     return notify.info("this session is in no linked git worktree")
   end
-  local options = {
-    prompt = "Worktree " .. tree.name,
-    format_item = function(action)
-      return TEXTS[action]
-    end,
-  }
-  vim.ui.select(ACTIONS, options, function(action)
-    if action then
-      M[action](tree)
-    end
+  local function format(action)
+    return TEXTS[action]
+  end
+  choose("Worktree " .. tree.name, ACTIONS, format, function(action)
+    M[action](tree)
   end)
 end
 
@@ -118,7 +109,8 @@ function M.show(tree)
   vim.cmd.tcd({ tree.path, magic = { file = false } })
 end
 
----Asks the executable. The worktree comes home to the one of the tab page, or to the repository's main worktree.
+---Asks the executable to bring home or remove a worktree. Changes come home to the worktree of the tab page, or else to
+---the main worktree.
 ---@param callback fun(answer: any)
 local function ask(method, tree, callback, options)
   local _, all = sources.worktree(tree.path)
@@ -156,7 +148,6 @@ local function take_over(changes)
   require("claude-code.editor.language.files").notify(changes)
 end
 
----@param with_conflicts? boolean
 function M.home(tree, with_conflicts)
   ask("home", tree, function(home)
     take_over(home.changes)
@@ -175,11 +166,6 @@ function M.home(tree, with_conflicts)
     vim.cmd("botright copen")
     notify.warn(home.text)
   end, { with_conflicts = with_conflicts or false, unsaved = unsaved() })
-end
-
-local function folder_of_terminal(name)
-  local cwd = name:match("^term://(.-)//")
-  return cwd and vim.fn.fnamemodify(cwd, ":p")
 end
 
 ---@return string? user session, buffer or window that uses the worktree
@@ -201,7 +187,9 @@ local function user_of(tree)
       or bo.modified
       or bo.buftype == "terminal"
       or #vim.fn.win_findbuf(buf) > 0
-    if is_used and is_in(folder_of_terminal(name) or name) then
+    local folder_of_terminal = name:match("^term://(.-)//")
+    local file = folder_of_terminal and vim.fn.fnamemodify(folder_of_terminal, ":p") or name
+    if is_used and is_in(file) then
       return (bo.buftype == "terminal" and "the terminal " or "the buffer ") .. name
     end
   end
