@@ -55,13 +55,6 @@ class Builder {
   mark(mark: Omit<Mark, "row">): void {
     this.block.marks.push({ row: this.block.lines.length, ...mark });
   }
-
-  append({ lines, folds, marks }: Block): void {
-    const first = this.block.lines.length;
-    for (const line of lines) this.block.lines.push(line);
-    this.block.folds += folds;
-    for (const mark of marks) this.block.marks.push({ ...mark, row: first + mark.row });
-  }
 }
 
 /**
@@ -77,16 +70,12 @@ export function markdown(items: readonly Item[], results: ReadonlyMap<string, To
 function addItem(builder: Builder, item: Item, results: ReadonlyMap<string, ToolResult>): void {
   switch (item.kind) {
     case "prompt": {
-      const { lines, more } = saidLines(`❯ ${item.text.trim()}`);
-      builder.mark({ prompt: item.at ?? 0, rows: lines.length });
-      builder.add([...lines, ...rest(more), ""]);
-      return;
+      const lines = saidLines(`❯ ${item.text.trim()}`);
+      builder.mark({ prompt: item.at ?? 0, rows: Math.min(lines.length, MAX_SAID) });
+      return builder.add([...lines, ""]);
     }
-    case "text": {
-      const { lines, more } = saidLines(item.text);
-      builder.add([...lines, ...rest(more), ""]);
-      return;
-    }
+    case "text":
+      return builder.add([...saidLines(item.text), ""]);
     case "thinking":
       return addFold(builder, "Thinking", saidLines(item.text));
     case "note":
@@ -98,11 +87,11 @@ function addItem(builder: Builder, item: Item, results: ReadonlyMap<string, Tool
   }
 }
 
-function addFold(builder: Builder, title: string, { lines, more }: Lines): void {
+function addFold(builder: Builder, title: string, lines: readonly string[]): void {
   const shown = `*${visibleLine(title, MAX_TITLE)}*`;
   if (lines.length === 0) return builder.add([shown, ""]);
   builder.add([`${FOLDED} ${shown}`], ">");
-  builder.add([...lines, ...rest(more)], "1");
+  builder.add(lines, "1");
   builder.add([""]);
 }
 
@@ -117,7 +106,7 @@ function addCall(builder: Builder, tool: ToolCall, result: ToolResult | undefine
     ...body?.about,
   });
   builder.add([header(call) + (body ? `  ${body.about.note}` : "")], ">");
-  if (body) builder.append(body.block);
+  if (body) builder.add(body.block.lines, "1");
   builder.add([""]);
 }
 
@@ -136,8 +125,7 @@ export function resultOf(tool: ToolCall, result: ToolResult) {
   const { text, language, count } = failed
     ? { text: result.text, language: "", count: undefined }
     : contentOf(tool, result, hunks);
-  const { lines, more } = fenced(text, language);
-  builder.add([...inputLines(tool), ...lines, ...rest(more)], "1");
+  builder.add([...inputLines(tool), ...fenced(text, language)], "1");
   const agent = typeof detail.agentId === "string" ? detail.agentId : undefined;
   const line = changedLines(result).first;
   return {
@@ -187,8 +175,7 @@ function inputLines({ name, input }: ToolCall): string[] {
       : name.startsWith("mcp__")
         ? [shownJson(input), "json"]
         : [typeof prompt === "string" ? prompt : "", "markdown"];
-  const { lines, more } = fenced(text, language);
-  return [...lines, ...rest(more)];
+  return fenced(text, language);
 }
 
 interface Hunk {
@@ -229,30 +216,20 @@ function isHunks(value: unknown): value is Hunk[] {
   );
 }
 
-interface Lines {
-  lines: string[];
-  /** The number of lines left out. */
-  more: number;
-}
-
-function rest(more: number): string[] {
-  return more > 0 ? [`… ${counted(more, "more line")}`] : [];
-}
-
 /** A code block, with a fence longer than any fence in the text; no lines for a blank text. */
-function fenced(text: string, language = ""): Lines {
-  if (text.trim() === "") return { lines: [], more: 0 };
+function fenced(text: string, language = ""): string[] {
+  if (text.trim() === "") return [];
   let end = text.length;
   while (text[end - 1] === "\n") end--;
-  const { lines, more } = textLines(text.slice(0, end), MAX_LINES);
+  const { lines, rest } = textLines(text.slice(0, end), MAX_LINES);
   const ticks = lines.map((line) => line.match(/^\s*(`+)/)?.[1]?.length ?? 0);
   const fence = "`".repeat(ticks.reduce((most, one) => Math.max(most, one), 2) + 1);
-  return { lines: [fence + (/^\w+$/.test(language) ? language : ""), ...lines, fence], more };
+  return [fence + (/^\w+$/.test(language) ? language : ""), ...lines, fence, ...rest];
 }
 
 /** Closes a code block that was cut or interrupted; otherwise everything after the message would be code. */
-function saidLines(text: string): Lines {
-  const { lines, more } = textLines(text.trim(), MAX_SAID);
+function saidLines(text: string): string[] {
+  const { lines, rest } = textLines(text.trim(), MAX_SAID);
   let open: string | undefined;
   for (const line of lines) {
     const [, fence = "", info] = /^\s*(`{3,}(?!.*`)|~{3,})(.*)$/.exec(line) ?? [];
@@ -260,18 +237,20 @@ function saidLines(text: string): Lines {
     if (isEnd) open = undefined;
     else if (fence !== "") open ??= line.slice(0, line.indexOf(fence) + fence.length);
   }
-  return { lines: open === undefined ? lines : [...lines, open], more };
+  return [...lines, ...(open === undefined ? [] : [open]), ...rest];
 }
 
 function lineCount(text: string): number {
   return text === "" ? 0 : text.replace(/\n$/, "").split("\n").length;
 }
 
-function textLines(text: string, most: number): Lines {
+/** The visible lines of a text, and a `rest` that counts lines left out. */
+function textLines(text: string, most: number) {
   const all = text.split("\n");
   const first = all.slice(0, most).join("\n");
   const lines = visible(cutText(first, MAX_TEXT).replaceAll("\r\n", "\n"))
     .split("\n")
     .map((line) => cutText(line, MAX_COLUMNS));
-  return { lines, more: all.length - lines.length };
+  const more = all.length - lines.length;
+  return { lines, rest: more > 0 ? [`… ${counted(more, "more line")}`] : [] };
 }

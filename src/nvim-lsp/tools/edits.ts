@@ -17,11 +17,6 @@ const Rename = v.object({
   preview: v.optional(v.pipe(v.boolean(), v.description("Show the edits, and change nothing"))),
 });
 
-interface Answer extends EditAnswer {
-  name?: string;
-  candidates?: LanguagePlaces;
-}
-
 /** Renames a symbol with the language servers of the user's Neovim. */
 export function renameSymbol(edits: LanguageEdits, servers: LanguageServers): Tool {
   return defineTool({
@@ -35,7 +30,8 @@ export function renameSymbol(edits: LanguageEdits, servers: LanguageServers): To
     async call({ path, new_name, symbol, line, preview }, { signal, use }) {
       if (/\p{Cc}/u.test(new_name)) throw unchanged("The new name holds control characters.");
       const params = { symbol, new_name, ...(line && { line }) };
-      const answer = (await servers.ask("rename_symbol", path, params, signal)) as Answer;
+      const asked = await servers.ask("rename_symbol", path, params, signal);
+      const answer = asked as EditAnswer & { name?: string; candidates?: LanguagePlaces };
       if (answer.candidates) return texts(ambiguous(answer.candidates, symbol, edits.place));
       const name = answer.name ?? symbol;
       const renamed = { from: name, to: new_name };
@@ -68,26 +64,13 @@ function ambiguous({ files, places }: LanguagePlaces, symbol: string, root: stri
 const MAX_ACTIONS = 60;
 const MAX_CHARACTERS = 500;
 
+const Line = v.pipe(v.number(), v.integer(), v.minValue(1));
+const Title = v.pipe(v.string(), v.nonEmpty(), v.maxLength(MAX_CHARACTERS));
+const TITLE = "A title of the list, organize_imports or fix_all; lists what is offered if left out";
 const Action = v.object({
   path: v.pipe(v.string(), v.description("The file")),
-  line: v.optional(
-    v.pipe(
-      v.number(),
-      v.integer(),
-      v.minValue(1),
-      v.description("Line, from 1; the file if left out"),
-    ),
-  ),
-  action: v.optional(
-    v.pipe(
-      v.string(),
-      v.nonEmpty(),
-      v.maxLength(MAX_CHARACTERS),
-      v.description(
-        "A title of the list, organize_imports or fix_all; lists what is offered if left out",
-      ),
-    ),
-  ),
+  line: v.optional(v.pipe(Line, v.description("Line, from 1; the file if left out"))),
+  action: v.optional(v.pipe(Title, v.description(TITLE))),
 });
 
 interface Answer extends EditAnswer {

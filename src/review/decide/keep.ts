@@ -12,12 +12,16 @@ import type { Scope } from "../weave/row";
 const NOT_THERE = "has nothing to review in these lines";
 const CHANGED = "has changed since it was shown: look at it again";
 
-/** A file of a request. */
-export interface Target extends Chosen {
+/** A file of a request, and the part of it to decide about; by default all of it. */
+export interface Target {
   /** Relative to the root. */
   path: string;
   /** The text of a buffer; without it, we read the disk. */
   text?: Uint8Array | undefined;
+  /** Ids from the list; "file" is the whole file, "mode" its mode. */
+  hunks?: readonly string[] | undefined;
+  /** First and last row in the present text, from 1. */
+  range?: readonly [number, number] | undefined;
 }
 
 /** The result for a file of a request. `problem` is a sentence for the user that says why nothing was done. */
@@ -158,16 +162,8 @@ function otherNames(
   return new Map(pairs);
 }
 
-/** The part of a file that a request is about. */
-interface Chosen {
-  /** Ids from the list; "file" is the whole file, "mode" its mode. */
-  hunks?: readonly string[] | undefined;
-  /** First and last row in the present text, from 1. */
-  range?: readonly [number, number] | undefined;
-}
-
 /** The chosen rows of an entry; undefined if one of the hunks has changed since it was shown. */
-function selectionOf(entry: Entry, { hunks, range }: Chosen): Selection | undefined {
+function selectionOf(entry: Entry, { hunks, range }: Target): Selection | undefined {
   // A file without hunks is decided as a whole.
   if (range && entry.hunks.length > 0) return ofRange(entry, range);
   if (!hunks || hunks.includes("file")) return "all";

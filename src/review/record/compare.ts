@@ -82,7 +82,7 @@ function recordUnexplained(
   const undecidedSince = Math.max(now.at - UNDECIDED_MS, turnStart(records));
   let unknown = 0;
   if (spans.length === 0) return [];
-  for (const { path, before, after } of differences(project, { spans, known, last, now })) {
+  for (const { path, before, after } of differences(project, last, now, spans, known)) {
     const at = before.at ?? last.at;
     const changed = changedAt(project.root, path, after);
     const isMoved = "absent" in before.content && changed < at;
@@ -236,14 +236,13 @@ function newest(seen: SeenFile, known: Known | undefined, seenAt: number): SeenF
   return { stamp: "", mode: seen.mode, content, at };
 }
 
-interface Compared {
-  spans: readonly CallSpan[];
-  known: ReadonlyMap<string, Known>;
-  last: Snapshot;
-  now: Snapshot;
-}
-
-function* differences(project: RecordedProject, { spans, known, last, now }: Compared) {
+function* differences(
+  project: RecordedProject,
+  last: Snapshot,
+  now: Snapshot,
+  spans: readonly CallSpan[],
+  known: ReadonlyMap<string, Known>,
+) {
   const paths = new Set([...Object.keys(last.files), ...Object.keys(now.files)]);
   // Neither snapshot contains a file that was created and deleted between them.
   for (const [path, { at }] of known) if (at > last.at) paths.add(path);
