@@ -23,14 +23,6 @@ const MAX_SIGNATURE = 1_200;
 const MAX_CANDIDATES = 30;
 const MAX_OTHERS = 10;
 
-interface ReferencesQuestion {
-  relation: Relation;
-  /** A folder or file, relative to the project's top. */
-  within?: string | undefined;
-  /** The maximum number of lines with code. */
-  limit: number;
-}
-
 /** Converts the answers of language servers to text for Claude. */
 export class LanguageText {
   readonly #files = new Map<string, readonly string[]>();
@@ -56,7 +48,14 @@ export class LanguageText {
     ].join("\n");
   }
 
-  references(answer: SymbolAnswer, { relation, within, limit }: ReferencesQuestion) {
+  /**
+   * The answer of `find_references`, within a folder or file relative to the project's top, with the code of at most
+   * `limit` lines.
+   */
+  references(
+    answer: SymbolAnswer,
+    { relation, within, limit }: { relation: Relation; within?: string | undefined; limit: number },
+  ) {
     if (answer.are_candidates) return { text: this.#candidates(answer), isError: false };
     const { definitions, uses, states } = answer;
     const { files, places, private: hidden } = uses ?? { files: [], places: [], private: 0 };

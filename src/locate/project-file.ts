@@ -30,9 +30,8 @@ export class ProjectFiles {
   ) {}
 
   follow(folders: readonly string[]): void {
-    for (const folder of folders) {
-      const root = this.projectAround(folder);
-      if (root) this.#write(root);
+    for (const root of folders.flatMap((folder) => this.projectAround(folder) ?? [])) {
+      if (!this.#written.has(root)) this.#write(root);
     }
   }
 
@@ -48,7 +47,6 @@ export class ProjectFiles {
    */
   #write(root: string): void {
     const path = join(root, PROJECT_FILE);
-    if (this.#written.has(root)) return;
     // The user may have removed the folder.
     attempt(() => {
       if (!lstatSync(dirname(path)).isDirectory()) return;

@@ -10,7 +10,7 @@ import { McpServer } from "../mcp/server";
 import { createMethodTools, type MethodEditor } from "../methods";
 import { checked } from "../neovim/editor";
 import { LanguageEdits } from "./edits/language-edits";
-import { diagnosticsTools, type Whose } from "./tools/diagnostics";
+import { type Caller, diagnosticsTools } from "./tools/diagnostics";
 import { codeAction, renameSymbol } from "./tools/edits";
 import { findReferences, findSymbol, outline } from "./tools/language";
 
@@ -29,15 +29,15 @@ export function createStdioServer(log: Log): McpServer {
   const places = [...new Set([...(project ? [project] : []), process.cwd()])];
   const neovim = new FollowedNeovim(places, log, process.ppid);
   const session = process.env.CLAUDE_CODE_SESSION_ID;
-  const whose = { pid: process.ppid, ...(session && { session }) };
+  const caller = { pid: process.ppid, ...(session && { session }) };
   const servers = new LanguageServers(neovim);
-  const edits = new LanguageEdits(neovim, whose, log);
+  const edits = new LanguageEdits(neovim, caller, log);
   return new McpServer(
     {
       info: { name: SERVER_NAME, version: VERSION },
       instructions: INSTRUCTIONS,
       tools: [
-        ...createNvimLspTools(neovim, whose, servers, edits),
+        ...createNvimLspTools(neovim, caller, servers, edits),
         ...createMethodTools(stateOf(neovim)),
       ],
     },
@@ -67,7 +67,7 @@ function stateOf(neovim: FollowedNeovim): MethodEditor {
 /** The tools for questions to language servers and their edits, and those of spec 04. */
 export function createNvimLspTools(
   neovim: FollowedNeovim,
-  whose: Whose,
+  caller: Caller,
   servers: LanguageServers,
   edits: LanguageEdits,
 ) {
@@ -77,6 +77,6 @@ export function createNvimLspTools(
     outline(servers),
     renameSymbol(edits, servers),
     codeAction(edits, servers),
-    ...diagnosticsTools(neovim, whose),
+    ...diagnosticsTools(neovim, caller),
   ];
 }

@@ -131,10 +131,10 @@ export function recordedScope(
 ): RecordedScope | undefined {
   if (scope === "unreviewed") return undefined;
   if (scope === "all") return { kept: true };
-  const whose = session ?? project.sessions.latest;
-  if (whose === undefined) return undefined;
-  const prompt = project.sessions.lastTurn(whose)?.prompt;
-  return { session: whose, prompt: scope === "turn" ? prompt : undefined };
+  const id = session ?? project.sessions.latest;
+  if (id === undefined) return undefined;
+  const prompt = project.sessions.lastTurn(id)?.prompt;
+  return { session: id, prompt: scope === "turn" ? prompt : undefined };
 }
 
 /** Sentences for the user about what the review does not know. */

@@ -403,9 +403,9 @@ export class ReviewService {
       targets.set(project, [...(targets.get(project) ?? []), { ...file, path: relativePath }]);
     }
     const results: ShownDecision[] = [];
-    for (const [project, those] of targets) {
+    for (const [project, chosen] of targets) {
       const decided = await project.decide(() => {
-        return decide(project, those, recordedScope(project, request));
+        return decide(project, chosen, recordedScope(project, request));
       });
       results.push(shownDecision(project, decided));
     }

@@ -70,7 +70,8 @@ export class WatchedProjects {
 }
 
 class WatchedProject {
-  #accepted: Accepted[] = [];
+  /** Texts that the user accepted in a diff, and that Claude still has to write, by path relative to the root. */
+  #accepted: { path: string; text: string; at: number }[] = [];
   readonly #commits: Commits;
   readonly unrecorded: Unrecorded;
   /** The pending changes at the last check of commits. */
@@ -169,14 +170,6 @@ export function commentsOf(projects: Projects): Comment[] {
 
 /** The CLI writes the file and runs the hook within this time after the user's answer. */
 const MAX_MS = 60_000;
-
-/** A text that the user accepted in a diff before it was written. */
-interface Accepted {
-  /** Relative to the root. */
-  path: string;
-  text: string;
-  at: number;
-}
 
 /** The CLI restores a file's CRLF, which the diff does not have (design, openDiff). */
 function comparable(lines: readonly string[]): string {

@@ -64,8 +64,8 @@ function unreported(folder: string, session: string): ReadonlySet<string> {
   const undos = recordsOf(folder, "undo").filter(({ at }) => at > oldest);
   const ids = new Set(undos.map(({ id }) => id));
   if (ids.size === 0) return ids;
-  for (const { session: whose, undo } of recordsOf(folder, "reported")) {
-    if (whose === session) for (const id of undo) ids.delete(id);
+  for (const report of recordsOf(folder, "reported")) {
+    if (report.session === session) for (const id of report.undo) ids.delete(id);
   }
   return ids;
 }

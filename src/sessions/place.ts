@@ -6,11 +6,6 @@ import { onPath } from "../lib/programs";
 const MAX_ANCESTORS = 20;
 const PS_MS = 2_000;
 
-interface Program {
-  name: string;
-  parent: number;
-}
-
 /** The place of a process from the point of view of one Neovim. */
 export interface Place {
   /** "neovim" means another Neovim. */
@@ -21,10 +16,10 @@ export interface Place {
 
 /** Finds the Neovim in which a process runs. `neovim` is the process of the Neovim that asks. */
 export function placeOf(pid: number, neovim: number): Place {
-  const programOf = process.platform === "linux" ? fromStat : fromPs();
+  const all = process.platform === "linux" ? undefined : programsByPs();
   const ancestors = [pid];
   for (let one = pid; ancestors.length <= MAX_ANCESTORS; ) {
-    const program = programOf(one);
+    const program = all ? all.get(one) : attempt(() => statOf(one));
     if (program?.name === "nvim") return { where: "neovim", ancestors };
     if (program?.parent === neovim) return { where: "here", ancestors };
     if (!program || program.parent <= 1) break;
@@ -34,21 +29,12 @@ export function placeOf(pid: number, neovim: number): Place {
   return { where: "outside", ancestors };
 }
 
-function fromStat(pid: number): Program | undefined {
-  return attempt(() => statOf(pid));
-}
-
-function fromPs(): (pid: number) => Program | undefined {
-  const all = programsByPs();
-  return (pid) => all.get(pid);
-}
-
 /** All processes from ps(1). */
-export function programsByPs(): Map<number, Program> {
+export function programsByPs() {
   const command = [onPath("ps").path ?? "ps", "-A", "-o", "pid=,ppid=,comm="];
   const options = { env: { LC_ALL: "C" }, timeout: PS_MS };
   const shown = attempt(() => Bun.spawnSync(command, options).stdout.toString()) ?? "";
-  const all = new Map<number, Program>();
+  const all = new Map<number, { name: string; parent: number }>();
   for (const [, pid, parent, path = ""] of shown.matchAll(/^ *(\d+) +(\d+) +(.*?) *$/gm)) {
     all.set(Number(pid), { parent: Number(parent), name: basename(path) });
   }

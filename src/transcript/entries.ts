@@ -166,7 +166,7 @@ function fromUser(entry: JsonObject): Item[] {
   }));
   const text = plain(all.filter(({ type }) => type !== "tool_result"));
   if (text.trim() === "") return items;
-  return [...items, ...saidBy(entry, text)];
+  return [...items, ...fromText(entry, text)];
 }
 
 /** The CLI attaches messages and events to the result of a call while Claude works. */
@@ -175,7 +175,7 @@ function fromAttachment(entry: JsonObject): Item[] {
   const name = type === "model" ? string(object(identity)?.modelId) : undefined;
   if (name !== undefined) return [{ kind: "model", name }];
   const text = type === "queued_command" ? plain(prompt) : "";
-  return text.trim() === "" ? [] : saidBy(entry, text);
+  return text.trim() === "" ? [] : fromText(entry, text);
 }
 
 /** The CLI puts its own text between these tags. */
@@ -187,7 +187,7 @@ const COLOUR = /\u001b\[[\d;:]*m/g;
 const BASH_INPUT = /^<bash-input>(.*?)<\/bash-input>/s;
 const INTERRUPTED = /^\[Request interrupted by user( for tool use)?\]$/;
 
-function saidBy(entry: JsonObject, text: string): Item[] {
+function fromText(entry: JsonObject, text: string): Item[] {
   const trimmed = text.replace(/^<command-message>.*?<\/command-message>\s*/s, "").trim();
   const at = timeOf(entry);
   const command = COMMAND.exec(trimmed)?.[1];
@@ -231,7 +231,7 @@ function fromSystem(entry: JsonObject, line: string): Item[] {
   }
   const text = string(entry.content);
   if (text === undefined) return [raw(`Entry "system ${subtype}"`, line)];
-  if (COMMAND.test(text) || OUTPUT.test(text)) return saidBy(entry, text);
+  if (COMMAND.test(text) || OUTPUT.test(text)) return fromText(entry, text);
   const [title = "", ...rest] = text.trim().split("\n");
   return [{ kind: "note", title, text: rest.join("\n") }];
 }

@@ -64,11 +64,11 @@ export async function comingHome(trees: Trees, journal: HomeJournal) {
   const conflicts: Conflict[] = [];
   const came = same.filter(({ path, ours }) => journal.cameBefore(path, ours));
   for (const { path, ours, theirs } of differ) {
-    const began = await asStood(trees, path, bases.get(path), theirs);
-    const beganHere = await asStood(trees, path, bases.get(path), ours);
+    const began = await withEndsOnDisk(trees, path, bases.get(path), theirs);
+    const beganHere = await withEndsOnDisk(trees, path, bases.get(path), ours);
     const cameHome = homes.has(path);
     // Do not revert a file that came home and is committed here.
-    const keptHere = await asStood(trees, path, kept.get(path), ours);
+    const keptHere = await withEndsOnDisk(trees, path, kept.get(path), ours);
     if (isSame(theirs, began) && (!cameHome || isSame(ours, keptHere))) continue;
     const last = homes.get(path);
     // The journal does not record the mode with which the file came.
@@ -96,7 +96,7 @@ export async function comingHome(trees: Trees, journal: HomeJournal) {
 }
 
 /** A committed file with the line ends on disk, if git makes the same blob of them. */
-async function asStood(
+async function withEndsOnDisk(
   { root }: Trees,
   path: string,
   committed: CommittedFile | undefined,

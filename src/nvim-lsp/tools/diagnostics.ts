@@ -12,18 +12,18 @@ import { ALWAYS_LOADED } from "./language";
 const TIMES = { waitMs: 1_500, busyMs: 15_000 };
 
 /** The id of a Claude session, and the CLI's process: `/clear` changes its session. */
-export interface Whose {
+export interface Caller {
   session?: string;
   pid: number;
 }
 
 /** The tools of spec 04, section 2.2. */
-export function diagnosticsTools(neovim: FollowedNeovim, whose: Whose) {
+export function diagnosticsTools(neovim: FollowedNeovim, caller: Caller) {
   return [
     getDiagnostics(neovim),
     getDiagnosticContext(neovim),
     getDiagnosticSummary(neovim),
-    getSessionDiagnostics(neovim, whose),
+    getSessionDiagnostics(neovim, caller),
   ];
 }
 
@@ -98,8 +98,8 @@ function getDiagnosticSummary(neovim: FollowedNeovim): Tool {
       const counted = files
         .map((file) => ({
           file: nameOf(file, folders),
-          errors: of(1, file),
-          warnings: of(2, file),
+          errors: countOf(1, file),
+          warnings: countOf(2, file),
         }))
         .filter(({ errors, warnings }) => errors + warnings > 0);
       return json({
@@ -111,12 +111,12 @@ function getDiagnosticSummary(neovim: FollowedNeovim): Tool {
   });
 }
 
-function of(severity: number, { items }: FileProblems): number {
+function countOf(severity: number, { items }: FileProblems): number {
   return items.filter((item) => item.severity === severity).length;
 }
 
 /** The Stop hook asks Claude to call this. */
-function getSessionDiagnostics(neovim: FollowedNeovim, whose: Whose): Tool {
+function getSessionDiagnostics(neovim: FollowedNeovim, caller: Caller): Tool {
   return defineTool({
     name: "get_session_diagnostics",
     description: "Get diagnostics only for files edited in the current Claude session",
@@ -124,7 +124,7 @@ function getSessionDiagnostics(neovim: FollowedNeovim, whose: Whose): Tool {
     annotations: { readOnlyHint: true },
     meta: ALWAYS_LOADED,
     async call() {
-      return reported(await neovim.askWhenSettled("session_problems", whose, TIMES));
+      return reported(await neovim.askWhenSettled("session_problems", caller, TIMES));
     },
   });
 }

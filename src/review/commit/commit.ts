@@ -15,11 +15,11 @@ import { FOLDER, putEntries, savePending, updateIndex } from "./follow";
 import {
   byRepository,
   type CommitPlan,
+  errorOf,
   git,
   MAX_MS,
   named,
   planned,
-  saidBy,
   stagedSince,
 } from "./plan";
 
@@ -166,7 +166,7 @@ function* commitOf(
   // The user ended git during a hook that runs after the commit.
   if (made.code === null && (yield* headOf(root)) !== head) return "git was ended behind it";
   if (/problem with the editor/.test(made.stderr.toString())) return undefined;
-  throw new Failure(`nothing is committed: ${saidBy(made)}`);
+  throw new Failure(`nothing is committed: ${errorOf(made)}`);
 }
 
 /** The first line of the first prompt is the subject. */
@@ -191,7 +191,6 @@ the message alone, as plain text.`;
 
 /** A commit whose message the user writes. */
 export interface OpenCommit {
-  /** The repository's folder. */
   root: string;
   /** HEAD's tree. */
   tree: string;

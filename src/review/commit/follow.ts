@@ -18,7 +18,6 @@ const NOTE = "follow.json";
 
 /** After a commit, the repository's index must get the commit's entries. */
 interface PendingIndexUpdate {
-  /** The repository's folder. */
   root: string;
   /** HEAD before the commit; null if there was no commit. */
   head: string | null;
@@ -27,9 +26,9 @@ interface PendingIndexUpdate {
   known: Entries;
 }
 
-type Owner = ReturnType<typeof ownProcess>;
+type Stored = PendingIndexUpdate & { owner?: ReturnType<typeof ownProcess> };
 
-/** When to run git again after a failure, by folder, in terms of performance.now(). */
+/** When to run git again after a failure, by folder. In the time of performance.now(). */
 const retries = new Map<string, number>();
 
 /** Stores the update for the next start: if this process is killed, git continues. Throws the system's error. */
@@ -44,9 +43,7 @@ export async function finishPending(reviewFolder: string): Promise<boolean> {
   for (const name of namesIn(reviewFolder).filter((one) => one.startsWith(FOLDER))) {
     const folder = join(reviewFolder, name);
     const found = readPrivateJson(join(folder, NOTE));
-    const { owner, ...pending } = (found ?? {}) as unknown as PendingIndexUpdate & {
-      owner?: Owner;
-    };
+    const { owner, ...pending } = (found ?? {}) as unknown as Stored;
     const at = lstatSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? 0;
     if (owner && !isGone(owner)) continue;
     const isLater = performance.now() < (retries.get(folder) ?? 0);

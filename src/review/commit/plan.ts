@@ -124,7 +124,6 @@ export function* stagedSince(tree: string, options: GitOptions = {}) {
   return rawChanges(yield* git(args, options));
 }
 
-/** The first paths, for a message. */
 export function named(paths: readonly string[]): string {
   return paths.slice(0, MAX_NAMED).join(", ");
 }
@@ -205,7 +204,7 @@ function* atHead(tree: string, path: string, onDisk: Lines): GitWork<AtHead | st
   if (type !== "blob") return "is a folder or a submodule at HEAD";
   const how = mode === LINK ? ["blob", blob] : ["--filters", `--path=${path}`, blob];
   const found = yield { args: ["cat-file", ...how], ms: MAX_MS };
-  if (found.code !== 0) return `has a filter that failed: ${saidBy(found)}`;
+  if (found.code !== 0) return `has a filter that failed: ${errorOf(found)}`;
   const bytes = yield* asOnDisk(path, blob, found.stdout, onDisk);
   return { mode, blob, lines: asLines(bytes), bytes };
 }
@@ -238,7 +237,7 @@ function* hashed(
   if (result.code === 0) return result.stdout.toString().trim();
   // The disk may be full. Other errors, for example of a filter, concern only this file.
   if (/unable to (write|create)/.test(`${result.stderr}`))
-    throw new Failure(`nothing is committed: ${saidBy(result)}`);
+    throw new Failure(`nothing is committed: ${errorOf(result)}`);
   return undefined;
 }
 
@@ -246,10 +245,10 @@ function* hashed(
 export function* git(args: readonly string[], options: GitOptions = {}): GitWork<string> {
   const result = yield { args, ms: MAX_MS, ...options };
   if (result.code === 0) return result.stdout.toString();
-  throw new Failure(`git ${args[0]} failed: ${saidBy(result)}`);
+  throw new Failure(`git ${args[0]} failed: ${errorOf(result)}`);
 }
 
 /** The last error output of git, or of one of its hooks and filters. */
-export function saidBy({ code, stderr }: GitResult): string {
+export function errorOf({ code, stderr }: GitResult): string {
   return stderr.toString().trim().split("\n").slice(-MAX_NAMED).join("\n") || `exit ${code}`;
 }

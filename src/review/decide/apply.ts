@@ -13,7 +13,6 @@ import type { Outcome } from "./keep";
 /** Completes "FILE …" in a message. */
 const DIFFERS = "differs from its buffer: write it (:w!), or load it (:e!), and try again";
 
-/** The new text of a file. */
 export interface FileTarget {
   file: TrackedFile;
   /** Undefined if the file cannot be read. */
@@ -100,7 +99,6 @@ function formatOf(lines: Lines): string {
   return `${isCrlf} ${first.startsWith("\xef\xbb\xbf")}`;
 }
 
-/** The new state of a file. */
 interface Writing {
   path: string;
   /** The exact content that the user has seen. */

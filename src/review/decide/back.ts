@@ -59,7 +59,6 @@ export async function takeBack(
   return { decision: ids[0], files };
 }
 
-/** A file of an undo that is taken back. */
 interface Restored extends FileTarget {
   /** Whether a killed process has restored the text without recording it. The text is then not the user's. */
   isThere: boolean;

@@ -18,7 +18,6 @@ const noEntry = (other: string) => `0 ${"0".repeat(other.length - other.indexOf(
 /** An entry of git's index before and after a decision: `MODE BLOB`, with mode 0 for no entry. */
 export type IndexChange = readonly [before: string, after: string];
 
-/** An undo in one file. */
 interface Undoing {
   entry: Pick<Entry, "file" | "kind" | "owners">;
   view: View;

@@ -49,8 +49,8 @@ export function keep(
     files.push(...found.files.map((entry) => keptFile(project, entry, found.what, scope)));
     return { path: target.path };
   });
-  const { decision, stale } = decided(project, files, (those) => {
-    return { type: "keep", why, files: those, scope: recorded };
+  const { decision, stale } = decided(project, files, (left) => {
+    return { type: "keep", why, files: left, scope: recorded };
   });
   for (const outcome of outcomes) {
     if (stale.has(outcome.path)) outcome.problem = `${outcome.path} ${CHANGED}`;
@@ -165,12 +165,12 @@ function otherNames(
 /** The chosen rows of an entry; undefined if one of the hunks has changed since it was shown. */
 function selectionOf(entry: Entry, { hunks, range }: Target): Selection | undefined {
   // A file without hunks is decided as a whole.
-  if (range && entry.hunks.length > 0) return ofRange(entry, range);
+  if (range && entry.hunks.length > 0) return selectRange(entry, range);
   if (!hunks || hunks.includes("file")) return "all";
   const ids = hunks.filter((id) => id !== "mode");
   const found = ids.map((id) => entry.hunks.find((hunk) => hunk.id === id));
   if (!found.every((hunk) => hunk !== undefined)) return undefined;
-  if (ids.length === hunks.length) return ofHunks(entry, found);
+  if (ids.length === hunks.length) return selectHunks(entry, found);
   // A file that is decided as a whole is decided with its mode.
   if (entry.kind !== "changed") return "all";
   const mode = modeOf(entry) !== undefined;
@@ -178,7 +178,7 @@ function selectionOf(entry: Entry, { hunks, range }: Target): Selection | undefi
 }
 
 /** All hunks of a created or deleted file mean the file itself. */
-function ofHunks(entry: Entry, hunks: readonly Hunk[]): Selection {
+function selectHunks(entry: Entry, hunks: readonly Hunk[]): Selection {
   const isWhole = hunks.length === entry.hunks.length && entry.kind !== "changed";
   return isWhole ? "all" : rowsOf(hunks);
 }
@@ -188,11 +188,14 @@ export function rowsOf(hunks: readonly Hunk[]): { old: Rows[]; new: Rows[] } {
 }
 
 /** The rows of a range, with the deleted rows beside them. */
-function ofRange(entry: Entry, [first, last]: readonly [number, number]): Selection | undefined {
+function selectRange(
+  entry: Entry,
+  [first, last]: readonly [number, number],
+): Selection | undefined {
   const parts = entry.hunks.flatMap((hunk) => partOf(hunk, first, last) ?? []);
   if (parts.length === 0) return undefined;
   const whole = parts.every((part) => part.whole) ? parts.map((part) => part.hunk) : undefined;
-  if (whole) return ofHunks(entry, whole);
+  if (whole) return selectHunks(entry, whole);
   return { old: parts.map((part) => part.old), new: parts.map((part) => part.new) };
 }
 

@@ -178,7 +178,6 @@ async function carryOut(
   return { decision: record.id, files: merged(outcomes, results) };
 }
 
-/** Merges outcomes and results by path. */
 function merged(outcomes: readonly UndoneFile[], results: readonly UndoneFile[]): UndoneFile[] {
   const byPath = new Map(outcomes.map((outcome) => [outcome.path, outcome]));
   for (const result of results) {

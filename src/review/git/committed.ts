@@ -35,7 +35,7 @@ const SYMLINK = 0o120000;
 
 /**
  * Reads the files at `paths` that a commit has, by path. With `index`, a copy that git has refreshed, a clean file has
- * the bytes that it had in the work tree then: git also takes a file for clean that has other line ends or another
+ * the bytes that it had in the work tree then: git also considers a file clean that has other line ends or another
  * encoding, or to which a filter applies. Undefined if git fails.
  */
 export function* committedFiles(
@@ -65,8 +65,8 @@ export function* committedFiles(
       const file = files.get(blob.path) as CommittedFile;
       const bytes = texts.get(blob) ?? (yield* textOf(blob));
       const { id, size } = sizes?.get(blob.path) ?? {};
-      const stood = bytes && id === blob.id ? ofSize(bytes, size) : undefined;
-      file.bytes = sizes && !blob.symlink ? stood : bytes;
+      const onDisk = bytes && id === blob.id ? withSize(bytes, size) : undefined;
+      file.bytes = sizes && !blob.symlink ? onDisk : bytes;
     }
   }
   return files;
@@ -120,7 +120,7 @@ export function* sizesIn(
 }
 
 /** Converts all line ends of a text to those with which the text has this size. */
-function ofSize(bytes: Uint8Array, size: number | undefined): Uint8Array | undefined {
+function withSize(bytes: Uint8Array, size: number | undefined): Uint8Array | undefined {
   if (bytes.length === size) return bytes;
   const text = Buffer.from(bytes).toString("latin1").replaceAll("\r\n", "\n");
   const texts = [text, text.replaceAll("\n", "\r\n")];

@@ -97,7 +97,6 @@ function isRepository(root: string, folder: string): boolean {
 interface DifferingPaths {
   /** Null before the first commit. Read before the paths. */
   head: string | null;
-  /** Paths that differ from HEAD. */
   paths: string[];
   /** Those of the paths that are not UTF-8, with U+FFFD for invalid bytes. */
   nameless: string[];
@@ -205,7 +204,7 @@ function pathOf(entry: string): string | undefined {
   const fields: Record<string, number> = { "1": 8, u: 10, "?": 1 };
   const count = fields[entry[0] ?? ""];
   if (count === undefined) return undefined;
-  // An untracked repository inside of this one ends with a slash.
+  // The path of an untracked inner repository ends with a slash.
   return entry.split(" ").slice(count).join(" ");
 }
 

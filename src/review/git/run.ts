@@ -57,7 +57,6 @@ interface GitCommand extends GitOptions {
 /** Yields commands and receives their results. Hooks run it synchronously, the server asynchronously. */
 export type GitWork<T> = Generator<GitCommand, T, GitResult>;
 
-/** A single command as GitWork. */
 export function* command(args: readonly string[], options: GitOptions = {}): GitWork<GitResult> {
   return yield { args, ...options };
 }
@@ -72,8 +71,6 @@ export function* outputOf(...args: string[]): GitWork<string | undefined> {
 const USERS = /^GIT_(AUTHOR|COMMITTER|CONFIG)_/;
 const NONE = Buffer.alloc(0);
 const NOT_RUN: GitResult = { code: null, stdout: NONE, stderr: NONE };
-/** The exit code of `git config` if no name matches. */
-const NO_MATCH = 1;
 
 /**
  * Runs git in one work tree. Create one for each GitWork, because the configuration may change afterwards. Only an undo
@@ -155,7 +152,8 @@ export class Git {
   *#withoutNamed(): Generator<Spawn, Record<string, string> | undefined, GitResult> {
     const args = ["config", "--null", "--name-only", "--get-regexp", "^(filter|hook)\\..*\\."];
     const { code, stdout } = yield this.#spawn({ args }, {});
-    if (code !== 0 && code !== NO_MATCH) return undefined;
+    // With exit code 1, no name matches.
+    if (code !== 0 && code !== 1) return undefined;
     const names = stdout.toString().split("\0").filter(Boolean);
     if (names.some((name) => name.includes("\uFFFD"))) return undefined;
     return Object.fromEntries(names.map(turnedOff));

@@ -53,7 +53,8 @@ export function prune(
   now = Date.now(),
 ): void {
   const oldest = now - MAX_DAYS * DAY_MS;
-  const decided = (those: Touched[]) => those.filter(({ at, path }) => at <= now && !waits(path));
+  const decided = (touched: Touched[]) =>
+    touched.filter(({ at, path }) => at <= now && !waits(path));
   const untouched = (touched: Touched[]) => decided(touched.filter(({ at }) => at < oldest));
   const old = compaction(now - DECIDED_MS, now - DAY_MS);
   rewriteJournal(reviewFolder, old, without(untouched, oldest));

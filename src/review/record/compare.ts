@@ -271,17 +271,11 @@ function* differences(
   }
 }
 
-/** The project's repository, or a repository inside it. */
-interface Repository {
-  /** Relative to the root; "" is the root. */
-  folder: string;
-  git: Git | undefined;
-  /** HEAD in the last snapshot; undefined if the repository did not exist, null if it had no commit. */
-  head: string | null | undefined;
-  headNow: string | null | undefined;
-}
-
-function repositoriesOf(project: RecordedProject, last: Snapshot, now: Snapshot): Repository[] {
+/**
+ * The project's repository and those inside it, with their folders relative to the root. HEAD in a snapshot is undefined
+ * if the repository did not exist, and null if it had no commit.
+ */
+function repositoriesOf(project: RecordedProject, last: Snapshot, now: Snapshot) {
   const folders = new Set([...Object.keys(last.nested ?? {}), ...Object.keys(now.nested ?? {})]);
   const nested = [...folders].map((folder) => ({
     folder,
@@ -295,7 +289,7 @@ function repositoriesOf(project: RecordedProject, last: Snapshot, now: Snapshot)
 /** Reads files that were clean at the time `at`, from the commit of the innermost repository around each. */
 function committedIn(
   { blobs, root, privacy, folder: reviewFolder }: RecordedProject,
-  repositories: readonly Repository[],
+  repositories: ReturnType<typeof repositoriesOf>,
   paths: readonly string[],
   at: number,
 ): ReadonlyMap<string, SnapshotFile> {
@@ -305,10 +299,10 @@ function committedIn(
     (a, b) => b.folder.length - a.folder.length,
   )) {
     const prefix = folder === "" ? "" : `${folder}/`;
-    const those = left.filter((path) => path.startsWith(prefix));
+    const inside = left.filter((path) => path.startsWith(prefix));
     left = left.filter((path) => !path.startsWith(prefix));
-    if (head === undefined || those.length === 0) continue;
-    const some = head === null ? those : those.slice(0, MAX_COMMITTED);
+    if (head === undefined || inside.length === 0) continue;
+    const some = head === null ? inside : inside.slice(0, MAX_COMMITTED);
     const inner = (path: string) => path.slice(prefix.length);
     const index = indexCopy(reviewFolder, at, folder);
     const files =

@@ -9,7 +9,6 @@ import type { Content, JournalRecord } from "../journal/record";
 import { type CallSpan, spansOf } from "../state/spans";
 import { callFields, RecordedProject } from "./recorded-project";
 import { indexCopy, readSnapshot, type Snapshot } from "./snapshot";
-import { showsAs } from "./text";
 
 /** Reading a file from a commit starts git twice, at 3 ms each. */
 const MAX_COMMITTED = 10;
@@ -153,7 +152,6 @@ export class KnownContents {
   }
 }
 
-/** A text that was found in a file. */
 interface Found {
   path: string;
   content: Content;
@@ -196,4 +194,30 @@ export function recordOverwritten(root: string, path: string, bytes: Uint8Array)
   const known = new KnownContents(project);
   if (!known.running(undefined)) return;
   recordRunning(project, known, undefined, [{ path, content: project.blobs.put(bytes) }]);
+}
+
+function isUtf16(bytes: Uint8Array): boolean {
+  return bytes[0] === 0xff && bytes[1] === 0xfe;
+}
+
+/**
+ * Whether the CLI shows these bytes as this text. It shows each line end as "\n", and invalid UTF-8 as U+FFFD (measured
+ * with 2.1.330: `originalFile` of files with CRLF, a byte order mark, UTF-16).
+ */
+function showsAs(bytes: Uint8Array, text: string): boolean {
+  return withNewlines(decode(bytes)) === withNewlines(text);
+}
+
+/** Whether the CLI may have shown bytes other than the text's UTF-8 as this text. `now` is what it wrote since. */
+export function isDoubtful(text: string, now: Uint8Array): boolean {
+  const saysNothing = text.includes("\n") && !now.includes(0x0a);
+  return saysNothing || text.includes("\uFFFD") || now.includes(0x0d) || isUtf16(now);
+}
+
+function decode(bytes: Uint8Array): string {
+  return new TextDecoder(isUtf16(bytes) ? "utf-16le" : "utf-8", { ignoreBOM: true }).decode(bytes);
+}
+
+function withNewlines(text: string): string {
+  return text.replaceAll("\r\n", "\n");
 }

@@ -52,7 +52,7 @@ function withLatest(): Kept {
   return { last: latest, of };
 }
 
-/** Globs as the options `privacy.patterns` and `review.ignore` have them. */
+/** The globs of the option `privacy.patterns` or `review.ignore`. */
 export class PathPatterns {
   readonly #rules: readonly Rule[];
 
@@ -73,8 +73,8 @@ export class PathPatterns {
 }
 
 /**
- * Which files Neovim's options `privacy.*` hide from Claude; of these nothing is recorded but that
- * they changed. The same rules as lua/claude-code/editor/privacy.
+ * Knows the files that Neovim's options `privacy.*` hide from Claude, by the rules of lua/claude-code/editor/privacy. We
+ * record only that such a file changed.
  */
 export class Privacy {
   readonly #patterns: PathPatterns;

@@ -10,9 +10,8 @@ import { pathBelow } from "../journal/folder";
 import type { Content, FileChange, RecordOf } from "../journal/record";
 import { bashChanges } from "./bash-changes";
 import { type FileState, readState } from "./file-state";
-import { KnownContents, recordRunning } from "./known";
+import { isDoubtful, KnownContents, recordRunning } from "./known";
 import { callFields, RecordedProject, shortened, type ToolCall } from "./recorded-project";
-import { isDoubtful } from "./text";
 
 /** Whether a detached process must now compare the work tree. */
 export type Comparison = "compare" | "enough";

@@ -98,7 +98,6 @@ export class ReviewedProject {
     return isPart;
   }
 
-  /** Lines of the journal that could not be read. */
   get damaged(): number {
     return this.#reader.damaged;
   }

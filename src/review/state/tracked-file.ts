@@ -43,7 +43,7 @@ export class TrackedFile {
   /** The text that Neovim wrote last, and when, if no change followed. */
   #written: { lines: Lines; at: number } | undefined;
 
-  /** `path`: relative to the root, with "/". */
+  /** `path` is relative to the root, with "/". */
   constructor(
     readonly path: string,
     private readonly contents: Contents,

@@ -45,7 +45,6 @@ export function hunksOf(weave: Weave, scope: Scope): Hunk[] {
   return builder.hunks;
 }
 
-/** The role of a row in a hunk. */
 type Part =
   /** In only one of the two texts. */
   | "differs"

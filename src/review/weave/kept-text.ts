@@ -10,22 +10,16 @@ export interface Decisions {
   textAt: (decision: string) => Lines | undefined;
 }
 
-interface KeptText {
-  lines: Lines;
-  /** Claude's changes by which the text differs from the text at HEAD. */
-  owners: ReadonlySet<Change>;
-}
-
 /**
  * Adds the changes that the user has kept to a file's text at HEAD (no lines if HEAD lacks the file). Leaves out pending
- * changes, and the user's lines unless they were kept in place of Claude's. If that is impossible, returns a string: the
- * end of a sentence that says why.
+ * changes, and the user's lines unless they were kept in place of Claude's. `owners` are Claude's changes in the result.
+ * If there is no such text, returns a string: the end of a sentence that says why.
  */
 export function keptText(
   weave: Weave,
   head: Lines,
   { decisions, textAt }: Decisions,
-): KeptText | string {
+): { lines: Lines; owners: ReadonlySet<Change> } | string {
   const files = weave.rows.filter(({ line }) => line === FILE);
   // A pending creation of the file does not count if another one was decided.
   const file = files.findLast((row) => !isPending(row.inserted, ALL)) ?? files.at(-1);
@@ -119,14 +113,14 @@ function isRemoved(row: Row): boolean {
 function keptRows(rows: readonly Row[], textAt: Decisions["textAt"]): ReadonlySet<Row> {
   const kept = new Set(rows.filter((row) => keptBy(row.inserted) && inBase(row, ALL)));
   for (const id of decisionsOf(rows)) {
-    const stood = new Set(textAt(id));
+    const decided = new Set(textAt(id));
     const run: Row[] = [];
     for (const row of rows) {
-      const stands = row.inserted.by !== "user" && stood.has(row.line) && !markOf(row, id);
-      if (stands) addReplaced(run.splice(0), { id, stood, kept });
+      const isCommon = row.inserted.by !== "user" && decided.has(row.line) && !markOf(row, id);
+      if (isCommon) addReplaced(run.splice(0), { id, decided, kept });
       else run.push(row);
     }
-    addReplaced(run, { id, stood, kept });
+    addReplaced(run, { id, decided, kept });
   }
   return kept;
 }
@@ -149,7 +143,7 @@ function markOf({ inserted, deleted }: Row, id: string): Mark | undefined {
  */
 function addReplaced(
   run: readonly Row[],
-  { id, stood, kept }: { id: string; stood: ReadonlySet<string>; kept: Set<Row> },
+  { id, decided, kept }: { id: string; decided: ReadonlySet<string>; kept: Set<Row> },
 ): void {
   const users = run.filter(({ inserted }) => inserted.by === "user");
   users.sort((one, other) => one.inserted.step - other.inserted.step);
@@ -162,11 +156,11 @@ function addReplaced(
       return isOne;
     });
     if ((keptBy(inserted) ?? id) !== id || !replacing.some((own) => own.present)) continue;
-    if (stood.has(line)) {
+    if (decided.has(line)) {
       if (keptBy(inserted)) kept.add(run[i] as Row);
       continue;
     }
-    // Earlier text of the user's separates hunks.
+    // The user's earlier text separates hunks.
     const isOfHunk = (row: Row, j: number) => {
       const { step } = markOf(row, id) ?? deleted;
       const newest = Math.max(step, inserted.step);
@@ -178,7 +172,7 @@ function addReplaced(
     for (const own of replacing) {
       const before = run.slice(0, run.indexOf(own));
       const over = before.findLast(({ deleted: gone }) => gone?.step === own.inserted.step);
-      if (stood.has(own.line) && over?.inserted.by !== "original") kept.add(own);
+      if (decided.has(own.line) && over?.inserted.by !== "original") kept.add(own);
     }
   }
 }
