@@ -13,12 +13,8 @@ import { scopeOf } from "./state/tracked-file";
 export class Projects {
   readonly #projects = new Map<string, ReviewedProject>();
   #reading: Promise<void> = Promise.resolve();
-  #folders: readonly string[] = [];
-
-  /** `folders` are the real paths of the workspace folders. */
-  follow(folders: readonly string[]): void {
-    this.#folders = folders;
-  }
+  /** The real paths of the workspace folders. */
+  folders: readonly string[] = [];
 
   /** The workspace's projects: those around its folders, and recorded projects below them. */
   all(): ReviewedProject[] {
@@ -41,9 +37,9 @@ export class Projects {
   }
 
   #roots(): string[] {
-    const roots = new Set(this.#folders.map((folder) => reviewRoot(folder)));
+    const roots = new Set(this.folders.map((folder) => reviewRoot(folder)));
     for (const root of recordedRoots()) {
-      if (this.#folders.some((folder) => isBelow(root, folder))) roots.add(root);
+      if (this.folders.some((folder) => isBelow(root, folder))) roots.add(root);
     }
     return [...roots];
   }
@@ -74,7 +70,7 @@ export class Projects {
   /** The project in which the hooks of a CLI record that was started in `folder`; undefined outside the workspace. */
   around(folder: string): ReviewedProject | undefined {
     const root = reviewRoot(folder);
-    const isHere = this.#folders.some((one) => isBelow(root, one) || isBelow(one, root));
+    const isHere = this.folders.some((one) => isBelow(root, one) || isBelow(one, root));
     return isHere ? this.#project(root) : undefined;
   }
 

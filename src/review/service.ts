@@ -79,12 +79,10 @@ export class ReviewService {
   #ignore = new PathPatterns([]);
   /** The last answer to `list`, with the versions of its files by path. */
   #listed = { version: "", files: new Map<string, string>() };
-  #folders: readonly string[] = [];
 
   /** `folders` are the real paths of the workspace folders. */
   follow(folders: readonly string[]): void {
-    this.#folders = folders;
-    this.#projects.follow(folders);
+    this.#projects.folders = folders;
   }
 
   readonly methods = {
@@ -178,7 +176,7 @@ export class ReviewService {
         `only ${files.length} of ${total.files} files are listed: decide about some of them, or name a folder (:Claude review src/)`,
       );
     }
-    const off = total.files === 0 && this.#folders.map(hooksOff).find((why) => why);
+    const off = total.files === 0 && this.#projects.folders.map(hooksOff).find((why) => why);
     if (off)
       incomplete.push(`Claude's changes are not recorded, because its hooks are off: ${off}`);
     const versions = files.map((file) => file.version);

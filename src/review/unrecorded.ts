@@ -7,7 +7,7 @@ import { noteIncomplete, pathBelow } from "./journal/folder";
 import { withRenames } from "./record/bash-changes";
 import { changedAt } from "./record/compare";
 import { KnownContents } from "./record/known";
-import { callFields, type RecordedProject, type ToolCall } from "./record/recorded-project";
+import type { RecordedProject, ToolCall } from "./record/recorded-project";
 import { Recorder } from "./record/recorder";
 import { snapshotFile } from "./record/snapshot";
 import type { ReviewedProject } from "./state/reviewed-project";
@@ -95,6 +95,5 @@ function recordByTime(project: RecordedProject, call: EndedCall, paths: readonly
     return sameContent(before, file.content) ? [] : [{ path, before, after: file.content }];
   });
   if (files.length === 0) return;
-  const change = { type: "change", ...callFields(call), source: "trees" } as const;
-  project.append({ ...change, files: withRenames(files), head: project.head() });
+  project.appendFound(call, { files: withRenames(files), head: project.head() });
 }

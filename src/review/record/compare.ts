@@ -14,7 +14,7 @@ import { type CallSpan, CUT_OFF_MS, lastSpan, spansOf } from "../state/spans";
 import { withRenames } from "./bash-changes";
 import { cameAt } from "./file-state";
 import { contentsAfter } from "./known";
-import { callFields, type RecordedProject } from "./recorded-project";
+import type { RecordedProject } from "./recorded-project";
 import {
   dropIndexCopies,
   indexCopy,
@@ -103,17 +103,11 @@ function recordUnexplained(
     byCall.set(span, [...(byCall.get(span) ?? []), change]);
   }
   for (const [{ call }, index] of intoIndexes(records, spans, last, now)) {
-    project.append({ type: "change", ...callFields(call), source: "trees", files: [], index });
+    project.appendFound(call, { index });
   }
   return [...byCall].map(([{ call }, files]) => {
-    project.append({
-      type: "change",
-      ...callFields(call),
-      source: "trees",
-      files: withRenames(files),
-      incomplete: unknown > 0 ? INCOMPLETE : undefined,
-      head: project.head(),
-    });
+    const incomplete = unknown > 0 ? INCOMPLETE : undefined;
+    project.appendFound(call, { files: withRenames(files), incomplete, head: project.head() });
     return { session: call.session, prompt: call.prompt, paths: files.map(({ path }) => path) };
   });
 }
@@ -178,8 +172,7 @@ function recordIncomplete(
     now === undefined
       ? "The work tree could not be compared (does `git status` work here?), so changes by commands may be missing."
       : `${unknown} files or inner repositories could not be read, or have names that are not UTF-8${names}: their changes are missing.`;
-  const change = { type: "change", ...callFields(call), source: "trees" } as const;
-  project.append({ id, ...change, files: [], incomplete });
+  project.appendFound(call, { id, incomplete });
 }
 
 /** When the running turn began, in ms since the epoch; Infinity if no turn runs. Earlier changes are the user's. */

@@ -7,7 +7,7 @@ import { sameContent } from "../journal/blobs";
 import { journalLines, parseLine } from "../journal/read";
 import type { Content, JournalRecord } from "../journal/record";
 import { type CallSpan, spansOf } from "../state/spans";
-import { callFields, RecordedProject } from "./recorded-project";
+import { RecordedProject } from "./recorded-project";
 import { indexCopy, readSnapshot, type Snapshot } from "./snapshot";
 
 /** Reading a file from a commit starts git twice, at 3 ms each. */
@@ -181,8 +181,7 @@ export function recordRunning(
     const before = known.before(path, running) ?? known.last(path);
     return before && !sameContent(before, after) ? [{ path, before, after }] : [];
   });
-  if (files.length === 0) return;
-  project.append({ type: "change", ...callFields(running.call), source: "trees", files });
+  if (files.length > 0) project.appendFound(running.call, { files });
 }
 
 /**

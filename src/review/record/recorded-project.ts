@@ -32,6 +32,11 @@ export class RecordedProject {
     return append(this.folder, record);
   }
 
+  /** Appends a change by a call that the work tree shows. */
+  appendFound(call: ToolCall, more: Partial<Extract<NewRecord, { type: "change" }>>): void {
+    this.append({ type: "change", ...callFields(call), source: "trees", files: [], ...more });
+  }
+
   /** HEAD for a record; also undefined before the first commit, and without git. */
   head(): string | undefined {
     return this.git?.wait(headOf(this.root)) ?? undefined;

@@ -63,47 +63,40 @@ export class Commits {
       if (this.project.version !== version) return;
       this.#staged = staged.entries;
       this.#lookedAt = now;
-      if (committed) this.#keepCommitted(committed, entries);
-      this.#keepStaged(staged.changed);
+      if (committed && entries.length > 0) this.#keep(committed.changed, committed.to);
+      else if (committed) this.project.heads.settle(committed.to);
+      this.#keep(staged.changed);
     } finally {
       this.#isChecking = false;
     }
   }
 
-  *#look(entries: readonly Entry[]): GitWork<{ committed: Committed | undefined; staged: Staged }> {
+  *#look(entries: readonly Entry[]) {
     const committed = yield* this.#lookAtHead(entries);
     return { committed, staged: yield* this.#lookAtIndex(entries) };
   }
 
-  *#lookAtHead(entries: readonly Entry[]): GitWork<Committed | undefined> {
+  *#lookAtHead(entries: readonly Entry[]): GitWork<{ to: string; changed: Changed[] } | undefined> {
     const { root, heads, sessions } = this.project;
     const head = (yield* headOf(root)) ?? undefined;
     const { from, unsettled } = heads;
     const to = head === heads.last ? unsettled?.head : head;
     if (to === undefined || to === from) return undefined;
     const [since, until] = to === unsettled?.head ? [unsettled.from, unsettled.until] : [heads.at];
-    if (sessions.wasInCall(Math.max(since, this.#lookedAt), until)) {
-      return { to, entries: [], before: new Map(), after: new Map() };
-    }
-    const changed = from === undefined ? undefined : new Set(yield* pathsBetween(from, to));
-    const some = entries.filter(({ file }) => changed?.has(file.path) ?? true);
+    if (sessions.wasInCall(Math.max(since, this.#lookedAt), until)) return { to, changed: [] };
+    const paths = from === undefined ? undefined : new Set(yield* pathsBetween(from, to));
+    const some = entries.filter(({ file }) => paths?.has(file.path) ?? true);
     const after = yield* linesIn(to, some);
     const before = from === undefined ? new Map() : yield* linesIn(from, some);
-    return after && before && { to, entries: some, before, after };
-  }
-
-  #keepCommitted({ to, entries, before, after }: Committed, all: readonly Entry[]): void {
-    const project = this.project;
-    const files = entries.flatMap((entry) => {
-      return keptBy(project, entry, before.get(entry), after.get(entry));
+    const changed = some.map(({ file: { path } }) => {
+      return { path, before: before?.get(path), after: after?.get(path) };
     });
-    if (all.length > 0) project.append({ type: "keep", why: "commit", head: to, files });
-    else project.heads.settle(to);
+    return after && before && { to, changed };
   }
 
-  *#lookAtIndex(entries: readonly Entry[]): GitWork<Staged> {
+  *#lookAtIndex(entries: readonly Entry[]): GitWork<{ entries: Entries; changed: Changed[] }> {
     const staged = (yield* stagedAt(entries.map(({ file }) => file.path))) ?? new Map();
-    const changed: Staged["changed"] = [];
+    const changed: Changed[] = [];
     const { sessions, indexChanged } = this.project;
     const isOurs = indexChanged + DECISION_MS >= this.#lookedAt;
     const isInDoubt = isOurs || sessions.wasInCall(this.#lookedAt);
@@ -117,44 +110,36 @@ export class Commits {
     return { entries: staged, changed };
   }
 
-  #keepStaged(changed: Staged["changed"]): void {
-    const project = this.project;
-    const files = changed.flatMap(({ path, before, after }) => {
-      const file = project.files.get(path);
-      const entry = file && entryOf(project, file, ALL);
-      return entry ? keptBy(project, entry, before, after) : [];
-    });
-    if (files.length > 0) project.append({ type: "keep", why: "commit", files });
+  /** Records also a commit that keeps no changes, for `head`. */
+  #keep(changed: readonly Changed[], head?: string): void {
+    const files = changed.flatMap((one) => keptBy(this.project, one));
+    if (head !== undefined || files.length > 0) {
+      this.project.append({ type: "keep", why: "commit", head, files });
+    }
   }
 }
 
-/** A commit of the user's, and the pending changes that it affects. */
-interface Committed {
-  to: string;
-  entries: readonly Entry[];
-  before: LinesOf;
-  after: LinesOf;
+/** A file that was committed or staged. Undefined lines come from a filter driver. */
+interface Changed {
+  path: string;
+  before: Lines | undefined;
+  after: Lines | undefined;
 }
 
-interface Staged {
-  entries: Entries;
-  changed: { path: string; before: Lines | undefined; after: Lines | undefined }[];
-}
-
-/** Undefined lines come from a filter driver. */
-type LinesOf = ReadonlyMap<Entry, Lines | undefined>;
-
-function* linesIn(commit: string, entries: readonly Entry[]): GitWork<LinesOf | undefined> {
+function* linesIn(
+  commit: string,
+  entries: readonly Entry[],
+): GitWork<ReadonlyMap<string, Lines | undefined> | undefined> {
   const files = yield* committedFiles(
     commit,
     entries.map(({ file }) => file.path),
   );
-  const all = new Map<Entry, Lines | undefined>();
+  const all = new Map<string, Lines | undefined>();
   for (const entry of entries) {
     const { path } = entry.file;
     const { blob = "", bytes } = files?.get(path) ?? {};
     const lines = bytes && asLines(yield* asOnDisk(path, blob, bytes, entry.view?.lines));
-    all.set(entry, files?.has(path) ? lines : []);
+    all.set(path, files?.has(path) ? lines : []);
   }
   return files && all;
 }
@@ -190,18 +175,15 @@ function blobOf(entry: string): string {
   return entry.slice(entry.indexOf(" ") + 1);
 }
 
-function keptBy(
-  project: ReviewedProject,
-  { file, view, kind }: Entry,
-  before: Lines | undefined,
-  after: Lines | undefined,
-): KeptFile[] {
+function keptBy(project: ReviewedProject, { path, before, after }: Changed): KeptFile[] {
+  const file = project.files.get(path);
+  const { view, kind } = (file && entryOf(project, file, ALL)) ?? {};
   if (!view || !before || !after) return [];
   const isWhole = sameLines(after, view.lines);
   const what = isWhole ? "all" : committedPart(view, before, after, kind === "created");
   if (!what) return [];
   const base = hashOfLines(view.weave.base(ALL));
-  return [{ path: file.path, text: project.contents.put(view.lines), base, keep: what }];
+  return [{ path, text: project.contents.put(view.lines), base, keep: what }];
 }
 
 /**
