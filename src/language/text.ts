@@ -61,7 +61,7 @@ export class LanguageText {
     const { files, places, private: hidden } = uses ?? { files: [], places: [], private: 0 };
     const busy = describeBusy(states);
     if (places.length + hidden === 0 && busy !== "") {
-      const next = "Nothing was found yet, which says nothing. Ask again in 10 s, or use Grep.";
+      const next = "Nothing was found yet, which proves nothing. Ask again in 10 s, or use Grep.";
       return { text: `Not ready: ${busy}. ${next}`, isError: true };
     }
     const folder = within?.replace(/^\.\//, "").replace(/\/+$/, "") ?? "";

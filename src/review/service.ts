@@ -312,7 +312,7 @@ export class ReviewService {
   }
 
   async #message(request: Request<typeof requests.Message>): Promise<{ text: string }> {
-    if (!this.#open) throw new Failure("no message of a commit is open: :Claude commit opens it");
+    if (!this.#open) throw new Failure("no commit message is open: :Claude commit opens one");
     return { text: await messageFor(this.#open, request) };
   }
 

@@ -150,7 +150,7 @@ export function promptIn(entry: JsonObject): string | undefined {
 function fromUser(entry: JsonObject): Item[] {
   const content = object(entry.message)?.content;
   if (entry.isCompactSummary === true) {
-    return [{ kind: "note", title: "Summary of what was compacted", text: plain(content) }];
+    return [{ kind: "note", title: "Summary of the compacted conversation", text: plain(content) }];
   }
   const all = typeof content === "string" ? [{ type: "text", text: content }] : blocks(content);
   const results = all.filter(({ type }) => type === "tool_result");

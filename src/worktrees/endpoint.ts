@@ -120,7 +120,7 @@ async function remove(trees: Trees): Promise<object> {
   const coming = count > 0 ? await comingHome(trees, await HomeJournal.of(trees)) : undefined;
   if (coming && coming.coming.length + coming.conflicts.length > 0) {
     const commits = counted(count, "commit");
-    throw refusal(`no other branch has ${commits} of it, and not all is home`);
+    throw refusal(`no other branch has ${commits} of it, and not everything is home`);
   }
   // git also checks for changes.
   const { code } = await ask(root, command(["worktree", "remove", path], { ms: GIT_MS }));

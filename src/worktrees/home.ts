@@ -126,7 +126,7 @@ function sidesOf(paths: Set<string>, trees: Trees, sparse: Map<string, Side>) {
 function refusalOf(path: string, root: string): string | undefined {
   if (/\p{Cc}/u.test(path)) return "its name has control characters";
   if (isProtected(join(root, path), root)) return "its name runs or configures something";
-  return repositoryAround(root, path) ? "here it lies in another repository" : undefined;
+  return repositoryAround(root, path) ? "here it is in another repository" : undefined;
 }
 
 /** The lines of git's conflict markers. */

@@ -24,7 +24,7 @@ export function* merge(
   const stays = (conflict: string) => ({ after: ours, conflict });
   if ([ours, base, theirs].some((side) => side?.symlink)) return stays("it is, or was, a symlink");
   if ([base, theirs].some((side) => side && !side.bytes))
-    return stays("a filter of git's makes its text, as LFS does");
+    return stays("a git filter produces its text, as with LFS");
   if (isSame(ours, base)) {
     if (!theirs) return { after: undefined };
     const like = ours ?? { ...theirs, mode: theirs.mode & ~process.umask() };

@@ -89,7 +89,7 @@ describe.each(NEOVIMS)("code_action with $name", (version) => {
   test("refuses an edit that is not in the protocol", async () => {
     offer({ edit: { changes: { [uri()]: [{ range: "all" }] } } });
     expect(await run()).toContain(
-      "ERROR Nothing was changed. The edit of text is not in the protocol",
+      "ERROR Nothing was changed. The edit of text breaks the protocol",
     );
     for (const changes of [`{ "__proto__": [] }`, `{ "x": [], "__proto__": { "x": 1 } }`]) {
       offer({ edit: { changes: JSON.parse(changes) } });

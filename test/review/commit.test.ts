@@ -208,7 +208,7 @@ stories(`
   HEAD a=0 1 2 3; git diff --cached =>
 # commits a file in a folder that replaces another file with the removal of that one alone
   repository a=${WORDS}, b=${WORDS}; A -a; A a/b=new; keep a/b
-  commits: git would commit a, too, which you have not kept; keep a; commits
+  commits: git would also commit a, which you have not kept; keep a; commits
   tree 100644 a/b, 100644 b
 # commits a file that was made known to git with nothing in it
   repository a=${WORDS}; A n=new; user o=mine; git add -N n o; keep n; commits
@@ -353,7 +353,7 @@ describe("git's index", () => {
     git("reset", "-q");
     git("config", "filter.late.clean", "unset GIT_INDEX_FILE; git add b; cat");
     world.write(".git/info/attributes", "a filter=late\n");
-    expect(await outcomeOf(commit())).toThrow("git would commit b, too, which you have not kept");
+    expect(await outcomeOf(commit())).toThrow("git would also commit b, which you have not kept");
     expect(git("rev-list", "--count", "HEAD")).toBe("1\n");
   });
 

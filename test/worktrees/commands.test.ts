@@ -12,7 +12,7 @@ test("is removed when nothing is lost, and its branch stays", async () => {
   expect(await trees.run(REMOVE)).toBe("docs is not removed: it has changes (a.txt, new.txt)");
   trees.commit("there");
   expect(await trees.run(REMOVE)).toBe(
-    "docs is not removed: no other branch has 1 commit of it, and not all is home",
+    "docs is not removed: no other branch has 1 commit of it, and not everything is home",
   );
   expect(await trees.run("Claude worktree home docs")).toContain("changed 2 files");
   // The user goes on with it here, and a language server was asked about a file there.

@@ -64,7 +64,7 @@ test("brings nothing home with a conflict; with ! all else, and markers where gi
     ["link", 1, "it is, or was, a symlink"],
     ["new", 1, "both added it"],
     ["picture", 1, "both changed it, and git merges only texts"],
-    ["stored.big", 1, "a filter of git's makes its text, as LFS does"],
+    ["stored.big", 1, "a git filter produces its text, as with LFS"],
     ["sub/line\nend", 1, "its name has control characters"],
   ];
   expect(await trees.list()).toEqual(stay(1));
@@ -184,7 +184,7 @@ test("follows no symlink, on either side, and leaves inner repositories there", 
     "here: it is a folder or a submodule",
     "there: it lies behind a symlink",
     "here: it lies behind a symlink",
-    "here it lies in another repository",
+    "here it is in another repository",
   ]);
   expect(readlinkSync(trees.path("here", "here"))).toBe(outside);
   expect([...new Bun.Glob("*").scanSync(outside)]).toEqual([]);

@@ -131,25 +131,27 @@ interface Made {
 /** The changed files, one line for each. */
 export function fileLines({ changes, problem }: Applied, root: string): string[] {
   const lines = changes.map((change) => `  ${headOf(change, root)}`);
-  return [
-    ...lines.slice(0, MAX_NAMES),
-    ...(lines.length > MAX_NAMES ? [`  … and ${lines.length - MAX_NAMES} more`] : []),
-    ...lastLines(problem),
-  ];
+  return first(lines, MAX_NAMES, (more) => `  … and ${more} more`, problem);
 }
 
 /** The lines that change, file by file: "12- old", "12+ new". */
 export function diffLines({ changes, problem }: Applied, root: string): string[] {
   const lines = changes.flatMap((change) => [headOf(change, root), ...hunkLines(change)]);
-  return [
-    ...lines.slice(0, MAX_LINES),
-    ...(lines.length > MAX_LINES ? [`… and ${lines.length - MAX_LINES} more lines`] : []),
-    ...lastLines(problem),
-  ];
+  return first(lines, MAX_LINES, (more) => `… and ${more} more lines`, problem);
 }
 
-function lastLines(problem: string | undefined): string[] {
-  return problem === undefined ? [] : [`Other files of this edit were not changed: ${problem}`];
+function first(
+  lines: readonly string[],
+  max: number,
+  restOf: (more: number) => string,
+  problem: string | undefined,
+): string[] {
+  const more = lines.length - max;
+  return [
+    ...lines.slice(0, max),
+    ...(more > 0 ? [restOf(more)] : []),
+    ...(problem === undefined ? [] : [`Other files of this edit were not changed: ${problem}`]),
+  ];
 }
 
 function headOf({ path, edits }: FileChange, root: string): string {

@@ -69,7 +69,7 @@ export function fileEditsOf({ edit, encoding, server }: ServerEdit): FileEdit[] 
   const result = v.safeParse(WorkspaceEdit, withoutNulls(edit));
   if (!result.success) {
     const where = result.issues.map((issue) => v.getDotPath(issue) ?? "the whole")[0];
-    throw unchanged(`The edit of ${server} is not in the protocol: ${where}.`);
+    throw unchanged(`The edit of ${server} breaks the protocol: ${where}.`);
   }
   const { changes = {}, documentChanges, changeAnnotations = {} } = result.output;
   const plain = Object.entries(changes).map(([uri, edits]) => ({ textDocument: { uri }, edits }));
@@ -108,7 +108,7 @@ function pathOf(uri: string): string {
   const [path] = pathsOfUri(uri);
   if (path === undefined) throw unchanged(`${uri} is not a file of this machine.`);
   if (Buffer.byteLength(path) > MAX_PATH_BYTES) throw unchanged("A file's path is too long.");
-  if (/\p{Cc}/u.test(path)) throw unchanged(`${uri} holds control characters.`);
+  if (/\p{Cc}/u.test(path)) throw unchanged(`${uri} contains control characters.`);
   return realPath(path);
 }
 

@@ -28,7 +28,7 @@ export function renameSymbol(edits: LanguageEdits, servers: LanguageServers): To
     annotations: { destructiveHint: true },
     meta: ALWAYS_LOADED,
     async call({ path, new_name, symbol, line, preview }, { signal, use }) {
-      if (/\p{Cc}/u.test(new_name)) throw unchanged("The new name holds control characters.");
+      if (/\p{Cc}/u.test(new_name)) throw unchanged("The new name contains control characters.");
       const params = { symbol, new_name, ...(line && { line }) };
       const asked = await servers.ask("rename_symbol", path, params, signal);
       const answer = asked as EditAnswer & { name?: string; candidates?: LanguagePlaces };

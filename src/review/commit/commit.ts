@@ -152,7 +152,7 @@ function* commitOf(
     (path) => !entries.has(path),
   );
   if (others.length > 0) {
-    throw new Failure(`git would commit ${named(others)}, too, which you have not kept`);
+    throw new Failure(`git would also commit ${named(others)}, which you have not kept`);
   }
   if ((yield* headOf(root)) !== head) throw new Failure("HEAD has moved just now: commit again");
   const message = draft && prompts.length > 0 ? ["--edit", "--file=-"] : [];

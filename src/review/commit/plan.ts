@@ -162,7 +162,7 @@ function* planFile(request: FileRequest): GitWork<string | undefined> {
     return "is a symlink in one of its two versions";
   }
   const blob = isSame || isGone ? head.blob : yield* blobFor(request, lines, head, mode === LINK);
-  if (blob === undefined) return "cannot be put together to the byte: commit it with git";
+  if (blob === undefined) return "cannot be assembled exactly: commit it with git";
   plan.entries.set(name, `${isGone ? 0 : mode} ${blob}`);
   plan.hunks += isSame ? 1 : compare(head.lines, lines).length;
   for (const owner of isSame ? modes.map(({ by }) => by) : kept.owners) owners.add(owner);

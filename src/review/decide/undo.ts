@@ -89,7 +89,7 @@ function plansFor(
   for (const file of files) {
     const inBuffer = texts.get(file.file.path) !== undefined;
     const plan = planFor(file, file === entry ? rest : what, options.scope, inBuffer);
-    if (!plan) return "cannot be undone here: its old content was not kept";
+    if (!plan) return "cannot be undone here: its old content was not stored";
     const isLink = file.file.symlink && plan.target.length > 0;
     if (isLink) return "is a symlink: undo its change with git or by hand";
     plans.push(file === entry ? { ...plan, conflicts } : plan);

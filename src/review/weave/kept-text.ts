@@ -45,7 +45,7 @@ export function keptText(
     else if (isInserted) gap += "i";
     else if (!row || !isClaude(row.inserted.by)) gap += row ? (isRemoved(row) ? "r" : "o") : "h";
     gap = gap.replace(/(.)\1$/, "$1");
-    if (isOpen(gap)) return "has lines at HEAD, which you have changed, where Claude's belong";
+    if (isOpen(gap)) return "has lines at HEAD that you have changed, in the place of Claude's";
     const isGone = row !== undefined && isRemoved(row);
     if (isInserted) own(row.inserted);
     if (isGone && present) own(row.deleted as Mark);

@@ -82,7 +82,7 @@ onEachNeovim((session, version) => {
     await lua("require('claude-code').setup({ terminal = { command = (...) } })", path);
   };
   test("puts Claude's message above text typed in the meantime, and reports failures", async () => {
-    await plays(":Claude commit message  says this is no message of a commit");
+    await plays(":Claude commit message  says this is not a commit message");
     await open();
     await program("echo no such model >&2; exit 1");
     await plays("gm  says Claude wrote no message: no such model");

@@ -87,7 +87,7 @@ function M.ask_message()
   local buf = api.nvim_get_current_buf()
   local message = messages[buf]
   if not message then
-    return notify.warn("this is no message of a commit: :Claude commit opens it")
+    return notify.warn("this is not a commit message: :Claude commit opens one")
   elseif message.is_asked then
     return notify.info("Claude writes the message already")
   end
