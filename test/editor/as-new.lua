@@ -1,5 +1,5 @@
---- Gives a Neovim back the state it had at its start, but for numbers of buffers and windows, what Lua
---- has loaded, and highlight groups.
+--- Resets a Neovim to its initial state, except for numbers of buffers and windows, Lua's loaded
+--- modules, and highlight groups.
 local api = vim.api
 
 local MODES = { "n", "x", "s", "o", "i", "c", "t" }
@@ -56,7 +56,7 @@ local function reset_options()
   end
 end
 
----One window with a new buffer.
+---Leaves one window with a new buffer.
 local function reset_windows()
   vim.wo.winfixbuf = false
   vim.cmd("silent tabnew | silent tabonly!")

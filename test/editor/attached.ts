@@ -29,7 +29,7 @@ export interface WireDelta {
   pending?: string[];
 }
 
-/** An extmark; what is not there is undefined. */
+/** An extmark. */
 export interface Mark {
   row: number;
   column: number;
@@ -41,7 +41,7 @@ export interface Mark {
   virt_lines?: [string, string][][];
 }
 
-/** The visible state of the windows, in a form that can be compared. */
+/** The visible state of all windows, for comparisons. */
 export interface Picture {
   layout: unknown;
   current: number;
@@ -74,7 +74,7 @@ const PICTURE = `
   for _, buf in ipairs(vim.api.nvim_list_bufs()) do
     table.insert(buffers, ("%d %s %s %s"):format(buf, vim.api.nvim_buf_get_name(buf), vim.bo[buf].bufhidden, tostring(vim.api.nvim_buf_is_loaded(buf))))
   end
-  -- The current window as its own previous one is as good as none.
+  -- If the current window is its own previous window, there is no previous one.
   local previous = vim.fn.win_getid(vim.fn.winnr("#"))
   if previous == vim.api.nvim_get_current_win() then previous = 0 end
   return {
@@ -95,9 +95,9 @@ export class Attached implements AsyncDisposable {
   readonly ended: Ended[] = [];
   readonly pushed: WireDelta[] = [];
   #nextId = 1;
-  /** For `idle`, if tests may use it one after the other. */
+  /** Options by which tests find it in `idle`, if they may reuse it. */
   #key: string | undefined;
-  /** Files that were there at its start. */
+  /** Files that existed at its start. */
   #kept = new Set<string>();
 
   private constructor(
@@ -121,7 +121,7 @@ export class Attached implements AsyncDisposable {
     return attached;
   }
 
-  /** As `start`, but perhaps a Neovim that a test of this file has used, and that is again as at its start. */
+  /** Like `start`, but may reuse the Neovim of another test in this file, reset to its initial state. */
   static async asNew(options: NeovimOptions): Promise<Attached> {
     const key = JSON.stringify([Bun.main, options.version.name, options]);
     const at = idle.findLastIndex((one) => one.#key === key);
@@ -134,7 +134,7 @@ export class Attached implements AsyncDisposable {
     return attached;
   }
 
-  /** The same, with the executable attached. */
+  /** Like `asNew`, with the executable attached. */
   static async attached(options: NeovimOptions): Promise<Attached> {
     const attached = await Attached.asNew(options);
     await attached.attach();
@@ -157,7 +157,7 @@ export class Attached implements AsyncDisposable {
     });
   }
 
-  /** The answer as it travels. */
+  /** The answer as it is sent. */
   answer(
     method: string,
     params: object = {},
@@ -179,7 +179,7 @@ export class Attached implements AsyncDisposable {
     return join(this.nvim.cwd, name);
   }
 
-  /** Puts a file on disk, in folders made as needed. */
+  /** Writes a file, and creates its folders. */
   file(name: string, content: string | Uint8Array): string {
     const path = this.path(name);
     mkdirSync(dirname(path), { recursive: true });
@@ -215,7 +215,7 @@ export class Attached implements AsyncDisposable {
     return this.#nextId - 1;
   }
 
-  /** Proposes what waits, since the user is not where a diff takes the cursor, and asks for it. */
+  /** Proposes a diff that must wait because of where the cursor is, and asks for it. */
   async proposeAndShow(path: string, contents: string, more: object = {}): Promise<number> {
     const id = await this.propose(path, contents, more);
     await this.nvim.command("Claude diff");
@@ -232,7 +232,7 @@ export class Attached implements AsyncDisposable {
     });
   }
 
-  /** Lets pauses be measured by a clock that only tests move. */
+  /** Replaces the clock that measures pauses by one that only tests move. */
   async holdClock(): Promise<void> {
     await this.nvim.lua('ADVANCE, WAITING = require("port").hold_clock()');
   }
@@ -241,7 +241,7 @@ export class Attached implements AsyncDisposable {
     await this.nvim.lua("ADVANCE(...)", ms);
   }
 
-  /** Waits for a diff while the clock goes on: what it waits for may end by an event, in its own time. */
+  /** Waits for a diff while the clock runs, since it may also wait for an event. */
   async shownLater(): Promise<void> {
     await eventually("a diff on screen", async () => {
       await this.advance(1_000);
@@ -256,7 +256,7 @@ export class Attached implements AsyncDisposable {
     await this.cleared();
   }
 
-  /** Types the key that rejects; one with edits needs ZQ. */
+  /** Types the key that rejects; a diff with edits needs ZQ. */
   async rejects(id: number, key = "q"): Promise<void> {
     await this.nvim.type(key);
     expect((await this.outcome(id)).outcome).toBe("rejected");
@@ -329,12 +329,12 @@ export class Attached implements AsyncDisposable {
     });
   }
 
-  /** Waits until keys decide the diff on screen, however long a pause is. */
+  /** Waits until keys decide the diff on screen, whatever the pause. */
   async decidable(): Promise<void> {
     await this.nvim.until("a diff that takes decisions", 'return require("port").diff_decidable()');
   }
 
-  /** Sets how long a pause in typing is. */
+  /** Sets the length of a pause in typing. */
   pauses(ms: number): Promise<void> {
     return this.nvim.lua('require("port").clock.QUIET_MS = ...', ms);
   }
@@ -351,7 +351,7 @@ export class Attached implements AsyncDisposable {
     await this.configure(`{ diff = { layout = "${below ? "vertical" : name}" } }`);
   }
 
-  /** Rejects a diff, on screen or not, as a command does. */
+  /** Rejects a diff by a command, whether it is on screen or not. */
   async reject(id: number): Promise<void> {
     await this.nvim.lua('require("port").reject(...)', id);
     expect((await this.outcome(id)).outcome).toBe("rejected");
@@ -363,7 +363,7 @@ export class Attached implements AsyncDisposable {
     return (await this.#seen("screen")).split("\n");
   }
 
-  /** The marks that we have of this name in the current buffer, from above. */
+  /** Our marks with this name in the current buffer, from the top down. */
   async marks(name: string): Promise<Mark[]> {
     const found = await this.nvim.lua<[number, number, number, Omit<Mark, "row" | "column">][]>(
       `local namespace = vim.api.nvim_get_namespaces()["claude-code." .. ...]
@@ -391,7 +391,7 @@ export class Attached implements AsyncDisposable {
     );
   }
 
-  /** False if it is not as at its start. */
+  /** Returns false if its state cannot be reset. */
   async #reset(): Promise<boolean> {
     const { exitCode, signalCode } = this.nvim.process;
     if (exitCode !== null || signalCode !== null) return false;

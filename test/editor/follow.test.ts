@@ -34,7 +34,7 @@ onEachNeovim(
         "return require('claude-code').sessions()[1].id ~= nil",
       );
       const id = await lua<string>("return require('claude-code').sessions()[1].id");
-      // As its SessionStart hook does.
+      // Its SessionStart hook does the same.
       await lua("require('port').session_sources.on_hook({ session = ..., n = 1 }, 'idle')", id);
       const folder = join(
         session.neovim.home,
@@ -91,7 +91,7 @@ onEachNeovim(
         const before = await state();
         append(read("1", "a.txt", 120, 3));
         await plays("<Ignore>  follows a.txt:120-122 Claude reads a.txt 120–122");
-        // A diff of that file, and whatever else opens it, takes the user's window.
+        // A diff of that file, or anything else that opens it, takes the user's window.
         const taken = "require('claude-code.editor.windows').for_file(vim.fn.bufnr('a.txt'))";
         expect(await lua(`return ${taken} == vim.api.nvim_get_current_win()`)).toBe(true);
         append(calls("2", "Grep", { pattern: "x" }));
@@ -114,7 +114,7 @@ onEachNeovim(
         await plays("<Ignore>  follows first.lua");
         const read = await lua<string[]>("return _G.read");
         expect(new Set(read)).toEqual(new Set(["FileType", "BufReadPost", "BufWinEnter"]));
-        // A text that is read without an event may be anybody's.
+        // A text that is read without an event may come from any file.
         const hides = `return require("port").privacy.hides(vim.fn.bufnr("first.lua"))`;
         expect(await lua(hides)).toBe(false);
         await session.neovim.command("bwipeout! first.lua | noautocmd edit first.lua");

@@ -3,10 +3,10 @@ import { visible } from "../../src/lib/visible";
 
 /* Marks in a buffer, and codes in texts of the executable, are for the same characters. */
 const BLOCK = 0x100;
-/** These are common, and a line feed stands for a NUL. */
+/** These are common; a line feed represents a NUL. */
 const COMMON = new Set([..."\t\n\f\r"]);
 
-/** All characters of a block, each behind the same text. Surrogates are left out. */
+/** All characters of a block except surrogates, each after the same text. */
 function block(start: number, before: string): string {
   if (start >= 0xd800 && start < 0xe000) return "";
   const codes = Array.from({ length: BLOCK }, (_, i) => start + i);
@@ -17,7 +17,7 @@ function block(start: number, before: string): string {
 test.each(NEOVIMS)("marks what the executable writes as a code in $name", async (version) => {
   await using neovim = await TestNeovim.start({ version });
   const starts = Array.from({ length: 0x110000 / BLOCK }, (_, i) => i * BLOCK);
-  // Only joiners (U+200C, U+200D) look at what is before them.
+  // Only joiners (U+200C, U+200D) depend on the character before them.
   const behind = ["a", "é", "\u200d"].flatMap((before) =>
     (ALL ? starts : [0x2000]).map((one) => block(one, before)),
   );

@@ -22,14 +22,14 @@ onEachNeovim(
       const path = session.path("received");
       return existsSync(path) ? readFileSync(path, "utf8") : "";
     };
-    /** With what Claude received. */
+    /** Includes the text that Claude received. */
     const plays = (script: string) =>
       session.neovim.plays(script, { words: { sent: () => received().replaceAll("\r", "<CR>") } });
 
-    /** Opens the prompt, with these lines instead of its own. */
+    /** Opens the prompt, and replaces its lines. */
     const open = async (text?: string[]) => {
       await session.neovim.command("Claude prompt");
-      // It begins a moment later, but in a draft.
+      // Insert mode begins a moment later, except in a draft.
       if (!(await lines()).join("").trim()) await session.neovim.inMode("i");
       await plays("<C-\\><C-n>  mode n  {bufname()} /^claude-code:..prompt/");
       if (text) await lua("vim.api.nvim_buf_set_lines(0, 0, -1, true, (...))", text);
@@ -150,7 +150,7 @@ onEachNeovim(
       expect(received().split("once")).toHaveLength(2);
     });
 
-    test("is still written in the other one of two windows", async () => {
+    test("continues in the other of two windows", async () => {
       await open(["half of"]);
       await plays(`
         :split
@@ -158,7 +158,7 @@ onEachNeovim(
       `);
     });
 
-    test("says that a draft cannot be kept, and keeps the one before", async () => {
+    test("reports a draft that cannot be kept, and keeps the previous one", async () => {
       await open(["before"]);
       await session.neovim.command("write");
       const [file = ""] = readdirSync(drafts()).map((one) => join(drafts(), one));
@@ -208,7 +208,7 @@ onEachNeovim(
       `);
     });
 
-    test("sends a prompt to no other session than its own", async () => {
+    test("sends a prompt only to its own session", async () => {
       await open(["for that one"]);
       await lua("require('port').terminal.close_all()");
       await plays(`
@@ -301,7 +301,7 @@ onEachNeovim(
         session.write("src/deep/parser.ts", "");
         session.write(".claude/skills/tidy/SKILL.md", "---\nname: tidy\n---\n");
         await open();
-        // The omnifunc of Neovim 0.10 drops what does not begin as it was typed.
+        // The omnifunc of Neovim 0.10 drops items that do not begin with the typed text.
         const isOld = !(await lua<boolean>("return vim.fn.has('nvim-0.11') == 1"));
         const keys = isOld ? typed.replace("@pars", "@src/") : typed;
         await plays(`
@@ -311,7 +311,7 @@ onEachNeovim(
       });
     });
 
-    test("replaces placeholders when it is sent, and names one that stands for nothing", async () => {
+    test("replaces placeholders when it is sent, and names an empty one", async () => {
       await plays("ggVj<Esc>  mode n");
       session.write(".env", "TOKEN=1\n");
       await lua(`
@@ -321,7 +321,7 @@ onEachNeovim(
         vim.fn.setqflist({
           { filename = "a.txt", lnum = 3, text = "see" }, { filename = ".env", lnum = 1, text = "TOKEN" },
         })`);
-      // From Claude's terminal, too, the file that the user was in counts.
+      // In Claude's terminal, too, the user's last file counts.
       await session.neovim.command("Claude focus");
       await open();
       await lua("vim.fn.setline(1, '{selection}{diagnostics}{quickfix}{other} {Selection}')");

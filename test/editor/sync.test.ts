@@ -6,13 +6,13 @@ const afterPush = () => Bun.sleep(150);
 
 describe.each(NEOVIMS)("$name", (version) => {
   const start = () => Attached.start({ version, ui: { width: 120, height: 40 } });
-  /** The news: requested, or pushed before that. After it, everything was sent. */
+  /** All changes so far, requested or pushed. */
   const sync = async (a: Attached): Promise<WireDelta> => {
     const answer = await a.call<WireDelta>("sync");
     return Object.assign({}, ...a.pushed.splice(0), answer);
   };
 
-  test("merges pushes, and sends none when nothing is new", async () => {
+  test("merges pushes, and sends nothing without a change", async () => {
     await using a = await start();
     await a.edit(a.file("main.lua", "one\n"));
     await a.attach();
@@ -56,7 +56,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     expect((await sync(a)).diagnostics).toMatchObject([{ path, items: [{ col: 3, end_col: 4 }] }]);
   });
 
-  test("waits for a report on a written file until its language server has spoken", async () => {
+  test("waits for the report of a language server on a written file", async () => {
     await using a = await start();
     const path = a.file("main.lua", "one\n");
     const buf = await a.edit(path);
@@ -73,11 +73,11 @@ describe.each(NEOVIMS)("$name", (version) => {
     const publish = (diagnostics: object[]) => a.nvim.lua("publish(...)", path, diagnostics);
     await a.nvim.command("silent write");
     expect((await sync(a)).pending).toEqual([path]);
-    // Another producer's list settles nothing.
+    // A list from another producer is not the awaited report.
     await a.nvim.lua("vim.diagnostic.set(vim.api.nvim_create_namespace('lint'), ..., {})", buf);
     expect((await sync(a)).pending).toBeUndefined();
     await publish([]);
-    // Some servers report twice, so a short stillness comes first.
+    // Some servers report twice, so the report counts after a short silence.
     const pending = await eventually("the report", async () => (await sync(a)).pending ?? false);
     expect(pending).toEqual([]);
   });

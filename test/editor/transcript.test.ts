@@ -39,7 +39,7 @@ onEachNeovim(
       `);
     });
 
-    test("adds what comes, and leaves the cursor", async () => {
+    test("adds new blocks, and leaves the cursor", async () => {
       await open(prompt("first"), calls("1", "Bash", { command: "sleep 3" }));
       append(answer("more"));
       await plays(`
@@ -53,7 +53,7 @@ onEachNeovim(
       `);
     });
 
-    test("shows the end of a long one first, and keeps the cursor when the rest comes", async () => {
+    test("shows the end of a long conversation first, and keeps the cursor when the rest comes", async () => {
       const turns = Array.from({ length: 500 }, (_, i) => [
         prompt(`ask ${i}`),
         answer("x".repeat(500)),
@@ -94,7 +94,7 @@ onEachNeovim(
         await plays(`${typed}  a.txt:${row}  windows 2`);
       });
 
-      test("says that a file is gone, or that a line names none", async () => {
+      test("reports a missing file, and a line without a file", async () => {
         const call = calls("1", "Read", { file_path: session.path("gone") });
         await open(prompt("x"), call, answer("y"));
         await plays(`
@@ -119,7 +119,7 @@ onEachNeovim(
       await plays("<Ignore>  says with its first answer");
     });
 
-    test("shows it once if it is opened twice at once, and after :edit", async () => {
+    test("shows a conversation once if it is opened twice, and after :edit", async () => {
       mkdirSync(folder(), { recursive: true });
       writeFileSync(path(), [prompt("a"), answer("b")].map(line).join(""));
       await lua("local open = require('port').transcript.open open(...) open(...)", ID);
@@ -131,7 +131,7 @@ onEachNeovim(
       await plays("<Ignore>  lines |❯ c|");
     });
 
-    test("goes on after the executable was killed", async () => {
+    test("continues after the executable was killed", async () => {
       await open(prompt("a"));
       const before = await session.neovim.ready();
       process.kill(before, "SIGKILL");
@@ -140,7 +140,7 @@ onEachNeovim(
       await plays("<Ignore>  lines |b|");
     });
 
-    test("opens a fold where a line names no place", async () => {
+    test("opens the fold of a line without a place", async () => {
       await open(calls("1", "Bash", { command: "x" }), result("1", "y"), answer("[a](b.txt)"));
       const file = session.write("b.txt", "1\n");
       await plays(`
@@ -160,7 +160,7 @@ onEachNeovim(
       expect(await lua("return vim.fn.execute('messages')")).toBe("");
     });
 
-    test("keeps it and prompts out of a session file", async () => {
+    test("keeps conversations and prompts out of a session file", async () => {
       await open(prompt("a"));
       await session.neovim.command("Claude prompt");
       const file = session.path("Session.vim");

@@ -32,7 +32,7 @@ describe.each(NEOVIMS)("files that language servers need with $name", (version) 
 
   beforeAll(() => world.project.neovim.command("syntax on"));
 
-  test("starts no server for a type that the user has not opened, and says so", async () => {
+  test("starts no server for a file type that the user has not opened, and says so", async () => {
     claims("A file that Claude wrote starts no language server");
     const { neovim } = world.project;
     await neovim.lua(
@@ -77,11 +77,11 @@ describe.each(NEOVIMS)("files that language servers need with $name", (version) 
     await neovim.command(`bwipeout seen.own ${names.join(" ")}`);
   });
 
-  test("highlights a file that the user then opens as any other", async () => {
+  test("highlights a file once the user opens it", async () => {
     const { neovim } = world.project;
     await world.ask("outline", { path: "shown.vim" });
     expect(await hidden()).toEqual(["shown.vim"]);
-    // To define the items takes longer than all else.
+    // Defining syntax items takes longer than everything else.
     expect(await neovim.lua('return vim.b[vim.fn.bufnr("shown.vim")].current_syntax')).toBeNull();
     await neovim.command("buffer shown.vim");
     const item = 'return vim.fn.synIDattr(vim.fn.synID(1, 3, true), "name")';
@@ -89,7 +89,7 @@ describe.each(NEOVIMS)("files that language servers need with $name", (version) 
     await neovim.command("bwipeout");
   });
 
-  test("keeps none for longer than ten minutes after the last question about it", async () => {
+  test("deletes a file ten minutes after the last question about it", async () => {
     const { neovim } = world.project;
     await world.call("find_symbol", { symbol: "alpha", path: "one.txt" });
     await world.call("find_symbol", { symbol: "beta", path: "two.txt" });
@@ -97,7 +97,7 @@ describe.each(NEOVIMS)("files that language servers need with $name", (version) 
     await later(neovim, 9 * 60_000);
     await world.call("find_symbol", { symbol: "beta", path: "two.txt" });
     await later(neovim, 2 * 60_000);
-    // The timer itself is not moved; a file that is loaded begins it again.
+    // The test cannot move the timer itself, but loading a file restarts it.
     await world.call("find_symbol", { symbol: "delta", path: "three.txt" });
     await eventually("what is old is gone", async () => {
       expect(await hidden()).toEqual(["three.txt", "two.txt"]);

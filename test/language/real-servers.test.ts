@@ -15,7 +15,7 @@ const SERVERS = {
   go: ["gopls"],
   rust: {
     cmd: ["rust-analyzer"],
-    // It would start the compiler some 30 times to ask about it and about the standard library.
+    // Otherwise it starts the compiler about 30 times to ask about itself and the standard library.
     cmd_env: { RUSTC: "false", CARGO: "false" },
     init_options: { linkedProjects: ["rust-project.json"], checkOnSave: false },
   },
@@ -54,7 +54,7 @@ def total(circles: list[Circle]) -> float:
     return sum(circle.area() for circle in circles)  # area
 `,
   "run.sh": "greet() {\n  echo hi\n}\ngreet\n",
-  // Else clangd reads all of the machine's C++ library first: 3 s of processor time that no test needs.
+  // Otherwise clangd first reads the machine's whole C++ library, which takes 3 s of processor time.
   ".clangd": "Index:\n  StandardLibrary: No\n",
   "include/shape.h": `#pragma once
 /** Anything with an area. */
@@ -193,7 +193,7 @@ describe.each(NEOVIMS)("real language servers with $name", (version) => {
     for (const path of ["src/main.cpp", "cmd/cmd.go", "rust/lib.rs"]) {
       await project.neovim.command(`edit ${project.path(path)}`);
     }
-    // A cold start takes many seconds on a machine that does much else.
+    // A cold start takes many seconds on a busy machine.
     const paths = ["src/main.cpp", "cmd/cmd.go", "rust/lib.rs", "src/parser.ts", "app.py"];
     const isReady = async (path: string) =>
       (await world.call("outline", { path })).includes("\nas ");
@@ -228,7 +228,7 @@ describe.each(NEOVIMS)("real language servers with $name", (version) => {
     for (const [name, text] of Object.entries(before)) world.project.write(name, text);
   });
 
-  test("does a quick fix of clangd's by its title", async () => {
+  test("applies a quick fix of clangd by its title", async () => {
     const { project } = world;
     project.write("src/fix.cpp", "int broken() { return 1 }\n");
     const at = { path: "src/fix.cpp", line: 1 };
@@ -239,7 +239,7 @@ describe.each(NEOVIMS)("real language servers with $name", (version) => {
     expect(world.read("src/fix.cpp")).toBe("int broken() { return 1; }\n");
   });
 
-  test("learns what a shell writes, and what git does", async () => {
+  test("notices files that a shell or git writes", async () => {
     const { project } = world;
     const git = (...args: string[]) =>
       Bun.spawnSync(["git", "-c", "user.name=a", "-c", "user.email=a@b", ...args], {

@@ -68,7 +68,7 @@ describe.each(NEOVIMS)("questions to a language server with $name", (version) =>
     await world.project.neovim.command("buffer one.txt | edit!");
   });
 
-  test("reports to the server what was written outside, which clean buffers take over", async () => {
+  test("reports files that other programs wrote, and reloads unmodified buffers", async () => {
     world.project.write("four.txt", "pear apple\n");
     world.project.write("two.txt", "pear\n");
     rmSync(world.project.path("three.txt"));
@@ -82,7 +82,7 @@ describe.each(NEOVIMS)("questions to a language server with $name", (version) =>
     expect(gone).toEqual({ text: "three.txt does not exist.", isError: true });
   });
 
-  test("counts the uses in a file outside that a symlink of the project leads to, and shows none", async () => {
+  test("counts uses behind a symlink that leads out of the project, without showing them", async () => {
     const outside = join(world.project.neovim.home, "outside.txt");
     writeFileSync(outside, "apple of another project\n");
     symlinkSync(outside, world.project.path("link.txt"));
@@ -92,7 +92,7 @@ describe.each(NEOVIMS)("questions to a language server with $name", (version) =>
     expect(text).not.toContain("another project");
   });
 
-  test("counts uses in private files, and shows none", async () => {
+  test("counts uses in private files without showing them", async () => {
     claims("Language tools do not show private files");
     world.set("private");
     world.project.write(".env", "apple changed\n");
@@ -123,13 +123,13 @@ describe.each(NEOVIMS)("questions to a language server with $name", (version) =>
     expect(text.split("\n")).toEqual(["cherry is defined in a private file", REPORTED]);
   });
 
-  test("asks again where the content was modified", async () => {
+  test("asks again if the content was modified", async () => {
     world.set("modified", "xx");
     expect((await references(apple)).text).toEndWith(`\n${REPORTED}`);
     world.set("modified", false);
   });
 
-  test("takes a cancelled question back", async () => {
+  test("cancels the request of a cancelled question", async () => {
     world.set("hang");
     const before = world.log.length;
     const controller = new AbortController();

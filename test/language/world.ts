@@ -7,7 +7,7 @@ import { call, connect } from "../nvim-lsp/client";
 import { languageServer } from "../support/lsp-stdio";
 
 interface WorldOptions {
-  /** Commands, or configurations, by file type; the scripted server for `*.txt` if left out. */
+  /** Commands or configurations by file type; by default the scripted server for `*.txt`. */
   servers?: (project: Project) => Record<string, string[] | object>;
   /** The id of Claude's session. */
   session?: string;
@@ -20,7 +20,7 @@ export class LanguageProject implements AsyncDisposable {
     readonly client: Client,
   ) {}
 
-  /** `files` are there before Neovim starts. */
+  /** `files` exist before Neovim starts. */
   static async open(
     version: NeovimVersion,
     files: Record<string, string>,
@@ -54,17 +54,17 @@ export class LanguageProject implements AsyncDisposable {
     return readFileSync(this.project.path(name), "utf8");
   }
 
-  /** All of these files. */
+  /** Asks about all of these files. */
   texts(names: readonly string[]): Record<string, string> {
     return Object.fromEntries(names.map((name) => [name, this.read(name)]));
   }
 
-  /** Lets the scripted server answer so from now on. */
+  /** Sets the answers of the scripted server. */
   tell(answers: Record<string, unknown>): void {
     this.set("answers", JSON.stringify(answers));
   }
 
-  /** Puts the scripted server into a state, or ends that. */
+  /** Sets or clears a state of the scripted server. */
   set(name: string, text: string | false = ""): void {
     const path = join(switchesOf(this.project), name);
     if (text === false) rmSync(path, { force: true });

@@ -16,7 +16,7 @@ import { TSCONFIG, TYPESCRIPT } from "../../support/typescript";
 /* Real language servers in a real Neovim: they report on the text that Claude wrote, never on the one before. */
 setDefaultTimeout(240_000);
 
-/** A cold start takes seconds, and on a machine that does much else many of them. */
+/** A cold start takes seconds, and many seconds on a busy machine. */
 const COLD_MS = 90_000;
 
 const GO = { continue: true } as const;
@@ -39,7 +39,7 @@ async function settled(project: Project): Promise<void> {
   );
 }
 
-/** Opens a broken file and fixes it, until its server has looked at each text. */
+/** Opens a broken file and fixes it, and waits for reports on both texts. */
 async function warm(project: Project, name: string, ...texts: string[]): Promise<void> {
   const count = "return #vim.diagnostic.get(vim.fn.bufadd(...))";
   for (const [index, text] of texts.entries()) {
@@ -55,7 +55,7 @@ async function warm(project: Project, name: string, ...texts: string[]): Promise
   await settled(project);
 }
 
-/** With servers of TypeScript and JSON that have reported. */
+/** Starts servers for TypeScript and JSON, and waits for their reports. */
 async function openWorld(version: NeovimVersion) {
   const project = await Project.open(version);
   await project.neovim.lua(LONG_DEADLINES);

@@ -13,7 +13,7 @@ const WRITERS: Record<string, string> = {
   "truncated, then written": ": > FILE && sleep 0.1 && printf 'two\\n' > FILE",
 };
 
-/** WATCHED() then counts the folders that are watched from now on. */
+/** Defines WATCHED(), which counts folders that are watched from now on. */
 const RECORD_WATCHES = `
   local made, new = {}, vim.uv.new_fs_event
   vim.uv.new_fs_event = function()
@@ -42,7 +42,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     a.nvim.lua<string>("return vim.fn.getbufline(..., 1)[1]", buf);
   const shows = (a: Attached, buf: number, wanted: string, what = wanted) =>
     eventually(what, async () => expect(await line(a, buf)).toBe(wanted));
-  /** Waits until Neovim has followed a change that comes after all before. */
+  /** Waits until Neovim has noticed one more change, and so all earlier ones. */
   const caughtUp = async (a: Attached) => {
     const path = a.file("last.txt", "before\n");
     const buf = await a.nvim.lua<number>("return require('port').load(...)", path);
@@ -71,7 +71,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     expect(slept > 0).toBe(isAwaited);
   });
 
-  test("does not wait for a FIFO in the place of an open file", async () => {
+  test("does not wait for a FIFO that replaces an open file", async () => {
     claims("FIFOs and endless files keep nothing waiting");
     await using a = await withClient();
     const [path, other] = [a.file("a.txt", "one\n"), a.file("b.txt", "one\n")];
@@ -103,7 +103,7 @@ describe.each(NEOVIMS)("$name", (version) => {
       );
       shell(a, `${commands.map((command) => `(${command}) &`).join(" ")} wait`);
       for (const { what, buf } of files) await shows(a, buf, "two", what);
-      // Watched from then on, whatever it is now.
+      // It is watched from now on, even if it does not exist.
       for (const { folder } of files) a.file(`${folder}/main.txt`, "three\n");
       for (const { what, buf } of files) await shows(a, buf, "three", `${what}, again`);
       await noQuestion(a);
@@ -116,7 +116,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     await using a = await start();
     const path = a.file("alone/main.txt", "one\n");
     const buf = await a.edit(path);
-    // Before ours: as if a program wrote just after Neovim has read.
+    // This runs before our autocommand, as if a program wrote just after Neovim has read.
     await a.nvim.lua(`
       vim.api.nvim_create_autocmd("BufReadPost", {
         pattern = "*main.txt",
@@ -130,7 +130,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     await shows(a, buf, "two");
   });
 
-  test("follows a folder that was gone for long once another file changes", async () => {
+  test("follows a folder again that was missing for long", async () => {
     await using a = await withClient();
     const [path, other] = [a.file("src/main.txt", "one\n"), a.file("other.txt", "one\n")];
     const bufs = [await a.edit(path), await a.edit(other)] as const;
@@ -145,7 +145,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     await shows(a, bufs[1], "two");
   });
 
-  test("loads a change that is noticed while the one before it is read", async () => {
+  test("loads a change that comes while the previous one is read", async () => {
     await using a = await withClient();
     const path = a.file("src/main.txt", "one\n");
     const buf = await a.edit(path);
@@ -157,7 +157,7 @@ describe.each(NEOVIMS)("$name", (version) => {
        local file = io.open(path, "w")
        file:write("two\\n")
        file:close()
-       -- As it happens in the middle of a long work: only what needs no turn of Neovim's runs.
+       -- As in the middle of long work: nothing runs that needs Neovim's main loop.
        vim.wait(10000, function() return is_noticed end, 1, true)
        vim.api.nvim_exec_autocmds("BufReadPost", { buffer = 0, modeline = false })
        watch:close()`,
@@ -203,7 +203,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     await a.nvim.type("Amine<Esc>");
     a.file("main.lua", "two\n");
     await a.nvim.plays("<Ignore>  says gm merges main.lua with your unsaved edits");
-    // It looks once more after a moment.
+    // The plugin looks once more after a moment.
     await Bun.sleep(700);
     await a.nvim.plays("u  lines = two  {&modified} 0");
   });
@@ -226,7 +226,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     await a.nvim.plays(":silent edit!  lines = theirs 2");
   });
 
-  test("drops an unsaved edit that the file has by now, without a word", async () => {
+  test("drops an unsaved edit that the file already has, without a message", async () => {
     await using a = await withClient();
     const path = a.file("main.lua", "one\n");
     await a.nvim.command(`edit ${path} | call setline(1, 'two')`);
@@ -321,7 +321,7 @@ describe.each(NEOVIMS)("$name", (version) => {
       a.nvim.lua<string[]>(
         "return vim.tbl_map(function(buf) return vim.fn.getbufline(buf, 1)[1] end, BUFS)",
       );
-    // Too many.
+    // The limit of watched folders is reached.
     const others = [200, 201, 202, 203];
     const moments = [
       () => a.nvim.command("doautocmd FocusGained"),

@@ -8,7 +8,7 @@ const selected = `
   local from, to = vim.fn.getpos("v"), vim.fn.getpos(".")
   return { mode = vim.api.nvim_get_mode().mode, text = table.concat(vim.fn.getregion(from, to, { type = "v" }), "\\n") }`;
 
-/** A search that goes on for longer than a moment, as on a busy machine, pauses: its selection comes later. */
+/** On a busy machine a long search pauses, and its selection comes later. */
 const selects = (a: Attached, what: string, expected: { mode: string; text: string }) =>
   eventually(what, async () => expect(await a.nvim.lua(selected)).toEqual(expected));
 
@@ -77,7 +77,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     expect(left).toEqual([false, "mouse,key,cmd"]);
   });
 
-  test("selects over line ends as they are asked for and as the file has them", async () => {
+  test("selects across line ends of either kind", async () => {
     await using a = await start();
     const mixed = a.file("mixed.txt", "one\r\ntwo\nthree\r\nfour\r\n");
     const dos = a.file("dos.txt", "one\r\ntwo\r\nthree\r\n");
@@ -93,7 +93,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     }
   });
 
-  test("leaves a user who types where they are, until they stop", async () => {
+  test("leaves the cursor alone until the user stops typing", async () => {
     await using a = await start();
     const path = a.file("main.lua", SOURCE);
     await a.edit(a.file("other.txt", ""));
@@ -105,7 +105,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     expect(a.read("main.lua")).toBe(SOURCE);
   });
 
-  test("selects also when called in terminal mode", async () => {
+  test("also selects when called in terminal mode", async () => {
     await using a = await start();
     const path = a.file("main.lua", SOURCE);
     await a.edit(a.file("other.txt", ""));
@@ -129,7 +129,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     );
   });
 
-  test("keeps edits of a file that is made outside, without a question", async () => {
+  test("keeps edits when another program creates the file, without a question", async () => {
     await using a = await start();
     const path = a.path('odd "[New]" name.txt');
     const buf = await a.edit(path);
@@ -141,7 +141,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     expect((await a.answer("document_save", { path })).error?.message).toContain("changed on disk");
     expect(await a.nvim.lua("return (pcall(vim.cmd, 'write'))")).toBe(false);
     expect(a.read('odd "[New]" name.txt')).toBe("theirs\n");
-    // Later writes change nothing of that, and once the file was read, all is as with any other.
+    // Later writes do not change that. Once the file was read, it is a file like any other.
     for (const [text, command, lines] of [
       ["theirs again", "", ["mine", "more"]],
       ["theirs for good", "edit!", ["theirs for good"]],
@@ -155,7 +155,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     expect(await a.call("document_save", { path })).toEqual({ saved: true });
   });
 
-  test("reads a file that is made outside under an unmodified buffer with text", async () => {
+  test("reads a file that another program creates for an unmodified buffer", async () => {
     await using a = await start();
     const path = a.path("template.txt");
     const buf = await a.edit(path);

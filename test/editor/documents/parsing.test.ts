@@ -16,7 +16,7 @@ const TEXTS: [string, string][] = [
   ["a byte order mark", `\uFEFF${">".repeat(400)}`],
   ["a wrong table", `|a|\n---\nx|-|${">".repeat(400)}\n\nend`],
 ];
-/** As many configurations have it. */
+/** Common in users' configurations. */
 const TREE_SITTER = `vim.api.nvim_create_autocmd("FileType", { pattern = "markdown",
   callback = function(args) vim.treesitter.start(args.buf, "markdown") end })`;
 const ID = "6a14035a-a165-4b1f-a000-29d9e074ba4b";
@@ -108,7 +108,7 @@ onBothNeovims(
       ],
     ];
 
-    // Each of the texts, in one of the ways at least.
+    // Each text is used in at least one way.
     const cases = WAYS.flatMap(([way, show], i) =>
       TEXTS.filter((_, j) => i === 0 || j === i % TEXTS.length).map(
         ([name, text]) => [way, name, text, show] as const,

@@ -51,7 +51,7 @@ describe.each(BOTH_NEOVIMS)("$name", (version) => {
   const open = (content = text(LINES)) =>
     Attached.opened({ version, ui: { width: 120, height: 40 } }, content);
   const rewrite = async (a: Attached, now: string | Uint8Array) => {
-    // The time of a file has the resolution of the kernel's clock.
+    // File times have the resolution of the kernel's clock.
     await Bun.sleep(15);
     writeFileSync(a.main, now);
     await a.call("document_reload", { path: a.main });
@@ -86,7 +86,7 @@ describe.each(BOTH_NEOVIMS)("$name", (version) => {
       expect(await a.nvim.lua<number[][]>(views)).toEqual(
         before.map(([lnum = 0, top = 0, col = 0]) => [lnum + 2, top + 2, col]),
       );
-      // Language servers receive the same.
+      // Language servers receive the same changes.
       expect(await a.nvim.lua<unknown>("return { EVENTS, CHANGES }")).toEqual([
         ["FileChangedShellPost main.txt"],
         [
@@ -114,7 +114,7 @@ describe.each(BOTH_NEOVIMS)("$name", (version) => {
     `);
   });
 
-  test("makes an undo step of its own in insert mode", async () => {
+  test("makes a separate undo step in insert mode", async () => {
     await using a = await open();
     await a.nvim.type("GAx");
     await a.nvim.command("silent write");
@@ -154,7 +154,7 @@ describe.each(BOTH_NEOVIMS)("$name", (version) => {
       const got = await a.nvim.lua<unknown[]>(state);
       await a.nvim.command("silent edit!");
       expect([name, ...got]).toEqual([name, ...(await a.nvim.lua<unknown[]>(state))]);
-      // From each to plain text, and to the next one.
+      // Change from each format to plain text, and to the next format.
       await rewrite(a, text(LINES));
       expect([name, await a.lines()]).toEqual([name, LINES]);
       await rewrite(a, content);
@@ -183,7 +183,7 @@ describe.each(BOTH_NEOVIMS)("$name", (version) => {
     }
   });
 
-  test("corrects line ends that Neovim took over by the old 'fileformat'", async () => {
+  test("corrects line ends that Neovim read with the old 'fileformat'", async () => {
     await using a = await open("one\r\ntwo\r\n");
     await Bun.sleep(15);
     writeFileSync(a.main, "one\nthree\n");

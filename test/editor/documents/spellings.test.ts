@@ -24,7 +24,7 @@ const LINKS: [name: string, target: string][] = [
   ["loop", "loop"],
   ["gone.txt", "nowhere/.env"],
 ];
-/** Names that lead to a private file over links. */
+/** Names of links that lead to a private file. */
 const OVER_LINKS = ["innocent.txt", "folder/id_rsa", "sub/up/.env", "sub/twice.md", "gone.txt"];
 
 onEachNeovim((session) => {
@@ -42,7 +42,7 @@ onEachNeovim((session) => {
   const one = (names: string[]) => fc.constantFrom(...names.map((name) => join(root, name)));
   const sample = <T>(arbitrary: fc.Arbitrary<T>) =>
     fc.sample(arbitrary, { numRuns: tries(300), seed: 20_261_123 });
-  /** For each path; in one call, as each takes a round trip. */
+  /** Answers for all paths in one call, since each call takes a round trip. */
   const inLua = <T>(source: string, paths: string[]) =>
     session.neovim.lua<T[]>(`return vim.tbl_map(function(path) return ${source} end, ...)`, paths);
 

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { claims, NEOVIMS } from "#test";
 import { Attached } from "../attached";
 
-/** In the moment when Neovim is about to read the file, something else takes its place. */
+/** Replaces the file just before Neovim reads it. */
 const SWAP = `
   local name, make = ...
   vim.api.nvim_create_autocmd("BufReadPre", { once = true, pattern = name, callback = function()
@@ -11,7 +11,7 @@ const SWAP = `
   end })
   return name`;
 
-/** Reads one text in a way; returns all that can be seen of that. */
+/** Reads a text in one way; returns everything that the user can see of it. */
 const READ = `
   local name, bytes, is_again, is_ours = ...
   local supply, events, found = require("port").supply, {}, {}
@@ -41,7 +41,7 @@ const READ = `
   local function ours() supply.read(buf, read) end
   if not is_ours then read() elseif is_again then ours() else supply.with_events(ours) end
   vim.api.nvim_del_autocmd(id)
-  -- In 0.10 the file type comes last: documents/parsing.lua.
+  -- In 0.10 documents/parsing.lua sets the file type last.
   table.sort(events)
   vim.api.nvim_buf_call(buf, function()
     found = { events, vim.fn.execute("messages"), vim.fn.getpos("'["), vim.fn.getpos("']"), vim.fn.bufname("#") }
@@ -57,7 +57,7 @@ const READ = `
   vim.cmd("bwipeout! " .. buf)
   return found`;
 
-/** If no copy can be written, and a plugin fails, reads one file again, and opens another; shows both buffers. */
+/** Reads a file again and opens another, while no copy can be written and a plugin fails; shows both buffers. */
 const WITHOUT_ROOM = `
   local paths, next, states = { ... }, vim.fn.tempname(), {}
   local function taken(i) return vim.fs.dirname(next) .. "/" .. vim.fs.basename(next) + i end
@@ -116,12 +116,12 @@ describe.each(NEOVIMS)("$name", (version) => {
       await a.call("document_open", { path: opened, front: true, select_to_eol: false });
       const seen = await swapped(a.file("seen.txt", "seen\n"));
       await a.nvim.lua('require("port").background.load(...)', seen);
-      // Neovim reads this one again on its own: it is in another encoding now.
+      // Neovim reads this file itself, since its encoding has changed.
       const path = a.file("reloaded.txt", "before\n");
       await a.edit(path);
       writeFileSync(path, "caf\xe9\n", "latin1");
       await swapped(path);
-      // The second look finds it there.
+      // The second look finds the file.
       for (const _ of [1, 2]) await a.answer("document_reload", { path });
       const lines = await Promise.all([opened, seen, path].map((one) => a.nvim.lua(line, one)));
       expect(lines).toEqual(["opened", "seen", "café"]);

@@ -4,7 +4,7 @@ import { Attached } from "../attached";
 describe.each(NEOVIMS)("$name", (version) => {
   const UI = { width: 120, height: 40 };
   const SWAPS = "vim.o.directory = vim.fn.getcwd() .. '//' vim.o.updatecount = 1";
-  /** Two Neovims with the same swap folder; the other one has main.txt open. */
+  /** Two Neovims with the same swap folder; the other Neovim has main.txt open. */
   const both = async () => {
     const a = await Attached.asNew({ version, ui: UI });
     const path = a.file("main.txt", "one\n");
@@ -45,7 +45,7 @@ describe.each(NEOVIMS)("$name", (version) => {
       await a.plays(
         front ? "<Ignore>  main.txt:*  {&readonly} 1" : "<Ignore>  notes.txt:*  {&readonly} 0",
       );
-      // Neovim's own way with a file that is open in another one of the same user: W325.
+      // Neovim itself shows W325 if the same user has the file open in another Neovim.
       await a.nvim.type(":edit main.txt<CR>");
       await eventually("W325", async () => {
         await a.nvim.type("<CR>");
@@ -57,7 +57,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     });
   }
 
-  test("lets nothing stay read-only once the other Neovim ends", async () => {
+  test("makes the buffer writable once the other Neovim ends", async () => {
     await using opened = await both();
     const { a, other, path } = opened;
     await opens(a, path);
@@ -67,7 +67,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     await a.plays(":doautocmd FocusGained  main.txt:*  {&readonly} 0");
   });
 
-  test("says that a crash left a swap file, and leaves Neovim's question to the user who opens it", async () => {
+  test("reports the swap file of a crash, and lets Neovim ask once the user opens the file", async () => {
     await using opened = await both();
     const { a, other, path } = opened;
     await crash(other);
@@ -77,7 +77,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     );
     await a.call("document_reload", { path: a.file("main.txt", "") });
     expect(await a.nvim.asks()).toBe(false);
-    // Not typed: while a command is typed the mode is that of the question in 0.12.
+    // Not typed: in 0.12 the mode would be that of the question while a command is typed.
     await a.nvim.lua('vim.schedule(function() pcall(vim.cmd.edit, "main.txt") end)');
     await eventually("the question", async () => expect(await a.nvim.asks()).toBe(true));
     await a.nvim.type("e");
@@ -88,7 +88,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     await a.plays("<Ignore>  main.txt:*  {&readonly} 0  says E325");
   });
 
-  test("knows a file of the same name elsewhere for another one", async () => {
+  test("ignores the swap file of another file with the same name", async () => {
     await using opened = await both();
     const { a, other } = opened;
     for (const one of [a, other]) await one.nvim.lua("vim.o.directory = vim.fn.getcwd()");

@@ -5,13 +5,13 @@ import { Attached } from "../attached";
 
 const LINES = Array.from({ length: 40 }, (_, i) => `line ${i + 1}`);
 const text = (lines: string[]) => lines.map((line) => `${line}\n`).join("");
-/** The texts with another line in the place of some. */
+/** Replaces some lines of the text. */
 const having = (changes: Record<number, string>, lines = LINES) =>
   lines.map((line, i) => changes[i + 1] ?? line);
 
 describe.each(NEOVIMS)("$name", (version) => {
   const UI = { width: 120, height: 40 };
-  /** With a client, so that files are followed. */
+  /** Starts with a client, so that files are followed. */
   const open = async (content: string | Uint8Array = text(LINES), before = "") => {
     const a = await Attached.asNew({ version, ui: UI });
     await a.edit(a.file("main.txt", content));
@@ -25,7 +25,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     eventually("both texts", async () =>
       expect([await a.lines(), await isModified(a)]).toEqual([lines, modified]),
     );
-  /** `:w`, which asks nothing. */
+  /** Runs `:w`, which must not ask. */
   const saves = async (a: Attached, content: string | Uint8Array) => {
     await a.nvim.type(":silent write<CR>");
     expect(await a.mode()).toBe("n");
@@ -33,7 +33,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     expect(await isModified(a)).toBe(false);
   };
 
-  test("merges edits of others again and again beside unsaved ones, each in one undo step", async () => {
+  test("merges repeated outside edits with unsaved ones, each in one undo step", async () => {
     await using a = await open();
     await a.nvim.type("Gomine<Esc>20GA mine<Esc>");
     await a.nvim.lua(`
@@ -60,9 +60,9 @@ describe.each(NEOVIMS)("$name", (version) => {
     await saves(a, text(["top 0", "top 1", "top 2", ...mine]));
   });
 
-  test("merges before :w what was written just now, but :w! overwrites it", async () => {
+  test("merges a text that was just written before :w, but not before :w!", async () => {
     await using a = await open();
-    /** Both in one moment. */
+    /** Writes and saves in the same moment. */
     const write = async (command: string, line: string, both: string[]) => {
       const lines = JSON.stringify(text(having({ 1: line })).trimEnd());
       await a.nvim.plays(`
@@ -113,7 +113,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     await a.nvim.plays(`u:silent write<CR>  disk main.txt = ${oneLine(both)}`);
   });
 
-  test("leaves to a plugin a text that it shows in another form", async () => {
+  test("leaves a buffer alone in which a plugin shows another text", async () => {
     await using a = await open();
     await a.nvim.command("autocmd BufReadPost *.rot normal! ggg?G");
     const path = a.file("x.rot", "frperg\n");
@@ -137,7 +137,7 @@ describe.each(NEOVIMS)("$name", (version) => {
       await a.nvim.type(begin as string);
       const during = await a.lines();
       writeFileSync(a.main, text([`top ${index}`, ...LINES]));
-      // It looks several times.
+      // The plugin looks several times.
       await Bun.sleep(700);
       expect(await a.lines()).toEqual(during);
       if (index === 0) {
@@ -151,7 +151,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     }
   });
 
-  test("merges what is in two windows or in none, and what was unsaved before Claude started", async () => {
+  test("merges into buffers with two windows or no window, and edits from before Claude started", async () => {
     await using a = await open(undefined, "Gomine<Esc>:split<CR>gg");
     const buf = await a.nvim.lua<number>("return vim.fn.bufnr()");
     writeFileSync(a.main, text(["theirs", ...LINES]));

@@ -34,7 +34,7 @@ onEachNeovim((session) => {
     eventually(`"${text}" sent`, () => {
       expect(last()).toMatchObject({ text, filePath: path });
     });
-  /** With the text that was sent last, and where it begins (from 1). */
+  /** Includes the text that was sent last, and its first line (1-based). */
   const plays = (script: string) =>
     session.neovim.plays(script, {
       words: {
@@ -46,10 +46,10 @@ onEachNeovim((session) => {
       },
     });
 
-  /** Lets the debounce time end in Neovim's own clock, and every frame that is under way arrive. */
+  /** Waits until the debounce time has ended in Neovim, and all frames have arrived. */
   async function settled(): Promise<SelectionChanged | undefined> {
     await session.neovim.lua("vim.wait(25)");
-    // Neovim answers it behind what it has sent before.
+    // Neovim answers after everything that it has sent before.
     await session.known();
     return last();
   }
@@ -108,7 +108,7 @@ onEachNeovim((session) => {
       await session.neovim.type("wve");
       await expectSent("two");
       const count = frames().length;
-      // In one go, so that it is back within the debounce time.
+      // In one call, so that the cursor is back within the debounce time.
       await session.neovim.type("hloo");
       await settled();
       expect(frames()).toHaveLength(count);
@@ -191,13 +191,13 @@ onEachNeovim((session) => {
   describe("the mouse", () => {
     const mouse = (action: string, [row, column]: [row: number, column: number]) =>
       session.neovim.request("nvim_input_mouse", ["left", action, "", 0, row - 1, column - 1]);
-    /** Presses at the first place and drags over the others, each once the cursor is there, as a hand does. */
+    /** Presses at the first place and drags over the others, waiting for the cursor each time. */
     async function drag(...places: [row: number, column: number][]) {
       for (const [i, place] of places.entries()) {
         await mouse(i === 0 ? "press" : "drag", place);
         await plays(`<Ignore>  :${place.join(":")}`);
       }
-      // Neovim keeps but one place of the mouse: the next one waits until it was let go.
+      // Neovim knows only one position of the mouse, so release it before the next press.
       await session.neovim.lua(`
         RELEASED = false
         vim.on_key(function(key)
@@ -267,7 +267,7 @@ onEachNeovim((session) => {
     test("after closeAllDiffTabs, to that client alone", async () => {
       using other = await TestClient.open(session.lock, "claude-code");
       await eventually("a frame for the other client", () => frames(other).length > 0);
-      // It connects in two steps, and receives a frame for each; this answer comes behind both.
+      // The client connects in two steps, with a frame for each; this answer comes after both.
       await other.json("getLatestSelection");
       const [mine, others] = [frames().length, frames(other).length];
       await session.client.texts("closeAllDiffTabs");
@@ -302,7 +302,7 @@ onEachNeovim((session) => {
 
   test("sends a file again that is closed and opened, with a new client in between", async () => {
     const before = frames().length;
-    // A client that comes asks for it, within the debounce time of both.
+    // The new client asks for it within the debounce time.
     await session.neovim.lua(
       `vim.cmd("enew | bwipeout! #")
        require("port").dispatcher.call("latest_selection", { detailed = false, for_client = true })
@@ -340,7 +340,7 @@ onEachNeovim((session) => {
          end`,
         ms,
       );
-    // Nothing is sent automatically: a pending push would be an event of its own.
+    // Nothing is sent automatically: a pending push would be a separate event.
     await debounce(60_000);
     await countSent();
     const { length } = frames();

@@ -14,7 +14,7 @@ const PRIVATE = `
   tls/server.pem.old .main.lua.swp ..env.swo .bash_history fish_history`
   .trim()
   .split(/\s+/)
-  // Composed and decomposed, in either case; with an invisible space.
+  // Composed and decomposed, in both cases, and with an invisible space.
   .concat("\u00dcbersicht.txt", "u\u0308bersicht.txt", "U\u0308BERSICHT.TXT", ".en\u200bv");
 const PUBLIC = `
   main.lua environment.ts env keys.lua pem.md x.ssh/file.txt kube/config config/credentials.ts
@@ -24,7 +24,7 @@ const PUBLIC = `
 
 onEachNeovim(
   (session) => {
-    /** Lets the debounce time end in Neovim's own clock, and every frame that is under way arrive. */
+    /** Waits until the debounce time has ended in Neovim, and all frames have arrived. */
     const settled = async () => {
       await session.neovim.lua("vim.wait(35)");
       await session.known();
@@ -94,13 +94,13 @@ onEachNeovim(
         expect(await text()).toBe("public");
         unlinkSync(session.path("link.md"));
         session.link("link.md", session.write("a.pem", `${SECRET}the same\n`));
-        // As before an answer about a file that Claude has just written: the lines that differ.
+        // Changes only the lines that differ, as before an answer about a file that Claude has just written.
         const reload = `return require("port").dispatcher.call("document_reload", { path = ... })`;
         await session.neovim.lua(reload, session.path("link.md"));
         await eventually("the other text", async () =>
           (await text()).includes("very-secret-value"),
         );
-        // Only the buffer is left of the file.
+        // The file is gone, and only its buffer remains.
         unlinkSync(session.path("link.md"));
         await session.neovim.type("ggVG");
         const selection = await session.client.call("getCurrentSelection");
@@ -112,7 +112,7 @@ onEachNeovim(
 
       test("keeps a renamed buffer private", async () => {
         await session.edit(session.write("b.pem", SECRET));
-        // Its message after another one would ask for a key.
+        // After another message, Neovim would ask for a key.
         await session.neovim.command("silent file harmless.md");
         await session.neovim.lua("vim.bo.modified = true");
         expect(await known()).not.toContain("harmless");
@@ -121,7 +121,7 @@ onEachNeovim(
 
     test("keeps a diff of a private file private", async () => {
       const { client, neovim } = session;
-      // Both sides have room.
+      // Both sides of the diff fit.
       await neovim.command("set columns=120");
       const path = session.write("notes/diary.md", "very-secret-value\n");
       const paths = { old_file_path: path, new_file_path: path };
