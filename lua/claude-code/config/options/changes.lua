@@ -19,31 +19,17 @@ return {
     '"never": Claude asks in its terminal, which shows the diff only if "Diff tool" in Claude\'s `/config` is',
     '"terminal".',
   }),
-  option("diff.focus", t.boolean, true, {
-    "Whether the cursor moves to a diff that opens.",
-  }),
+  option("diff.focus", t.boolean, true, { "Whether the cursor moves to a diff that opens." }),
   option("diff.keys", t.keys, nil, {
     "The keys in a diff, in normal mode on both sides. `false` maps no key.",
     fields = {
       { "accept", { "<CR>", "ZZ" }, "accepts the proposal, with your changes to it" },
       { "reject", { "q", "ZQ" }, "rejects the proposal" },
-      {
-        "reject_with_reason",
-        "Q",
-        "asks you for a reason, and rejects the proposal with it",
-      },
+      { "reject_with_reason", "Q", "asks you for a reason, and rejects the proposal with it" },
       { "next_hunk", "]c", "moves to the next hunk" },
       { "previous_hunk", "[c", "moves to the previous hunk" },
-      {
-        "accept_hunk",
-        "ga",
-        "accepts the hunk under the cursor alone, or revokes that",
-      },
-      {
-        "drop_hunk",
-        "gr",
-        "restores the old lines of the hunk under the cursor",
-      },
+      { "accept_hunk", "ga", "accepts the hunk under the cursor alone, or revokes that" },
+      { "drop_hunk", "gr", "restores the old lines of the hunk under the cursor" },
       { "next_diff", "]f", "shows the next waiting proposal" },
       { "previous_diff", "[f", "shows the previous waiting proposal" },
       {
