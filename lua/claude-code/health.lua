@@ -73,7 +73,7 @@ local function executable(status)
   return ok("executable %s (%s)%s", binary.path, binary.source, version)
 end
 
----@type table<claude-code.ServerState, string> the remedies of a server that is not ready
+---@type table<claude-code.ServerState, string> remedies for a server that is not ready
 local REMEDIES = {
   starting = "look again in a moment; if it is still starting, see :Claude log",
   downloading = "wait for the end of the download, then look again",
@@ -113,36 +113,18 @@ local function terminal()
   return ok("terminal: %s", name)
 end
 
-local function options()
+local function options(add)
   local config = require("claude-code.config")
-  local found = vim.tbl_map(function(what)
+  for _, what in ipairs(config.problems) do
     local remedy = "correct it in your setup(), see :help claude-code-options"
-    return problem("error", "option-invalid", what, remedy)
-  end, config.problems)
+    add(problem("error", "option-invalid", what, remedy))
+  end
   local keymaps = config.get().keymaps and require("claude-code.keymaps")
   for _, mapping in ipairs(keymaps and keymaps.conflicts() or {}) do
     local what = ("keymaps: %s is mapped to something else"):format(mapping.key)
     local remedy = ("map %s to another key"):format(keymaps.target(mapping))
-    table.insert(found, problem("warning", "key-taken", what, remedy))
+    add(problem("warning", "key-taken", what, remedy))
   end
-  return found
-end
-
-local function hooks_off(why)
-  local what = why .. ": no hook runs, so nothing records Claude's changes for the review"
-  return problem("warning", "hooks-disabled", what, "correct that file")
-end
-
-local function reviewing(sentence)
-  local remedy = "correct that, and restart Claude for its hooks"
-  return problem("warning", "review-incomplete", sentence, remedy)
-end
-
-local function language_servers()
-  local lsp = require("claude-code.lib.lsp")
-  local names = lsp.names(lsp.clients())
-  local none = "none, so Claude receives no diagnostics (:checkhealth vim.lsp says more)"
-  return note("language servers: %s", names ~= "" and names or none)
 end
 
 local function remote(report)
@@ -171,11 +153,16 @@ function M.findings(broken)
   if program.level == "ok" then
     add(server(status))
   end
-  local off = require("claude-code.sessions.sources").hooks_off()
-  vim.list_extend(found, vim.tbl_map(hooks_off, off))
+  for _, why in ipairs(require("claude-code.sessions.sources").hooks_off()) do
+    local what = why .. ": no hook runs, so nothing records Claude's changes for the review"
+    add(problem("warning", "hooks-disabled", what, "correct that file"))
+  end
   local review = package.loaded["claude-code.editor.review"]
   local summary = review and review.summary()
-  vim.list_extend(found, vim.tbl_map(reviewing, summary and summary.problems or {}))
+  for _, sentence in ipairs(summary and summary.problems or {}) do
+    local remedy = "correct that, and restart Claude for its hooks"
+    add(problem("warning", "review-incomplete", sentence, remedy))
+  end
   local folders = table.concat(status.folders, ", ")
   local nothing =
     "none, as the home folder and folders above it are not published; :cd to a project"
@@ -187,9 +174,12 @@ function M.findings(broken)
   if other then
     add(problem("error", "other-plugin", other, remedy --[[@as string]]))
   end
-  vim.list_extend(found, options())
+  options(add)
   add(terminal())
-  add(language_servers())
+  local lsp = require("claude-code.lib.lsp")
+  local names = lsp.names(lsp.clients())
+  local none = "none, so Claude receives no diagnostics (:checkhealth vim.lsp shows more)"
+  add(note("language servers: %s", names ~= "" and names or none))
   if status.last_error and status.state ~= "failed" then
     add(note("last error: %s", status.last_error))
   end

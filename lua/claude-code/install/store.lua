@@ -62,7 +62,7 @@ local function refuse_others(path)
   end
 end
 
---- Makes a folder below `root()`, and those above it. Raises a claude-code.InstallError.
+--- Makes a folder below `root()`, and its parents. Raises a claude-code.InstallError.
 ---@param path string
 function M.make_folder(path)
   local ok, failure, tries = false, nil, 0

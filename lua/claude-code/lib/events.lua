@@ -31,7 +31,7 @@ local M = {}
 local waiting ---@type { pattern: string, data: table }[]? events that handlers have caused, in their order
 
 ---Fires an event. An error in a handler is reported and does not reach the caller.
----@param event string one of those above, without "ClaudeCode"
+---@param event string pattern without "ClaudeCode"
 ---@param data table
 function M.emit(event, data)
   local fired = { pattern = "ClaudeCode" .. event, data = data, modeline = false }

@@ -96,7 +96,7 @@ local function values_of(group)
 end
 
 local function set_all()
-  for _, group in ipairs(vim.iter(vim.tbl_values(M.groups)):flatten():totable()) do
+  for _, group in vim.iter(vim.tbl_values(M.groups)):flatten():enumerate() do
     local name = group[1]
     local now = api.nvim_get_hl(0, { name = name })
     if vim.tbl_isempty(now) or vim.deep_equal(now, set[name]) then

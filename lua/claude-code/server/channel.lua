@@ -58,9 +58,10 @@ function M.is_attached()
   return attached ~= nil
 end
 
----@param id integer for a closed channel Neovim 0.10 returns a table without it that is not empty
+---@param id integer
 ---@return boolean
 function M.is_open(id)
+  -- For a closed channel Neovim 0.10 returns a table that has no id but is not empty.
   return vim.api.nvim_get_chan_info(id).id ~= nil
 end
 

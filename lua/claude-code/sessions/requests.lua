@@ -5,7 +5,7 @@ local rows = require("claude-code.sessions.rows")
 
 local M = {}
 
---- A session that is not blocked after this time shows no dialog, and may wait for its hook.
+--- A session that is not blocked after this time shows no dialog, and its hook must not keep it waiting.
 local DIALOG_MS = 5000
 
 ---@class claude-code.PermissionReply to one question

@@ -250,8 +250,8 @@ function M.list()
   end)
 end
 
---- Among blocked sessions, the one that has waited longest; then one whose last turn the user has not seen; then the
---- session with the next number. Skips the session with the cursor.
+--- Prefers the session that has been blocked longest, then one with a last turn that the user has not seen, then the
+--- next number. Skips the session with the cursor if there are others.
 ---@return integer? n nil if no session runs
 function M.next()
   local current, rows = running.current(), M.own()

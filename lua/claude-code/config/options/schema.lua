@@ -7,7 +7,7 @@ local M = {}
 ---@field default? any
 ---@field refused? any replaces an invalid value; the default if left out
 ---@field description string for the help; the first sentence also for types.lua
----@field fields? claude-code.OptionField[] the option is a table, of which the user may set any part
+---@field fields? claude-code.OptionField[] of an option that is a table; the user may set any of them
 
 ---@class claude-code.OptionField
 ---@field [1] string name

@@ -129,7 +129,7 @@ local function command(launch)
   return vim.list_extend(words, vim.tbl_map(literal, launch.command))
 end
 
----@param other? claude-code.TmuxTerminal that is beside Neovim
+---@param other? claude-code.TmuxTerminal on screen with Neovim
 ---@return string[] arguments of tmux
 local function open_arguments(launch, other)
   local what = other and "new-window" or "split-window"

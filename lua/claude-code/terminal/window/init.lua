@@ -69,13 +69,8 @@ function M.size(dimension)
   return math.max(1, math.min(cells, total - 1 - MIN_FOR_OTHERS[dimension]))
 end
 
-local function get_size(win, dimension)
-  return api["nvim_win_get_" .. dimension](win)
-end
-
-local function set_size(win, dimension, cells)
-  api["nvim_win_set_" .. dimension](win, cells)
-end
+local get_size = { width = api.nvim_win_get_width, height = api.nvim_win_get_height }
+local set_size = { width = api.nvim_win_set_width, height = api.nvim_win_set_height }
 
 local function set_options(win)
   windows.set_options(win, OPTIONS)
@@ -100,7 +95,7 @@ end
 local function follow_size(win, dimension)
   local columns, lines, cells
   local function remember()
-    columns, lines, cells = vim.o.columns, vim.o.lines, get_size(win, dimension)
+    columns, lines, cells = vim.o.columns, vim.o.lines, get_size[dimension](win)
   end
   local function is_same_screen()
     return columns == vim.o.columns and lines == vim.o.lines
@@ -115,12 +110,12 @@ local function follow_size(win, dimension)
     local reason = vim.w[win].claude_code_yields
     if reason and not api.nvim_win_is_valid(reason) then
       vim.w[win].claude_code_yields = nil
-      set_size(win, dimension, cells)
+      set_size[dimension](win, cells)
     elseif
       not reason
       and is_same_screen()
       and has_terminal()
-      and get_size(win, dimension) ~= cells
+      and get_size[dimension](win) ~= cells
     then
       remember()
       chosen[dimension] = cells
@@ -129,7 +124,7 @@ local function follow_size(win, dimension)
   local function fit()
     local is_here = vim.list_contains(api.nvim_tabpage_list_wins(0), win)
     if is_here and not is_same_screen() and has_terminal() then
-      set_size(win, dimension, M.size(dimension))
+      set_size[dimension](win, M.size(dimension))
       remember()
     end
   end
@@ -159,7 +154,7 @@ local function open_split(buf, enter, position, cells)
   set_options(win)
   api.nvim_set_option_value("winfix" .. dimension, true, { win = win, scope = "local" })
   -- TODO(0.10): nvim_open_win() makes all windows equal.
-  set_size(win, dimension, cells)
+  set_size[dimension](win, cells)
   equalize_others(dimension)
   local notice = follow_size(win, dimension)
   events:on("WinClosed", function()
@@ -252,8 +247,8 @@ function M.mirror_to_tab(from, fits)
     return
   end
   local dimension = M.dimension(position)
-  local cells = math.min(M.size(dimension), get_size(win, dimension))
-  local room = { width = get_size(0, "width"), height = get_size(0, "height") }
+  local cells = math.min(M.size(dimension), get_size[dimension](win))
+  local room = { width = get_size.width(0), height = get_size.height(0) }
   room[dimension] = room[dimension] - cells - 1
   if fits(room.width, room.height) then
     open_split(api.nvim_win_get_buf(win), false, position, cells)
@@ -290,14 +285,14 @@ function M.take_back()
   for terminal, rows in pairs(yielded) do
     if api.nvim_win_is_valid(terminal) then
       vim.w[terminal].claude_code_yields = nil
-      set_size(terminal, "height", rows)
+      set_size.height(terminal, rows)
     end
   end
   yielded = {}
 end
 
 --- Shows the terminal in this tab page, in place of another session's, and moves the cursor there. Closes its windows
---- in other tab pages, since a terminal has one size, unless this tab page is that of a diff, which is temporary.
+--- in other tab pages, since a terminal has one size, unless this is the temporary tab page of a diff.
 ---@return integer win
 function M.show(buf)
   local win = M.find(buf)
