@@ -9,6 +9,7 @@ import {
   type NeovimVersion,
   nightly,
   OLDEST,
+  perBlock,
   perTest,
 } from "#test";
 import { CERTIFICATE, KEY } from "../support/certificate";
@@ -17,17 +18,10 @@ import { mayBuild, TestRelease } from "../support/release";
 
 mayBuild();
 
-let old: Publication;
-let next: Publication;
-
-beforeAll(async () => {
-  old = await Publication.start(await TestRelease.standIn());
-  next = await Publication.start(await TestRelease.standIn({ version: "0.2.0" }));
-});
-afterAll(async () => {
-  await old[Symbol.asyncDispose]();
-  await next[Symbol.asyncDispose]();
-});
+const old = perBlock(async () => Publication.start(await TestRelease.standIn()));
+const next = perBlock(async () =>
+  Publication.start(await TestRelease.standIn({ version: "0.2.0" })),
+);
 const data = perTest(() => new DataFolder());
 beforeEach(() => {
   old.server.reset("good");

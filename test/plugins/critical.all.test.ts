@@ -1,7 +1,6 @@
 import { eventually, NEOVIMS, NEWEST, setDefaultTimeout } from "#test";
 import { testWithPlugins } from "../../bench/plugins/archives";
 import { Editor } from "../../bench/plugins/editor";
-import { sessionFile } from "../../bench/plugins/scenarios";
 import { setupOf } from "../../bench/plugins/setups";
 
 /* Former failures beside popular plugins: further plugins. */
@@ -79,12 +78,6 @@ for (const version of NEOVIMS) {
       }
     },
   );
-
-  for (const name of ["persistence", "auto-session", "mini.sessions"]) {
-    testWithPlugins(`${name} saves the user's windows (${version.name})`, () =>
-      sessionFile(version, setupOf(name), "tab"),
-    );
-  }
 }
 
 for (const name of ["nvim-notify", "noice, nvim-notify", "snacks"]) {

@@ -125,30 +125,6 @@ testWithPlugins(":Lazy reload leaves one server, and nothing of the first", asyn
   await eventually("the same autocommands", async () => expect(await groups()).toEqual(before));
 });
 
-testWithPlugins("lazy.nvim sees that the build by :Claude install failed", async () => {
-  const home = temporaryFolder();
-  const build = ours(
-    `lazy = false, build = ":Claude install nowhere.tar.gz"`,
-    "auto_start = false",
-  );
-  // lazy.nvim reports it in several lines, which ask for Enter.
-  const init = byLazy([build], "vim.notify = function() end");
-  await using neovim = await startNeovim(NEWEST, { name: "lazy.nvim", plugins: [], init }, home);
-  await neovim.lua(`require("lazy").build({ plugins = { "claude-code.nvim" }, show = false })`);
-  const log = await eventually("the build's end", () =>
-    neovim.lua<string>(`
-      for _, task in ipairs(require("lazy.core.config").plugins["claude-code.nvim"]._.tasks or {}) do
-        if task.name == "build" and not task:running() then
-          return task:has_errors() and task:output(vim.log.levels.ERROR) or "no error"
-        end
-      end
-      return false`),
-  );
-  expect(log).toContain("claude-code.nvim:");
-  // Callbacks that lazy.nvim has scheduled run first: before that, Neovim does not end by :qa! (measured).
-  await neovim.lua("return 1");
-});
-
 testWithPlugins("keymaps = true takes no key that is mapped", async () => {
   const key = setupOf("which-key");
   const setup: Setup = {

@@ -202,6 +202,20 @@ stories(`
 # commits a line of Claude's that you changed before you kept it as you changed it
   repository a=${WORDS}; A a=${II}; user a=${WORDS.replace("2", "mine")}; keep a
   user a=${WORDS.replace("2", "mine")} half-done; commits; HEAD a=${WORDS.replace("2", "mine")}
+# commits Claude's line beside a line that you had changed at its place
+  repository a=1 2 3; user a=1 mine 3; A a=1 mine its 3; keep a; commits; HEAD a=1 2 its 3
+# finds no place for Claude's line [where you had removed a line|between lines that had come for one|for a line that you had changed]
+  repository a=1 2 3; user a=1 [3|mine too 3|mine 3]; A a=1 [its 3|mine its too 3|its 3]; keep a
+  commits: has lines at HEAD
+# commits a kept line beside one of Claude's that you change as it was
+  repository a=1 2 3; A a=1 II 3; keep a; user a=1 mine 3; A a=1 mine its 3
+  user a=1 mine yours 3; commits; HEAD a=1 II 3
+# commits in no later commit your change of a committed line
+  repository a=1 2 3; A a=1 II 3; keep a; commits; user a=1 mine 3; A a=1 mine its 3
+  user a=1 mine yours 3; A a=mine yours 3; keep a; commits; HEAD a=II yours 3
+# commits no change of yours of what Claude wrote later with the hunk behind it
+  repository a=1 2 3 4; A a=1 2 4; user a=1 mine 4; A a=its mine 4; user a=yours mine 4
+  keep a#2; commits; HEAD a=1 2 4
 # commits after each other what is kept by then
   repository a=1 2; A a=1 2 3; keep a; user a=mine 1 2 3; commits; HEAD a=1 2 3
   git diff --cached => ; user a=1 2 3; A a=0 1 2 3; keep a; user a=mine 0 1 2 3; commits

@@ -468,22 +468,12 @@ describe("the project's file that names its Neovim", () => {
       return [...new Bun.Glob("*.json").scanSync({ cwd: folder })].length === 2;
     });
     const touched: string[] = [];
-    const evil = join(home, "evil.sock");
-    using listener = Bun.listen({
-      unix: evil,
-      socket: { open: () => void touched.push("unix"), data: () => {} },
-    });
-    using tcp = Bun.listen({
-      hostname: "127.0.0.1",
-      port: 0,
-      socket: { open: () => void touched.push("tcp"), data: () => {} },
-    });
-    expect(listener.unix).toBe(evil);
-    const addresses = [
-      evil,
-      `127.0.0.1:${tcp.port}`,
-      await other.lua<string>("return vim.v.servername"),
-    ];
+    const socket = (kind: string) => ({ open: () => void touched.push(kind), data: () => {} });
+    const unix = join(home, "evil.sock");
+    using _listener = Bun.listen({ unix, socket: socket("unix") });
+    using tcp = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: socket("tcp") });
+    const theirs = await other.lua<string>("return vim.v.servername");
+    const addresses = [unix, `127.0.0.1:${tcp.port}`, theirs];
     for (const address of addresses) {
       write(".nvim-claude/nvim-server", `${address}\n`);
       await hook();
