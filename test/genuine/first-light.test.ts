@@ -53,7 +53,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     await light.expectWritten(proposal.replace("return M\n", "return M -- mine\n"));
   });
 
-  test("changes nothing by q, and tells the model", async () => {
+  test("changes nothing by q, and says so to the model", async () => {
     const text = await light.onDisk("main.lua");
     await light.propose('"two"', '"rejected"');
     await light.press("q");

@@ -85,7 +85,7 @@ describe.each(CASES)(
     test(
       isChanged
         ? "gives Claude the plan that was shown"
-        : "comments go to Claude, which goes on planning; what is approved is the edited text",
+        : "sends comments to Claude, which goes on planning, and approves the edited text",
       isChanged ? changed : edited,
       2 * CASE_MS,
     );

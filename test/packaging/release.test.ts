@@ -11,7 +11,6 @@ import { type Asset, readManifest, renderManifest } from "../../scripts/packagin
 import { buildExecutable } from "../../scripts/packaging/release";
 import { readRepository } from "../../scripts/packaging/repository";
 import { checkRuntime, RUNTIMES } from "../../scripts/packaging/runtimes";
-import { tar } from "../../scripts/packaging/tar";
 import { TARGETS, targetsNamed } from "../../scripts/packaging/targets";
 import { CONTRACT } from "../../src/lib/version";
 import { mayBuild, NATIVE, TestRelease } from "../support/release";
@@ -61,24 +60,6 @@ describe("an archive", () => {
     expect(readFileSync(manifest, "utf8")).toContain(
       `version = "0.1.0",\n  contract = ${CONTRACT},`,
     );
-  });
-
-  test("unpacks to paths of any length", async () => {
-    const folder = temporaryFolder();
-    const long = `${"a".repeat(90)}/${"b".repeat(60)}/${"c".repeat(95)}`;
-    const entries = [long, "short"].map((path) => ({
-      path,
-      content: Buffer.from(path),
-      executable: false,
-    }));
-    await writeFile(join(folder, "x.tar"), tar(entries));
-    expect(run("tar", "-xf", join(folder, "x.tar"), "-C", folder).code).toBe(0);
-    for (const path of [long, "short"]) {
-      expect(await readFile(join(folder, path), "utf8")).toBe(path);
-    }
-    const content = Buffer.alloc(0);
-    const unsplittable = [{ path: "d".repeat(101), content, executable: false }];
-    expect(() => tar(unsplittable)).toThrow("too long");
   });
 });
 

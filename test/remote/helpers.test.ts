@@ -184,24 +184,14 @@ test("reads by its MCP server what is shared alone", async () => {
     expect(received).not.toContain(one);
 }, 60_000);
 
-test("says by doctor there what is wrong, and whether a relay runs", async () => {
+test("says by doctor there whether a relay runs", async () => {
   using world = new World();
-  const check = async (env: Record<string, string> = {}) => {
-    const own = { ...isolatedEnv(world.home), PATH: "/usr/bin:/bin" };
-    return run([EXECUTABLE, "doctor"], { cwd: world.project, env: { ...own, ...env } });
-  };
-  const before = await check({ http_proxy: "http://proxy", TERM_PROGRAM: "vscode" });
-  expect(before.code).toBe(1);
-  for (const what of [
-    "FAIL  the Claude CLI `claude` is not on $PATH",
-    "http_proxy is set, and no_proxy does not exempt 127.0.0.1",
-    "TERM_PROGRAM is vscode",
-    "no running Neovim serves Claude here",
-  ])
-    expect(before.stdout).toContain(what);
+  const env = { ...isolatedEnv(world.home), PATH: "/usr/bin:/bin" };
+  const check = async () => (await run([EXECUTABLE, "doctor"], { cwd: world.project, env })).stdout;
+  expect(await check()).toContain("no running Neovim serves Claude here");
   world.link();
   const { port } = await world.lock();
-  expect((await check()).stdout).toContain(
+  expect(await check()).toContain(
     `ok    a CLI that you start here finds a relay of Neovim on port ${port}`,
   );
 });

@@ -364,6 +364,7 @@ describe("without the CLI's report: by comparison of the work tree", () => {
       else if (verb === "turn") await world.turn(rest);
       else if (verb === "prompt") await world.prompt();
       else if (verb === "stop") await world.stop();
+      else if (verb === "unlisted") expect((await world.list()).files).toEqual([]);
       else if (verb === "formatter")
         world.write(".claude/settings.json", JSON.stringify(FORMATTER));
       else if (verb === "background") {
@@ -376,6 +377,8 @@ describe("without the CLI's report: by comparison of the work tree", () => {
   // Title, committed files ("-": no repository yet), the story, and the changes.
   test.each(
     rows(`
+    what Claude writes and removes, which is not listed | a=one | prompt  edit s=x  run rm s  stop  unlisted | s: "x\\n" > absent (644 > 0); s: absent > "x\\n"
+    what a command makes and removes, which is not listed | a=one | prompt  run echo x > s; chmod +x s  run rm s  stop  unlisted | s: "x\\n" > absent (755 > 0); s: absent > "x\\n"
     nothing of a commit | a.txt=one | sh echo mine > a.txt  turn ${COMMIT} |
     a folder that is moved, and one from outside | src/a.txt=one | sh mkdir $HOME/gen; echo k > $HOME/gen/k.txt  turn mv src lib; mv $HOME/gen . | gen/k.txt: absent > "k\\n"; lib/a.txt: absent > "one\\n" (from src/a.txt); src/a.txt: "one\\n" > absent (644 > 0)
     a folder in the place of a file | a=mine | turn rm a; mkdir a; echo x > a/x | a/x: absent > "x\\n"; a: "mine\\n" > absent (644 > 0)
@@ -705,19 +708,6 @@ test("records a new file that a comparison has seen before its hook", async () =
     tool_response: { type: "create", filePath: file_path, originalFile: null },
   });
   expect(recorded.files).toEqual(['new.txt: absent > "new\\n"']);
-});
-
-test.each(["Bash", "Write"])("lists no file that Claude made by %s, and removed", async (how) => {
-  using world = new RecordedHere({ "a.txt": "one\n" });
-  await world.prompt();
-  if (how === "Write") await world.edit("scratch.sh", "x\n");
-  else await world.failing("echo 1 > scratch.sh; chmod +x scratch.sh");
-  await world.compared();
-  await world.failing("rm scratch.sh");
-  await world.stop();
-  expect(world.files.at(-1)).toMatch(/^scratch\.sh: ".+" > absent/);
-  const { files } = await world.list();
-  expect(files).toEqual([]);
 });
 
 test("lists what a command leaves in git's index alone", async () => {

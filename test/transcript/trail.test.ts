@@ -78,7 +78,7 @@ describe("a conversation that is watched", () => {
     ...{ input_tokens: input, cache_read_input_tokens: 1_000, output_tokens: 10 },
   });
 
-  test("tells how full the context is, where its size is known", () => {
+  test("reports how full the context is, where its size is known", () => {
     append(prompt("x"), answer("y", usage(99_000), "claude-new"));
     const watched = new WatchedTranscript(path);
     expect(watched.news()).toEqual({ tokens: 100_000, steps: [] });
@@ -103,7 +103,7 @@ describe("a conversation that is watched", () => {
     expect(watched.news()).toEqual({ tokens: 150_000, share, steps: [] });
   });
 
-  test("tells each step when it begins, and the lines of an edit when they are known", () => {
+  test("reports each step when it begins, and the lines of an edit when they are known", () => {
     append(prompt("x"), calls("0", "Read", { file_path: "/p/old" }));
     const watched = new WatchedTranscript(path);
     expect(watched.news()).toBeUndefined();
@@ -118,7 +118,7 @@ describe("a conversation that is watched", () => {
     );
   });
 
-  test("hears of calls that began since, and which of them well or in the background", () => {
+  test("reports calls that began since, and which of them well or in the background", () => {
     const ended: string[] = [];
     const watched = new WatchedTranscript(path, ({ use, isVague }) =>
       ended.push(isVague ? `${use}?` : use),
