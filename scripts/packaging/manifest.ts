@@ -26,12 +26,12 @@ export function renderManifest(repository: Repository, contract: number, assets:
       `      size = ${size},\n` +
       "    },\n",
   );
-  return `--- The release that belongs to this version of the plugin; written by scripts/release.
+  return `--- The release for this version of the plugin, written by scripts/release.
 ---@class claude-code.Manifest
 ---@field version string
 ---@field contract integer as in claude-code.contract
----@field releases string URL: an archive is at releases/vVERSION/FILE
----@field targets table<string, claude-code.Archive> by target; none before the release
+---@field releases string URL; archives are at releases/vVERSION/FILE
+---@field targets table<string, claude-code.Archive> by target; empty before the release
 ---@class claude-code.Archive
 ---@field file string
 ---@field sha256 string in hexadecimal
