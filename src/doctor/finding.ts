@@ -12,13 +12,9 @@ export function isProblem({ level }: Finding): boolean {
   return level === "error" || level === "warning";
 }
 
-export function ok(what: string): Finding {
-  return { level: "ok", what };
-}
+export const ok = (what: string): Finding => ({ level: "ok", what });
 
-export function note(what: string): Finding {
-  return { level: "note", what };
-}
+export const note = (what: string): Finding => ({ level: "note", what });
 
 /** Something does not work. */
 export function error(cause: string, what: string, remedy: string): Finding {

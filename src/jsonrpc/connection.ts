@@ -39,15 +39,9 @@ export class Connection {
   /** `text` is a message or a batch. */
   receive(text: string): void {
     const parsed = parse(text);
-    if (!Array.isArray(parsed)) {
-      this.#dispatch(parsed, (response) => this.#send(response));
-      return;
-    }
+    if (!Array.isArray(parsed)) return this.#dispatch(parsed, (response) => this.#send(response));
     const answers = parsed.map(
-      (message) =>
-        new Promise<string | undefined>((resolve) => {
-          if (this.#dispatch(message, resolve) === "silent") resolve(undefined);
-        }),
+      (message) => new Promise<string | undefined>((resolve) => this.#dispatch(message, resolve)),
     );
     void Promise.all(answers).then((responses) => {
       const texts = responses.filter((response) => response !== undefined);
@@ -72,25 +66,23 @@ export class Connection {
     this.#incoming.clear();
   }
 
-  /** Returns "silent" if the message gets no answer. */
-  #dispatch(message: Incoming, respond: (text: string | undefined) => void): "silent" | "answered" {
+  /** Calls `respond` with undefined if the message gets no answer. */
+  #dispatch(message: Incoming, respond: (text: string | undefined) => void): void {
     switch (message.kind) {
       case "request":
-        this.#answer(message.id, message.method, message.params, respond);
-        return "answered";
+        return this.#answer(message.id, message.method, message.params, respond);
       case "invalid":
-        respond(failure(message.id, message.error));
-        return "answered";
+        return respond(failure(message.id, message.error));
       case "notification":
         try {
           this.handler.notification(message.method, message.params);
         } catch (error) {
           this.onFault?.(error, message.method);
         }
-        return "silent";
+        return respond(undefined);
       case "response":
         // We never send requests.
-        return "silent";
+        respond(undefined);
     }
   }
 

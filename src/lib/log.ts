@@ -19,7 +19,7 @@ const MAX_CAUSES = 100;
 
 interface LogOptions {
   file?: string | undefined;
-  level?: LogLevel | undefined;
+  level?: LogLevel;
   /** A longer file becomes NAME.old, and replaces the previous one. */
   limitBytes?: number;
 }
@@ -39,15 +39,15 @@ export class Log {
   #minute = 0;
   #file: string | undefined;
 
-  constructor(options: LogOptions = {}) {
-    this.#threshold = LOG_LEVELS.indexOf(options.level ?? "info");
-    this.#limitBytes = options.limitBytes ?? FILE_BYTES;
-    this.#file = options.file;
-    if (!this.#file) return;
+  constructor({ file, level = "info", limitBytes = FILE_BYTES }: LogOptions = {}) {
+    this.#threshold = LOG_LEVELS.indexOf(level);
+    this.#limitBytes = limitBytes;
+    if (!file) return;
     try {
-      mkdirSync(dirname(this.#file), { recursive: true, mode: 0o700 });
+      mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+      this.#file = file;
     } catch {
-      this.#file = undefined;
+      // The log goes to stderr.
     }
   }
 

@@ -36,10 +36,7 @@ const ATTACH = `
   params.pid = tonumber(params.pid)
   return require("claude-code.editor").call("attach", params)`;
 
-interface ExecutableIdentity {
-  contract: number;
-  version: string;
-}
+type Identity = { contract: number; version: string };
 
 /** Implements EditorPort by msgpack-RPC with `lua/claude-code/editor`. Neovim reports its state, also on request. */
 export class NeovimEditor implements EditorPort {
@@ -70,7 +67,7 @@ export class NeovimEditor implements EditorPort {
   }
 
   /** Registers us with Neovim and gets its whole state. Waits while Neovim is busy. A later `sync` waits for this. */
-  attach(identity: ExecutableIdentity): Promise<void> {
+  attach(identity: Identity): Promise<void> {
     return this.#track(this.#attach(identity));
   }
 
@@ -110,7 +107,7 @@ export class NeovimEditor implements EditorPort {
     return this.#nextPull;
   }
 
-  async #attach({ contract, version }: ExecutableIdentity): Promise<void> {
+  async #attach({ contract, version }: Identity): Promise<void> {
     const pid = String(process.pid);
     const named = this.rpc.request("nvim_set_client_info", [
       "claude-code-nvim",

@@ -78,7 +78,7 @@ export class RemoteEndpoint {
       this.log,
     );
     this.#links.set(name, { link, map: remote.map });
-    link.start();
+    void link.start();
   }
 
   #join(channel: Channel, d: string, remote: Remote): void {

@@ -73,10 +73,6 @@ export class Link {
     this.#options = options;
   }
 
-  start(): void {
-    void this.#run();
-  }
-
   /** Opens a channel to the relay. Undefined if it is not connected, or has too many channels. */
   open(kind: Kind, d: string): Channel | undefined {
     return this.#channels?.open(kind, d);
@@ -87,7 +83,7 @@ export class Link {
     this.#ended.resolve("it was stopped");
   }
 
-  async #run(): Promise<void> {
+  async start(): Promise<void> {
     for (let attempt = 0; !this.#isEnded; attempt++) {
       this.events.onState({ state: "starting" });
       const start = performance.now();

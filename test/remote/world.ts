@@ -124,7 +124,7 @@ export class World implements Disposable {
       new Log({ file: this.logFile }),
       silenceMs,
     );
-    this.#link.start();
+    void this.#link.start();
     return this;
   }
 
