@@ -158,9 +158,10 @@ src/setup/step.ts mkdirSync readRegular unlinkSync writeText
 src/transcript/file.ts withRegular
 src/worktrees/merge.ts mkdtempSync rmSync writeFileSync
 `.split("\n");
-const IMPORTS = /^import (?!type)([^"]*?) from "(?:node:fs|[./]*lib\/(?:read-regular|rewrite))"/gm;
+const IMPORTS =
+  /^import (?!type)([^"]*?) from "(?:node:fs|[./]*lib\/(?:read-regular|atomic-write))"/gm;
 const HARMLESS =
-  /^(type .*|constants|watch|readRange|(exists|l?stat|fstat|realpath|readdir|close|write)Sync)?$/;
+  /^(type .*|constants|watch|readRange|(exists|l?stat|fstat|realpath|readdir|close|write)Sync|draftOf|keptMode|removeOld(Drafts)?|replace|writePrivateFile|OwnFile)?$/;
 const WHOLE = /\bBun\.(file|write)\b|(?<=\()"(node:)?fs"|"(node:)?fs\/promises"|from "fs"/g;
 const openers = [...new Glob("src/**/*.ts").scanSync({ cwd: ROOT })].flatMap((file) => {
   const text = file.startsWith("src/lib/") ? "" : readFileSync(join(ROOT, file), "utf8");

@@ -14,10 +14,10 @@ import {
   statSync,
 } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
+import { rewrite } from "./atomic-write";
 import { attempt, Failure } from "./errors";
 import { isBelow, realPath } from "./paths";
 import { openIfThere, readRange, withRegular } from "./read-regular";
-import { rewrite } from "./rewrite";
 
 /* Other programs may replace any folder of a project with a symlink at any moment. */
 
@@ -44,13 +44,13 @@ export class Place {
     return lstatSync(this.path, { throwIfNoEntry: false });
   }
 
-  /** Undefined if there is no file. Throws an Error unless it is a symlink, or a file of at most `mostBytes`. */
-  read(mostBytes: number): FileBelow | undefined {
+  /** Undefined if there is no file. Throws an Error unless it is a symlink, or a file of at most `maxBytes`. */
+  read(maxBytes: number): FileBelow | undefined {
     const stats = this.stats();
     if (!stats) return undefined;
     if (stats.isSymbolicLink()) return { stats, bytes: Buffer.from(readlinkSync(this.path)) };
     const read = (file: number, size: number) => {
-      if (size > mostBytes) throw new Error(`it has ${size} bytes`);
+      if (size > maxBytes) throw new Error(`it has ${size} bytes`);
       return { stats: fstatSync(file), bytes: readRange(file, 0, size) };
     };
     return withRegular(this.path, read, O_NOFOLLOW);

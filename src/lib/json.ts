@@ -7,8 +7,8 @@ const MAX_DEPTH = 16;
 export type JsonObject = Record<string, unknown>;
 
 /** The JSON object in a file, which may begin with a byte order mark; undefined for anything else. */
-export function readJson(path: string, mostBytes?: number): JsonObject | undefined {
-  return parseObject(readText(path, mostBytes));
+export function readJson(path: string, maxBytes?: number): JsonObject | undefined {
+  return parseObject(readText(path, maxBytes));
 }
 
 /** The same for a file that only our own user can have written. */

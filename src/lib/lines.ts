@@ -2,11 +2,11 @@ const LINE_END = 10;
 
 /**
  * The lines of a stream, without their line ends. The last line need not have one. A stream that breaks counts as
- * ended. A line of more than `mostBytes` ends the stream, or is cut if `longer` is "cut".
+ * ended. A line of more than `maxBytes` ends the stream, or is cut if `longer` is "cut".
  */
 export async function* linesOf(
   stream: AsyncIterable<Uint8Array>,
-  mostBytes = Number.POSITIVE_INFINITY,
+  maxBytes = Number.POSITIVE_INFINITY,
   longer: "end" | "cut" = "end",
 ): AsyncGenerator<string, void> {
   let parts: Uint8Array[] = [];
@@ -23,10 +23,10 @@ export async function* linesOf(
       }
       parts.push(chunk.subarray(start));
       held += chunk.length - start;
-      if (held <= mostBytes) continue;
+      if (held <= maxBytes) continue;
       if (longer === "end") return;
-      parts = [Buffer.concat(parts).subarray(0, mostBytes)];
-      held = mostBytes;
+      parts = [Buffer.concat(parts).subarray(0, maxBytes)];
+      held = maxBytes;
     }
   } catch {
     // The stream broke.

@@ -5,9 +5,9 @@ import { namesIn, statOf } from "./paths";
 /** The system limits the number of watches. */
 const MAX_FOLDERS = 200;
 /** In ms. Bun (1.4.5) does not report a change within 2 ms after another one. */
-const UNSAID_MS = 5;
+const REPEAT_MS = 5;
 /** The interval, in ms, at which we check folders that cannot be watched. */
-const LOOK_MS = 1_000;
+const CHECK_MS = 1_000;
 
 interface Folder {
   names: Set<string>;
@@ -62,7 +62,7 @@ export class PathWatch {
     }
     clearInterval(this.#timer);
     if (this.#watches < this.#folders.size)
-      this.#timer = setInterval(() => this.#look(), LOOK_MS).unref();
+      this.#timer = setInterval(() => this.#check(), CHECK_MS).unref();
     return isNew;
   }
 
@@ -71,7 +71,7 @@ export class PathWatch {
     try {
       folder.watcher = watch(path, { persistent: false }, (_event, name) => {
         this.#report(path, name);
-        setTimeout(() => this.#report(path, name), UNSAID_MS);
+        setTimeout(() => this.#report(path, name), REPEAT_MS);
       });
       folder.watcher.on("error", () => this.#ended(path));
       this.#watches += 1;
@@ -82,11 +82,11 @@ export class PathWatch {
     }
   }
 
-  #look(): void {
+  #check(): void {
     let isOther = false;
     for (const [path, folder] of this.#folders) {
       if (folder.watcher) continue;
-      // Watch before the look, so no change is missed in between.
+      // Watch before the check, so no change is missed in between.
       this.#watch(path, folder);
       const seen = stamps(path, folder.names);
       isOther ||= seen !== folder.seen;

@@ -6,18 +6,18 @@ const MAX_BYTES = 64 * 1024 * 1024;
 /**
  * The bytes of a regular file. A project may replace any file with a FIFO, a device, a file of /proc or a link to one:
  * a plain read of it may never return. O_NONBLOCK opens the file at once, and its size limits the read. Throws the
- * system's error, or an Error unless the file is regular and has at most `mostBytes`.
+ * system's error, or an Error unless the file is regular and has at most `maxBytes`.
  */
-export function readRegular(path: string, mostBytes = MAX_BYTES): Buffer {
+export function readRegular(path: string, maxBytes = MAX_BYTES): Buffer {
   return withRegular(path, (file, size) => {
-    if (size > mostBytes) throw new Error(`it has ${size} bytes`);
+    if (size > maxBytes) throw new Error(`it has ${size} bytes`);
     return readRange(file, 0, size);
   });
 }
 
 /** The text of a regular file; undefined if it is not regular or cannot be read. */
-export function readText(path: string, mostBytes?: number): string | undefined {
-  return attempt(() => readRegular(path, mostBytes).toString());
+export function readText(path: string, maxBytes?: number): string | undefined {
+  return attempt(() => readRegular(path, maxBytes).toString());
 }
 
 /** Calls `read` with the open file and its size. `flags` are additional flags of open(2). */

@@ -16,21 +16,21 @@ export function visible(text: string): string {
   });
 }
 
-/** The first `most` UTF-16 units of a text, without half a character at the end. */
-export function beginning(text: string, most: number): string {
-  const isSplit = text.length > most && (text.charCodeAt(most - 1) & 0xfc00) === 0xd800;
-  return text.slice(0, isSplit ? most - 1 : most);
+/** The first `max` UTF-16 units of a text, without half a character at the end. */
+export function beginning(text: string, max: number): string {
+  const isSplit = text.length > max && (text.charCodeAt(max - 1) & 0xfc00) === 0xd800;
+  return text.slice(0, isSplit ? max - 1 : max);
 }
 
 /** The same, with an ellipsis if the text was cut. */
-export function cutText(text: string, most: number): string {
-  return text.length > most ? `${beginning(text, most)}…` : text;
+export function cutText(text: string, max: number): string {
+  return text.length > max ? `${beginning(text, max)}…` : text;
 }
 
-/** Visible text for one line of the screen, with at most `most` UTF-16 units. */
-export function visibleLine(text: string, most = Number.POSITIVE_INFINITY): string {
-  const line = visible(beginning(text, 4 * most).replace(BLANKS, " ")).trim();
-  return line.length > most || text.length > 4 * most ? `${beginning(line, most - 1)}…` : line;
+/** Visible text for one line of the screen, with at max `max` UTF-16 units. */
+export function visibleLine(text: string, max = Number.POSITIVE_INFINITY): string {
+  const line = visible(beginning(text, 4 * max).replace(BLANKS, " ")).trim();
+  return line.length > max || text.length > 4 * max ? `${beginning(line, max - 1)}…` : line;
 }
 
 /** As `visible`, but also replaces line ends and tabs, which names of files may contain. */

@@ -18,7 +18,7 @@ export function border(transport: Transport, remote: Remote): Transport {
 }
 
 /** These answers name no file. */
-const asTheyAre = (blocks: readonly string[]) => [...blocks];
+const unchanged = (blocks: readonly string[]) => [...blocks];
 
 /** The user must see the file: in a hidden buffer, language servers could run the project's code unnoticed. */
 function shownOnly(value: unknown): unknown {
@@ -97,8 +97,8 @@ const TOOLS: Readonly<Record<string, ToolRule>> = {
       return [JSON.stringify({ ...answer, filePath })];
     },
   },
-  closeAllDiffTabs: { input: {}, output: asTheyAre },
-  close_tab: { input: { tab_name: "plain" }, output: asTheyAre },
+  closeAllDiffTabs: { input: {}, output: unchanged },
+  close_tab: { input: { tab_name: "plain" }, output: unchanged },
 };
 
 const resourceList: RequestRule = {

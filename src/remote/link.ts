@@ -175,10 +175,10 @@ export class Link {
 }
 
 /**
- * Starts the program that connects us to the relay by its stdin and stdout. `onSaid` gets the lines of its stderr.
+ * Starts the program that connects us to the relay by its stdin and stdout. `onOutput` gets the lines of its stderr.
  * `gone` resolves to a sentence when the program ends. Throws if the program does not exist.
  */
-function startPeer(command: readonly string[], onSaid: (line: string) => void) {
+function startPeer(command: readonly string[], onOutput: (line: string) => void) {
   const [name = "", ...args] = command;
   const program = isAbsolute(name) ? { path: name } : onPath(name);
   if (program.path === undefined) throw new Error(program.why);
@@ -192,7 +192,7 @@ function startPeer(command: readonly string[], onSaid: (line: string) => void) {
       const text = visibleLine(Bun.stripANSI(line), SHOWN_LENGTH);
       if (text === "") continue;
       last = `: ${text}`;
-      onSaid(text);
+      onOutput(text);
     }
     const code = await child.exited;
     return `${name} ended with ${child.signalCode ?? `code ${code}`}${last}`;

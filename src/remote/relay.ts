@@ -55,7 +55,7 @@ export async function runRelay(
     onConnect: (client) => join(client, channels),
     onRefuse: (cause) => log.warn(`Refused a connection: ${cause}`),
   });
-  const beside = listenBeside(listener.port, channels, log);
+  const programs = listenForPrograms(listener.port, channels, log);
   wire.write(relayHello(hello.roots, listener.port, lock.problem));
   try {
     const how = await Promise.race([stopped, channels.pass(silenceMs)]);
@@ -66,7 +66,7 @@ export async function runRelay(
   } finally {
     channels.dispose();
     lock.end();
-    beside?.stop();
+    programs?.stop();
     removeFile(relaySocket(listener.port));
     await listener.stop();
     wire.end();
@@ -94,7 +94,11 @@ function join(client: ClosableTransport, channels: Channels): void {
 }
 
 /** Listens for hooks and MCP servers of the CLI. If that fails, the CLI continues without them. */
-function listenBeside(port: number, channels: Channels, log: Log): { stop(): void } | undefined {
+function listenForPrograms(
+  port: number,
+  channels: Channels,
+  log: Log,
+): { stop(): void } | undefined {
   const path = relaySocket(port);
   try {
     makePrivateFolder(dirname(path));

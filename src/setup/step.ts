@@ -1,10 +1,9 @@
 import { existsSync, lstatSync, mkdirSync, unlinkSync } from "node:fs";
 import { dirname } from "node:path";
-import { removeOldDrafts } from "../lib/atomic-write";
+import { removeOldDrafts, writeText } from "../lib/atomic-write";
 import { Failure, message } from "../lib/errors";
 import { isBelow, realPath, removeEmptyFolder } from "../lib/paths";
 import { readRegular } from "../lib/read-regular";
-import { writeText } from "../lib/rewrite";
 import { type ProjectRecord, writeRecord } from "./record";
 
 /** Longer than any settings file or CLAUDE.md written by hand. Each edit parses the whole text. */

@@ -9,7 +9,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { claims, temporaryFolder } from "#test";
-import { rewrite } from "../../src/lib/rewrite";
+import { rewrite } from "../../src/lib/atomic-write";
 
 let folder: string;
 const path = (name: string) => join(folder, name);
