@@ -76,12 +76,11 @@ export function newestFiles(paths: readonly string[]): { path: string; at: numbe
 }
 
 export function isExecutable(path: string): boolean {
-  try {
+  const isRegular = () => {
     accessSync(path, constants.X_OK);
     return statSync(path).isFile();
-  } catch {
-    return false;
-  }
+  };
+  return attempt(isRegular) ?? false;
 }
 
 /**

@@ -98,12 +98,12 @@ export class NeovimRpc {
   }
 
   async #read(): Promise<void> {
-    const received = messages(this.socket);
+    const received = decodeMultiStream<undefined>(this.socket, OPTIONS);
     for (;;) {
       // The socket broke, or sent bytes that are not msgpack. We cannot read what follows.
       const next = await received.next().catch(() => undefined);
       if (!next || next.done) return this.close();
-      this.#transport.parseMessage(next.value as unknown[]);
+      this.#transport.parseMessage(withText(next.value) as unknown[]);
     }
   }
 
@@ -119,7 +119,9 @@ export class NeovimRpc {
 
 /**
  * Neovim's strings are bytes: names of files, messages of linters and binary buffers need not be UTF-8. Other bytes
- * become U+FFFD. A byte order mark is part of the text.
+ * become U+FFFD. A byte order mark is part of the text. We decode strings ourselves, since the package reads beyond the
+ * end of a short string that ends within a character, such as an é in Latin-1. We also decode keys: a language server
+ * chooses the keys of an edit, and the package refuses `__proto__`.
  */
 const UTF8 = new TextDecoder("utf-8", { ignoreBOM: true });
 
@@ -134,18 +136,7 @@ const OPTIONS = {
   },
 };
 
-/**
- * The msgpack messages from a socket. We decode strings ourselves: the package reads beyond the end of a short string
- * that ends within a character, such as an é in Latin-1. We also decode keys: a language server chooses the keys of an
- * edit, and the package refuses `__proto__`.
- */
-async function* messages(stream: AsyncIterable<Uint8Array>): AsyncGenerator<unknown, void> {
-  for await (const message of decodeMultiStream<undefined>(stream, OPTIONS)) {
-    yield withText(message);
-  }
-}
-
-/** Changes arrays and maps in place: there may be ten thousand. */
+/** Decodes the strings of a message. Changes arrays and maps in place: there may be ten thousand. */
 function withText(value: unknown): unknown {
   if (value instanceof Uint8Array) return UTF8.decode(value);
   if (typeof value !== "object" || value === null) return value;

@@ -55,7 +55,7 @@ export async function runRelay(
     onConnect: (client) => join(client, channels),
     onRefuse: (cause) => log.warn(`Refused a connection: ${cause}`),
   });
-  const programs = listenForPrograms(listener.port, channels, log);
+  const programs = openSocket(listener.port, channels, log);
   wire.write(relayHello(hello.roots, listener.port, lock.problem));
   try {
     const how = await Promise.race([stopped, channels.pass(silenceMs)]);
@@ -94,11 +94,7 @@ function join(client: ClosableTransport, channels: Channels): void {
 }
 
 /** Listens for hooks and MCP servers of the CLI. If that fails, the CLI continues without them. */
-function listenForPrograms(
-  port: number,
-  channels: Channels,
-  log: Log,
-): { stop(): void } | undefined {
+function openSocket(port: number, channels: Channels, log: Log): { stop(): void } | undefined {
   const path = relaySocket(port);
   try {
     makePrivateFolder(dirname(path));
