@@ -37,7 +37,7 @@ local function attach(info)
     end
   end
   if require("claude-code.config").get().terminal.keep then
-    require("claude-code.terminal.running").take_left()
+    require("claude-code.terminal.running").adopt()
   end
   return delta
 end

@@ -98,7 +98,7 @@ function M.open(arguments, options)
     return
   end
   if not running.is_any_open() then
-    running.take_left()
+    running.adopt()
   end
   find_running(arguments, function(row)
     local n = options.n or session_of_tab()
@@ -195,9 +195,9 @@ end
 
 ---@return claude-code.SessionRow[] sessions of this Neovim, by number
 function M.own()
-  -- list() removes sessions that have ended.
-  running.list()
-  return label.own()
+  return vim.tbl_filter(function(row)
+    return not running.has_ended(row.n)
+  end, label.own())
 end
 
 ---@class claude-code.Conversation

@@ -37,6 +37,9 @@ local M = {}
 ---@field check? fun(): string?, string? why it cannot open terminals, and a remedy
 ---@field left? fun(): claude-code.Terminal[] the workspace's terminals that outlived their Neovim, each once
 
+---How often the process of a terminal is checked, in ms.
+local WATCH_MS = 500
+
 ---@type table<integer, { terminal: claude-code.Terminal, provider: string }> by the session's number
 local running = {}
 
@@ -88,9 +91,37 @@ local function remove(n)
   sessions.remove(n)
 end
 
+local function is_alive(n, terminal)
+  local row = sessions.get(n)
+  if row and terminal.buf then
+    return require("claude-code.terminal.window.buffer").is_running(terminal.buf)
+  end
+  -- A provider may not know the process.
+  local pid = row and (terminal.pid or row.pid)
+  return row ~= nil and (not pid or require("claude-code.programs").is_alive(pid))
+end
+
+---Removes a session whose provider does not report its end, such as that of a tmux pane.
+local function watch_process(n, terminal)
+  local was_alive, cancel = true, nil
+  cancel = require("claude-code.lib.timer").every(WATCH_MS, function()
+    if not running[n] or running[n].terminal ~= terminal then
+      return cancel()
+    end
+    local is_running = is_alive(n, terminal)
+    -- The provider's own report has until the next time.
+    if not is_running and not was_alive then
+      cancel()
+      remove(n)
+    end
+    was_alive = is_running
+  end)
+end
+
 local function keep(n, provider, terminal)
   running[n], terminal.number = { terminal = terminal, provider = provider }, n
   update_reload()
+  watch_process(n, terminal)
   local buf = terminal.buf
   sessions.set(n, { buf = buf, where = terminal.where, pid = not buf and terminal.pid or nil })
   if buf then
@@ -182,7 +213,7 @@ function M.open(launch)
 end
 
 --- Adds sessions for the terminals that outlived their Neovim.
-function M.take_left()
+function M.adopt()
   local provider, name = get_provider()
   local left = call(name, provider, "left")
   for _, terminal in ipairs(vim.tbl_filter(is_terminal, type(left) == "table" and left or {})) do
@@ -202,22 +233,14 @@ function M.take_left()
   end
 end
 
-local function is_alive(n, terminal)
-  local row = sessions.get(n)
-  if row and terminal.buf then
-    return require("claude-code.terminal.window.buffer").is_running(terminal.buf)
-  end
-  -- A provider may not know the process.
-  local pid = row and (terminal.pid or row.pid)
-  return row and (not pid or require("claude-code.programs").is_alive(pid))
+---@return boolean runs
+function M.is_open(n)
+  return running[n] ~= nil and is_alive(n, running[n].terminal)
 end
 
----@return boolean runs false removes the session
-function M.is_open(n)
-  if running[n] and not is_alive(n, running[n].terminal) then
-    remove(n)
-  end
-  return running[n] ~= nil
+---@return boolean its process has ended, and this is not reported yet
+function M.has_ended(n)
+  return running[n] ~= nil and not M.is_open(n)
 end
 
 ---@return claude-code.Terminal?
