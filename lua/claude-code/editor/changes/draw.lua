@@ -6,22 +6,22 @@ local pairs_of_lines = require("claude-code.editor.changes.pairs")
 local parsing = require("claude-code.editor.documents.parsing")
 require("claude-code.lib.highlights")
 
----Below tree-sitter's 100: its foreground stays visible on our background.
+---Below tree-sitter's 100, so that its foreground is visible on our background.
 local LINE_PRIORITY, TEXT_PRIORITY = 50, 60
 
 ---Above the signs of other plugins.
 local SIGN_PRIORITY = 100
 
----Neovim draws all virtual lines each time.
+---Neovim draws all virtual lines on each redraw.
 local MAX_OLD_LINES = 500
 
----Bytes that are shown of a line, and of one below LONG_LINES bytes: Neovim takes some 10 ms for 100 KB.
+---Bytes shown of a line, and of a line after LONG_LINES bytes: Neovim takes some 10 ms for 100 KB.
 local MAX_LINE, SHORTER_LINE, LONG_LINES = 2000, 100, 20000
 
----Bytes of old lines up to which a hunk gets the colours of their syntax.
+---Bytes of old lines up to which a hunk has syntax colours.
 local MAX_PARSED = 20000
 
----Captures of tree-sitter that are not colours.
+---Captures that are no colours.
 local NO_COLOURS = { conceal = true, none = true, nospell = true, spell = true }
 
 ---Rows of one wrapped line.
@@ -56,7 +56,7 @@ local function visible(text, tabstop, column)
   local shown = {}
   for i, piece in ipairs(vim.split(text, "\t", { plain = true })) do
     local gap = i > 1 and tabstop - column % tabstop or 0
-    -- A line of tabs would call Neovim's functions thousands of times.
+    -- Skip empty pieces: a line of tabs has thousands.
     if piece ~= "" then
       piece = fn.strtrans((piece:gsub("%z", "^@")))
     end
@@ -188,7 +188,6 @@ local function virtual_lines(buf, old_lines, changes, style)
 end
 
 ---Colours lines, and the changed parts of them more strongly.
----@param pen claude-code.Pen
 ---@param first integer 0-based row
 ---@param count integer
 ---@param changes table<integer, claude-code.ByteRange[]> by the index of a line
@@ -215,9 +214,7 @@ function M.lines(pen, first, count, changes, group, text_group)
 end
 
 ---Draws the new lines with signs, and the old ones above them.
----@param pen claude-code.Pen
 ---@param hunk claude-code.DrawnHunk
----@param style claude-code.LineStyle
 function M.inline(buf, pen, hunk, style)
   local count, line_count = hunk.new_count, api.nvim_buf_line_count(buf)
   local first = count > 0 and hunk.new - 1 or hunk.new
@@ -237,7 +234,6 @@ function M.inline(buf, pen, hunk, style)
   end
 end
 
----@param pen claude-code.Pen
 ---@param first integer 0-based row
 ---@param count integer
 function M.sign(pen, first, count, text, group, priority)
@@ -296,7 +292,7 @@ end
 ---@return claude-code.LineStyle
 local function style_in(buf, win)
   local active = vim.treesitter.highlighter.active[buf]
-  -- The sign, and blanks up to the text of the buffer.
+  -- The margin is a sign, and blanks up to the buffer's text.
   local cells = win and math.max(2, fn.getwininfo(win)[1].textoff) or 2
   return {
     margin = { "-" .. (" "):rep(cells - 1), "ClaudeCodeDeleteSign" },
@@ -340,16 +336,16 @@ function Drawing:paint_range(first, last)
   end
 end
 
----Draws the hunks in and near windows: all of 10,000 would take half a second. Keeps drawn ones unless the
----style has changed.
+---Draws the hunks in and near windows, since 10,000 would take half a second. Keeps drawn ones unless the style has
+---changed.
 function Drawing:show()
   if not api.nvim_buf_is_loaded(self.buf) then
     return self:stop()
   elseif self.tick ~= api.nvim_buf_get_changedtick(self.buf) then
-    return -- Its owner will start another one.
+    return -- Its owner is about to start another one.
   end
   local wins = fn.win_findbuf(self.buf)
-  -- Ask before clearing: Neovim answers from a screen without the old lines, and scrolls for it.
+  -- Before clearing: without the old lines Neovim would scroll.
   local style = style_in(self.buf, wins[1])
   local ranges = vim.iter(wins):map(ranges_in):flatten(1):totable()
   if not vim.deep_equal(style, self.style) then
@@ -369,7 +365,7 @@ function Drawing:stop()
   end
 end
 
--- A fold that closes brings other rows on screen, and fires no event.
+-- A fold fires no event when it opens or closes, and brings other rows on screen.
 api.nvim_set_decoration_provider(api.nvim_create_namespace("claude-code.changes"), {
   on_win = function(_, _, buf, top, bottom)
     for drawing in pairs(drawings) do
@@ -377,7 +373,7 @@ api.nvim_set_decoration_provider(api.nvim_create_namespace("claude-code.changes"
         return range[1] <= top + 1 and bottom <= range[2]
       end)
       if drawing.buf == buf and not is_painted then
-        -- No extmark can be set while Neovim draws.
+        -- Neovim allows no extmark while it draws.
         vim.schedule(function()
           if drawings[drawing] then
             drawing:show()

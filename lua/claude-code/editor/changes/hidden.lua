@@ -7,11 +7,11 @@ require("claude-code.lib.highlights")
 ---carriage return. A NUL is a line feed in a buffer's line.
 local RANGES = "1-8 a-b e-1f 7f-9f ad 34f 600-605 61c 6dd 70f 890-891 8e2 115f-1160 17b4-17b5 180b-180f 200b 200e-200f "
   .. "2028-202e 2060-206f 3164 feff ffa0 fff0-fffb 110bd 110cd 13430-1343f 1bca0-1bca3 1d173-1d17a e0000-e0fff"
----These join letters and emojis, but are hidden behind a letter of ASCII or one another.
+---Joiners of letters and emojis. Behind an ASCII letter or another joiner they are hidden.
 local JOINERS = "200c-200d"
 local BLANKS = "9 20 a0 1680 2000-200a 202f 205f 2800 3000"
 
----Columns of blanks, which push a text out of many windows; a tab counts as four.
+---Columns of blanks that push a text out of many windows; a tab counts as four.
 local MANY_BLANKS = 80
 local MIN_BLANKS = MANY_BLANKS / 4
 
@@ -83,7 +83,7 @@ local function code_of(character)
   return not is_shown and ("<%04x>"):format(vim.fn.char2nr(character)) or nil
 end
 
----Composing characters share a cell with the one before: marks can only follow all of them.
+---A cell includes composing characters, so marks can only follow all of them.
 ---@return integer next behind the cell
 local function after_cell(line, next)
   local cell
@@ -154,7 +154,6 @@ local function mark_hunk(buf, marking, hunk)
   end
 end
 
----@param pen claude-code.Pen
 ---@param hunk { new: integer, new_count: integer }
 function M.mark(buf, pen, hunk)
   mark_hunk(buf, { pen = pen, left = MAX_MARKS }, hunk)

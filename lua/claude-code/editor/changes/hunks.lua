@@ -23,8 +23,8 @@ local function joined(lines)
   return table.concat(lines, "\n") .. "\n"
 end
 
----Lines of both texts that are compared by the algorithm of 'diffopt'. Longer ones get the default algorithm:
----"histogram" takes 2.5 s for 20,000 lines if every second one differs.
+---Lines of both texts up to which the algorithm of 'diffopt' compares them: "histogram" takes 2.5 s for 20,000 lines
+---if every second one differs.
 local MAX_FOR_ALGORITHM = 5000
 
 ---@param count integer lines of both texts
@@ -94,7 +94,6 @@ function M.list(old, new, tick)
   return { tick = tick, list = list, added = added, removed = removed }
 end
 
----@param hunk claude-code.Hunk
 ---@param side "old"|"new"
 ---@return integer first 1-based line on which the cursor is on the hunk
 ---@return integer last
@@ -107,7 +106,6 @@ function M.span(hunk, side)
   return first, first + count - 1
 end
 
----@param hunk claude-code.Hunk
 ---@return integer first 0-based row of the new lines
 ---@return integer last exclusive; equals `first` if the hunk only deletes
 function M.rows(hunk)
@@ -127,7 +125,7 @@ function M.before(list, side, line)
   return index
 end
 
----Finds the hunk under a cursor. Lines that are missing at the end of the file belong to its last line.
+---Finds the hunk under a cursor. Lines deleted at the end of the file belong to its last line.
 ---@param list claude-code.Hunk[]
 ---@param side "old"|"new"
 ---@param line integer 1-based

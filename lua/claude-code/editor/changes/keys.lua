@@ -1,5 +1,5 @@
---- Maps keys of a buffer while its hunks wait for a decision. They act at once: longer mappings of the buffer that
---- begin with one (`grr`) are removed for that time. `:bdelete` clears a buffer's mappings: we ask Neovim which remain.
+--- Maps keys of a buffer while its hunks wait for a decision. The buffer's longer mappings (`grr`) are removed for that
+--- time, so that the keys act at once. `:bdelete` clears mappings, so we ask Neovim which remain.
 local api, fn = vim.api, vim.fn
 
 local M = {}
@@ -22,7 +22,7 @@ local M = {}
 ---@field entry claude-code.Key
 ---@field before table[] the buffer's own mappings, as of maparg()
 
----By the callbacks of our mappings, weakly: Neovim may clear these.
+---By the callbacks of our mappings. Weak, since Neovim may clear these.
 local mapped = setmetatable({}, { __mode = "k" }) ---@type table<function, claude-code.Mapped>
 
 ---@param option string|string[]|false
@@ -54,7 +54,6 @@ function M.entries(section, actions)
 end
 
 ---@param title string
----@param entries claude-code.Key[]
 function M.show(title, entries)
   local lines = {}
   for _, entry in ipairs(entries) do
@@ -69,14 +68,14 @@ local function guarded(entry, mode, key)
   require("claude-code.messages.notify").guard(entry.run, mode, key)
 end
 
----What `.` repeats, and the cursor until the first time.
+---The key that `.` repeats, and the cursor until the first run.
 local repeated ---@type { key: string, cursor?: [integer, integer] }
 
----Runs by `g@`, the only operator of plugins that `.` repeats, also in another buffer with these keys.
+---Runs by `g@`, the only way for a plugin to let `.` repeat a key, also in another buffer with these keys.
 function M.operator()
   local ours = mapped[fn.maparg(repeated.key, "n", false, true).callback]
   if repeated.cursor then
-    -- The operator has moved it to the beginning of a closed fold.
+    -- The operator has moved the cursor to the beginning of a closed fold.
     api.nvim_win_set_cursor(0, repeated.cursor)
     repeated.cursor = nil
   end
@@ -121,8 +120,7 @@ local function map(buf, owner, mode, key, entry)
   end
 end
 
----Removes our mappings, but none that the user has set since, and restores those of the buffer.
----@param owner claude-code.KeyOwner
+---Removes our mappings, unless the user has set others since, and restores those of the buffer.
 function M.unmap(buf, owner)
   for _, mode in ipairs(api.nvim_buf_is_valid(buf) and { "n", "x" } or {}) do
     for _, mapping in ipairs(api.nvim_buf_get_keymap(buf, mode)) do
@@ -139,10 +137,8 @@ function M.unmap(buf, owner)
   end
 end
 
----Leaves keys alone that another owner has mapped.
+---Skips keys that another owner has mapped.
 ---@param buffers integer[]
----@param owner claude-code.KeyOwner
----@param entries claude-code.Key[]
 ---@return fun() unmap
 function M.map(buffers, owner, entries)
   for _, buf in ipairs(buffers) do

@@ -2,14 +2,14 @@
 --- `linematch` and `inline:word` in 'diffopt'.
 local hunks = require("claude-code.editor.documents.lines").hunks
 
----Lines of a hunk, old and new, that are paired, and that are paired by similarity, which takes 480 ms for 200.
+---Lines of a hunk, old and new, up to which lines are paired, and paired by similarity (480 ms for 200).
 local MAX_LINES, MAX_ALIKE = 100, 40
----Bytes of a hunk whose lines are paired by similarity, and that is searched for changed words: 32 KB take 360 ms.
+---Bytes of a hunk up to which lines are paired by similarity, and searched for changed words (360 ms for 32 KB).
 local MAX_ALIKE_BYTES, MAX_BYTES = 3000, 10000
----Bytes of a line that is searched for changed words.
+---Bytes of a line up to which it is searched for changed words.
 local MAX_LINE = 2000
 
----Bytes between two changed words that are marked as one, if none of them is part of a word.
+---Bytes between two changed words that are marked as one, if these bytes are not part of a word.
 local MAX_GAP = 3
 
 local M = {}

@@ -5,15 +5,15 @@ local file_lines = require("claude-code.editor.documents.lines")
 ---Lines below a hunk.
 local CONTEXT = 3
 
----Cells that must be visible from the beginning of a change.
+---Cells of a change that must be visible.
 local MIN_VISIBLE = 10
 
----Bytes from which on a change is not revealed: Neovim draws such lines slowly.
+---Byte from which on a change is not revealed, since Neovim draws such lines slowly.
 local FARTHEST = 20000
 
 local M = {}
 
----Shows the lines from the cursor on and CONTEXT more, or as many as fit. Neovim would show only the cursor's.
+---Shows the lines from the cursor to `last` and CONTEXT more, or as many as fit.
 ---@param last integer 1-based
 local function show_lines(win, last)
   local cursor = api.nvim_win_get_cursor(win)
@@ -57,7 +57,7 @@ function M.hunk(win, hunk)
   end
 end
 
----Scrolls to the old lines above the first row of a window if that row has the cursor. Neovim does not.
+---Scrolls to the old lines above the first row of a window if that has the cursor. Neovim does not.
 ---@param namespace integer of the old lines
 function M.old_lines_on_top(win, namespace)
   local view = api.nvim_win_call(win, fn.winsaveview)

@@ -1,5 +1,5 @@
---- Two windows in diff mode, one with the old text and one with the new text. Diff mode fills, folds and scrolls; we
---- draw the colours: its own would cover those of the text, and its rules for changes within lines differ by version.
+--- Two windows in diff mode, with the old and the new text. Diff mode fills, folds and scrolls. We draw the colours,
+--- since its own cover those of the text, and its changes within lines differ by version.
 local api, fn = vim.api, vim.fn
 local draw = require("claude-code.editor.changes.draw")
 local hunks = require("claude-code.editor.changes.hunks")
@@ -11,13 +11,13 @@ local DIFF_GROUPS = "DiffAdd:ClaudeCodePlain,DiffChange:ClaudeCodePlain,DiffText
 local LINEMATCH = "linematch:40"
 local NAMESPACE = api.nvim_create_namespace("claude-code.changes.sides")
 
----Columns of two sides beside each other, 45 each and a separator.
+---Columns of two sides, 45 each and a separator.
 local MIN_WIDTH = 91
 ---Lines of two sides below each other: four of text, a status line and a bar each.
 local MIN_HEIGHT = 12
 
----Beyond these, which count both sides, diff mode blocks Neovim: 0.12 needs 1.5 s for the changed parts of 20,000
----unlike lines, and 0.4 s for 2,000 hunks.
+---Limits for both sides together: 0.12 takes 1.5 s for the changed parts of 20,000 unlike lines, and 0.4 s for 2,000
+---hunks.
 local MAX_CHANGED_LINES = 4000
 local MAX_CHANGED_BYTES = 150 * 1000
 local MAX_HUNKS = 400
@@ -107,7 +107,7 @@ function M.start(old_win, new_win, folds)
   vim.opt.scrollopt:append("hor")
   for _, win in ipairs({ old_win, new_win }) do
     local options = vim.wo[win][0]
-    -- The change may be in concealed text, such as the address of a link.
+    -- A change may be in concealed text, such as the address of a link.
     options.conceallevel = 0
     if folds then
       api.nvim_win_call(win, vim.cmd.diffthis)
@@ -125,7 +125,7 @@ function M.start(old_win, new_win, folds)
   return self
 end
 
----A window that was split off a side has copied its colours.
+---A split of a side has copied its colours.
 ---@return boolean
 function M.is_side(win)
   return vim.wo[win].diff and vim.wo[win].winhighlight:find(DIFF_GROUPS, 1, true) ~= nil
@@ -169,7 +169,7 @@ function Sides:align(list)
   local function first(side)
     return hunk and hunks.span(hunk, side) or 1
   end
-  -- Both sides have as many rows, with filler lines, from the beginning of the hunk to the topmost one on screen.
+  -- With filler lines, both sides have the same rows between the beginning of the hunk and the top of the screen.
   local rows = view.topline - first("new") - view.topfill
   api.nvim_win_call(self.new_win, function()
     for line = first("new"), view.topline do
@@ -204,7 +204,7 @@ end
 function Sides:even_out(is_below)
   local dimension = is_below and "height" or "width"
   local get, set = api["nvim_win_get_" .. dimension], api["nvim_win_set_" .. dimension]
-  -- The sides are neighbours: one gets what the other one loses.
+  -- The other side is its neighbour and gets the rest.
   set(self.old_win, math.floor((get(self.old_win) + get(self.new_win)) / 2))
 end
 

@@ -1,17 +1,17 @@
---- The bar ('winbar') above each side: the file, which hunk, how much changes, and the keys. Where it
---- is too long, Neovim cuts out what follows its `%<`: the key that accepts comes last.
+--- The bar ('winbar') above each side: the file, the hunk, the counts and the keys. Neovim cuts a long bar after its
+--- `%<`, so the key that accepts comes last.
 local api, fn = vim.api, vim.fn
 local hunk_by_hunk = require("claude-code.editor.diff.hunk_by_hunk")
 local keys = require("claude-code.editor.diff.keys")
 local path = require("claude-code.editor.documents.path")
 local winbar = require("claude-code.editor.windows.winbar")
 
----A bar of so many cells has room for all keys, and words that explain them.
+---Cells from which a bar has room for all keys and their words.
 local WIDE = 100
 
----@class claude-code.BarFindings what was found by looking through the whole proposal
+---@class claude-code.BarFindings results of searching the whole proposal
 ---@field hunks claude-code.HunkList
----@field accepted? integer hunks accepted by themselves; nil if all count
+---@field accepted? integer hunks that the user accepted one by one; nil: accepting takes all
 ---@field conflicts boolean marks of conflicts are left
 ---@field moved boolean symlinks lead to another file than when it was proposed
 ---@field read_only boolean
@@ -21,7 +21,7 @@ local WIDE = 100
 
 local M = {}
 
----With its folder unless that is the working folder: two of one name differ.
+---Adds the folder unless it is the working folder: two files may have one name.
 local function file_name(name)
   local text = path.base(name)
   if fn.fnamemodify(name, ":.") ~= text then
@@ -30,8 +30,8 @@ local function file_name(name)
   return text
 end
 
----The file that is written; one outside of the workspace by its whole path, as it really is.
----@param cells integer the text is no longer, unless the file is outside
+---The file that accepting writes; outside of the workspace its whole, resolved path.
+---@param cells integer limit of the text, unless the file is outside
 ---@param width integer of the window, in cells
 local function destination(view, cells, width)
   if view.is_outside then
@@ -88,7 +88,7 @@ local function action_hints(view)
     add("move", "next_hunk", "previous_hunk")
     add("accept/drop hunk", "accept_hunk", "drop_hunk")
   end
-  add(view.found.edited and "put aside" or "reject", "reject")
+  add(view.found.edited and "postpone" or "reject", "reject")
   if proposal.unsaved and not proposal.merged then
     add("merge your edits", "merge")
   end
@@ -133,13 +133,13 @@ local function of_new(view, cells)
     table.insert(parts, note)
   end
   table.insert(parts, hunk)
-  -- In the narrowest window the file's name gives way to the keys.
+  -- In the narrowest window, cut the file's name rather than the keys.
   table.insert(parts, rest < needed and (remote and 3 or 2) or #parts + 1, "%<")
   local counts = {
     { (" +%d"):format(found.hunks.added), "ClaudeCodeAddSign" },
     { (" −%d "):format(found.hunks.removed), "ClaudeCodeDeleteSign" },
   }
-  -- They give way to keys, not to words.
+  -- Drop the counts before keys, but after words.
   local room = cells - winbar.width(parts) - winbar.width(counts)
   if found.hunks.list[1] and winbar.width(winbar.hints(hints, room)) <= room then
     vim.list_extend(parts, counts)
@@ -149,9 +149,8 @@ local function of_new(view, cells)
   return vim.list_extend(parts, winbar.hints(hints, cells - winbar.width(parts)))
 end
 
----Brings the bars up to date with the cursor, and with the windows' sizes. They show what was found last in the
----proposal: to look through a big one takes too long for each key.
----@param view claude-code.View
+---Updates the bars for the cursor and the windows' sizes, with the last findings: searching a big proposal takes too
+---long for each key.
 function M.show(view)
   for _, win in ipairs(view.layout.windows) do
     local buf = api.nvim_win_is_valid(win) and api.nvim_win_get_buf(win)
@@ -163,8 +162,7 @@ function M.show(view)
   end
 end
 
----Looks through the proposal, and brings the bars up to date.
----@param view claude-code.View
+---Searches the proposal, and updates the bars.
 function M.update(view)
   local states = hunk_by_hunk.states(view.proposal)
   local list = view.proposal:hunks()

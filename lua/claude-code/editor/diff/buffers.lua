@@ -8,11 +8,10 @@ local path = require("claude-code.editor.documents.path")
 local timer = require("claude-code.lib.timer")
 local windows = require("claude-code.editor.windows")
 
----In bytes: text further to the right has no colours by 'syntax'. Neovim looks for patterns in all that is left of it,
----in each line on screen; in 3,000 bytes, the default, for up to 700 ms.
+---Bytes of a line that 'syntax' colours: with 3,000, the default, Neovim may match patterns for 700 ms.
 local COLOURED_PART = 200
 
----Edits of the proposal need these from the file's own buffer, as no ftplugin runs.
+---Options for edits of the proposal, from the file's own buffer, since no ftplugin runs.
 local EDITING_OPTIONS = {
   "comments",
   "commentstring",
@@ -24,13 +23,13 @@ local EDITING_OPTIONS = {
   "textwidth",
 }
 
----A buffer beyond this size, in bytes, gets no syntax highlighting: parsing would freeze the editor.
+---Bytes beyond which a buffer gets no syntax highlighting, since parsing would freeze Neovim.
 local HIGHLIGHT_LIMIT = 512 * 1024
----A bigger one has colours by 'syntax', which looks only at the lines on screen: tree-sitter finds injected languages
----at once. Before Neovim 0.11 it also parses all at once, and reads its queries for each buffer.
+---Bytes beyond which 'syntax' colours a buffer, since it reads only the lines on screen: tree-sitter finds all injected
+---languages at once. Before Neovim 0.11 it also parses all at once, and reads its queries for each buffer.
 local TREE_SITTER_LIMIT = vim.fn.has("nvim-0.11") == 1 and 64 * 1024 or -1
 
----In bytes. Patterns for a line of 64 KB take up to 90 ms, and fail (E363) where they take too much memory.
+---In bytes. Matching patterns in a line of 64 KB takes up to 90 ms, and may fail for lack of memory (E363).
 local MAX_HIGHLIGHTED_LINE = 16 * 1024
 
 local M = {}
@@ -46,7 +45,7 @@ local function create(name, lines, file, target)
   vim.bo[buf].bufhidden = "hide"
   pcall(api.nvim_buf_set_name, buf, name)
   vim.b[buf].claude_code_file = file
-  -- A moment later: Neovim answers keys before.
+  -- A moment later, since Neovim answers keys first.
   timer.once(1, function()
     M.colour(buf, target)
   end)
@@ -64,8 +63,7 @@ function M.fill(buf, lines)
   vim.bo[buf].modified = false
 end
 
----Tree-sitter reads the queries of a language at once, those of C in 30 to 60 ms. It gives the colours only if it does
----so in the user's own buffers, or if there are no others.
+---Tree-sitter takes 30 to 60 ms to read the queries of C: use it only if the user's buffers do, or without 'syntax'.
 local function is_for_tree_sitter(language, like)
   local active = require("vim.treesitter.highlighter").active
   if like and (active[like] or vim.bo[like].syntax ~= "") then
@@ -100,7 +98,7 @@ local function colour(buf, like)
   end
 end
 
----Adds colours at once. Big syntax files of Neovim, such as those of CSS and Markdown, take 20 ms.
+---Adds colours at once. Neovim's big syntax files, such as those of CSS and Markdown, take 20 ms.
 ---@param like? integer the file's own buffer
 function M.colour(buf, like)
   if api.nvim_buf_is_loaded(buf) then
@@ -112,7 +110,7 @@ function M.colour(buf, like)
 end
 
 local function name_of(proposal, state)
-  -- Neovim's own tab line shortens all folders of a name to a letter each.
+  -- Neovim's tab line shortens each folder of a name to one letter.
   local title = proposal:title()
   local folder = path.base(vim.fs.dirname(title))
   local name = path.base(title) .. (folder == "." and "" or " in " .. folder)
@@ -126,8 +124,7 @@ function M.delete(buf)
   end
 end
 
----Keeps the user's version of a text that no one has received, in a modified buffer without a name: Neovim asks before
----it ends.
+---Keeps the user's version, which no one has received, in a modified buffer without a name: Neovim asks before exit.
 ---@param filetype string
 ---@param what string what happened
 function M.keep(title, lines, filetype, what)
@@ -142,7 +139,7 @@ function M.keep(title, lines, filetype, what)
   notify.warn(message:format(what, title, buf, buf))
 end
 
----Keeps a text that the user edited and accepted, but that no one could write.
+---Keeps a text that the user edited and accepted, but that could not be written.
 ---@param params { path: string, text: string, problem: string }
 function M.unwritten(params)
   local lines = file_lines.parse(params.text).lines
@@ -151,7 +148,6 @@ function M.unwritten(params)
   M.keep(path.title(params.path), lines, filetype or "", what)
 end
 
----@param proposal claude-code.Proposal
 ---@return integer buf
 function M.proposed_side(proposal)
   M.delete(proposal.new_buf)

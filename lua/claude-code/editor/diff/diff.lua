@@ -2,12 +2,12 @@
 ---
 ---   waits      in the queue (queue.lua), until none is on screen, the user pauses, and windows may change
 ---   on screen  `show` opens a view (view.lua); watch.lua notices what happens to it
----   aside      `put_aside`: the user left it undecided, or closed it with edits in it, or wants none to appear
----              (diff.open); ]f, or one of its buffers, shows it again
+---   postponed  the user left it undecided, closed it with edits, or wants none to appear (diff.open); ]f, or showing
+---              one of its buffers, brings it back
 ---   ended      `accept`, `reject`, or `close` by the executable, which has answered itself. The answer is sent first,
 ---              once, and then the windows close
 ---
---- The change, and what the user makes of it, is in proposal.lua.
+--- proposal.lua has the change and the user's edits of it.
 local channel = require("claude-code.server.channel")
 local events = require("claude-code.lib.events")
 local hunk_by_hunk = require("claude-code.editor.diff.hunk_by_hunk")
@@ -24,18 +24,17 @@ local views = require("claude-code.editor.diff.view")
 ---@field outcome? claude-code.DiffOutcome set once
 ---@field number integer in its series
 ---@field series { total: integer } those that wait together, until none waits
----@field aside? boolean the user left it undecided: it does not appear again until they ask
+---@field postponed? boolean the user left it undecided: it does not appear again until they ask
 ---@field asked_for? boolean the user wants to see it now, whatever else they do
----@field stays? boolean it was on screen, and does not take the cursor again
+---@field no_focus? boolean it was on screen, and does not take the cursor again
 ---@field reported? boolean a message said that it waits
----@field unwatch? fun() while it is aside
----@field private is_known? boolean it was on screen before
+---@field unwatch? fun() while it is postponed
+---@field private was_shown? boolean it was on screen before
 local Diff = {}
 Diff.__index = Diff
 
 local M = {}
 
----@param params claude-code.DiffParams
 ---@return claude-code.Diff
 function M.new(params)
   return setmetatable({ proposal = proposals.new(params) }, Diff)
@@ -61,20 +60,20 @@ function Diff:emit(event, reason)
   events.emit(event, { id = id, client = client, path = path, reason = reason })
 end
 
----Throws if that is not possible, with nothing left behind.
+---Throws if that fails, and leaves nothing behind.
 ---@return boolean focused
 function Diff:show()
   local view, focused = views.open(self)
-  self.view, self.asked_for, self.stays = view, nil, nil
+  self.view, self.asked_for, self.no_focus = view, nil, nil
   return focused
 end
 
 ---@param focused boolean
 function Diff:report_shown(focused)
-  if self.is_known then
+  if self.was_shown then
     return
   end
-  self.is_known = true
+  self.was_shown = true
   local proposal = self.proposal
   if not proposal:report(proposal.unsaved, proposal.is_written) and not focused then
     notify.info((":Claude diff goes to the proposed change of %s"):format(proposal:title()), "diff")
@@ -99,7 +98,7 @@ end
 ---@return boolean ended by this call; if not, a message said why
 function Diff:accept(options)
   options = options or {}
-  -- Without the executable no one would write it; the diff is about to be closed.
+  -- Without the executable no one would write the file; the diff is about to close.
   if not channel.is_attached() or self.outcome then
     return false
   end
@@ -129,14 +128,13 @@ function Diff:close(what)
   return self:finish("closed")
 end
 
----A key or command closes it, which rejects it. One with edits of the user's waits with them instead, unless
----`force` says that they may go.
----@param force boolean
-function Diff:leave(force)
+---A key or command closes the diff, which rejects it. A diff with the user's edits is postponed instead.
+---@param force boolean discard the edits
+function Diff:quit(force)
   if force or self.outcome or not self.view or not self.proposal:is_edited() then
     self:reject()
   else
-    self:put_aside()
+    self:postpone()
   end
 end
 
@@ -156,7 +154,6 @@ function Diff:reject_with_reason()
 end
 
 ---@private
----@param outcome claude-code.DiffOutcome
 ---@param options? { in_write?: boolean, reason?: string }
 ---@return boolean ended by this call
 function Diff:finish(outcome, options)
@@ -170,11 +167,11 @@ function Diff:finish(outcome, options)
   return true
 end
 
----The user left it undecided: it waits, with their edits, until they show it again.
-function Diff:put_aside()
-  queue.put_aside(self)
+---The user left it undecided: it waits, with their edits, until they ask for it.
+function Diff:postpone()
+  queue.postpone(self)
 end
----Neovim ends.
+---Neovim exits.
 function Diff:exit()
   self.outcome = "rejected"
   self:send("rejected")
@@ -183,12 +180,12 @@ function Diff:exit()
   end
 end
 
----The review keeps the edit once the client has made it. The executable answers this after the diff itself: if it dies
----before, no one has received what the user made of the proposal.
+---Keeps the edit in the review once the client has made it. The executable answers after it has sent the outcome: if it
+---dies before, no one has received the user's version.
 ---@private
 function Diff:report_accepted()
   local proposal, keep = self.proposal, self.proposal:keeper()
-  -- Claude Code (2.1.330) reads such a file again, instead of writing it.
+  -- Claude Code (2.1.330) reads such a file again instead of writing it.
   if keep and proposal.is_written then
     keep("Claude does not overwrite a file that was written since")
     keep = nil
@@ -204,7 +201,6 @@ function Diff:report_accepted()
 end
 
 ---@private
----@param outcome claude-code.DiffOutcome
 ---@param reason? string why the user rejects it
 function Diff:send(outcome, reason)
   if outcome == "closed" then
@@ -212,7 +208,7 @@ function Diff:send(outcome, reason)
   end
   local is_accepted, proposal = outcome == "accepted", self.proposal
   if is_accepted then
-    -- First of all: once the answer is sent we or the client write the file.
+    -- Before the answer: then we or the client write the file.
     require("claude-code.editor.documents.auto_reload").expect_write({ path = proposal.new_path })
     if proposal:is_merged() then
       require("claude-code.editor.documents.unsaved").allow_overwrite(proposal.target)

@@ -1,7 +1,6 @@
---- Deciding hunk by hunk. The cursor moves from one to the next. A dropped hunk is the old file's lines put back into
---- the proposal, as an edit that `u` undoes. Once hunks were accepted, accepting the diff takes only these. Extmarks
---- over their lines move and grow with edits. The other hunks have marks, too: they show whether an edit joined one of
---- them to an accepted one.
+--- Decides hunk by hunk. Dropping a hunk puts the old lines back into the proposal, which `u` undoes. Once hunks are
+--- accepted, accepting the diff takes only these. Extmarks over their lines move and grow with edits. The other hunks
+--- have marks, too, which show whether an edit joined one of them to an accepted one.
 local api = vim.api
 local hunks = require("claude-code.editor.changes.hunks")
 local notify = require("claude-code.messages.notify")
@@ -25,7 +24,7 @@ local LABELS = api.nvim_create_namespace("claude-code.diff.accepted.labels")
 
 local M = {}
 
----Marks that touch a hunk: before any edit its own, as at least one line is between two hunks.
+---Marks that touch a hunk. Before any edit these are its own, since a line is between two hunks.
 local function marks_at(buf, hunk, namespace)
   local first, last = hunks.rows(hunk)
   -- A mark that ends where the hunk begins touches it; one at the beginning of the line above does not.
@@ -33,7 +32,7 @@ local function marks_at(buf, hunk, namespace)
   return api.nvim_buf_get_extmarks(buf, namespace, from, { last, -1 }, { overlap = true })
 end
 
----Sets the marks of all hunks again. Marks without a hunk stay: undo may bring that back.
+---Sets the marks of all hunks again. Keeps marks without a hunk, which undo may bring back.
 local function mark(buf, list, states)
   api.nvim_buf_clear_namespace(buf, OPEN, 0, -1)
   for index, hunk in ipairs(list) do
@@ -52,7 +51,6 @@ local function mark(buf, list, states)
   end
 end
 
----@param proposal claude-code.Proposal
 ---@return claude-code.HunkStates? states nil if no hunk was accepted, so that all count
 function M.states(proposal)
   local buf = proposal.new_buf --[[@as integer]]
@@ -73,8 +71,7 @@ function M.states(proposal)
   return found
 end
 
----Accepts a hunk, or takes that back.
----@param proposal claude-code.Proposal
+---Accepts a hunk, or no longer accepts it.
 ---@return boolean accepted
 function M.toggle(proposal, index)
   local known = M.states(proposal)
@@ -86,7 +83,6 @@ function M.toggle(proposal, index)
 end
 
 ---Labels the accepted hunks, where they are now.
----@param proposal claude-code.Proposal
 function M.show_labels(proposal)
   local buf, known = proposal.new_buf, M.states(proposal)
   api.nvim_buf_clear_namespace(buf, LABELS, 0, -1)
@@ -102,8 +98,7 @@ function M.show_labels(proposal)
   end
 end
 
----Asks once whether the user means to accept this, as their edits changed the accepted hunks.
----@param proposal claude-code.Proposal
+---Asks once whether the user accepts their edits of accepted hunks.
 ---@return boolean asked
 function M.ask_after_edits(proposal)
   local known = M.states(proposal)
@@ -121,7 +116,6 @@ function M.ask_after_edits(proposal)
 end
 
 ---Puts the old lines back in place of the hunks that are not accepted, if any hunk is.
----@param proposal claude-code.Proposal
 function M.drop_others(proposal)
   local known, lines, old = M.states(proposal), proposal:lines(), proposal.old.lines
   if not known then
@@ -144,7 +138,7 @@ function M.drop_others(proposal)
   api.nvim_buf_set_lines(buf, 0, -1, false, #taken > 0 and taken or { "" })
 end
 
----The window in which the user looks at the diff: the current window, else the one with the proposal.
+---The window in which the user reads the diff: the current one, or that with the proposal.
 ---@return integer win
 ---@return "old"|"new" side
 ---@return integer count of the side's lines
@@ -157,7 +151,6 @@ local function viewed(view)
   return win, buf == view.proposal.old_buf and "old" or "new", api.nvim_buf_line_count(buf)
 end
 
----@param view claude-code.View
 ---@param list? claude-code.Hunk[] instead of those that there are now
 ---@return integer? index of the hunk under the cursor
 ---@return integer nearest index of the last one at or above the cursor, 0 if there is none
@@ -171,7 +164,7 @@ function M.index(view, list)
   return index, index or hunks.before(list, side, line)
 end
 
----Not a jump: the window, and with it the jump list, may be the user's.
+---Adds no jump: the window, and with it the jump list, may be the user's.
 local function go_to(view, index)
   local win, side, count = viewed(view)
   local line = math.min(hunks.span(view.proposal:hunks().list[index], side), count)
@@ -181,7 +174,6 @@ local function go_to(view, index)
   view.layout:reveal(view.proposal:hunks().list[index])
 end
 
----@param view claude-code.View
 ---@param steps integer negative: upwards
 function M.move(view, steps)
   local list = view.proposal:hunks().list
@@ -205,8 +197,7 @@ local function index_to_decide(view)
   return index
 end
 
----Puts the old lines back in place of the hunk, and of as many that follow as the count says.
----@param view claude-code.View
+---Puts the old lines back in place of the hunk, and with a count of those that follow.
 function M.drop(view)
   local proposal = view.proposal
   local buf = proposal.new_buf --[[@as integer]]
@@ -220,7 +211,7 @@ function M.drop(view)
     local lines = vim.list_slice(proposal.old.lines, hunk.old, hunk.old + hunk.old_count - 1)
     local first, last = hunks.rows(hunk)
     if hunk.new_count == 0 and hunk.new == 0 and api.nvim_buf_line_count(buf) == 1 then
-      -- A proposal without any text has a line in its buffer all the same.
+      -- The buffer of an empty proposal has one line.
       last = api.nvim_buf_get_lines(buf, 0, 1, false)[1] == "" and 1 or last
     end
     api.nvim_buf_set_lines(buf, first, last, false, lines)
@@ -231,8 +222,7 @@ function M.drop(view)
   end
 end
 
----Accepts the hunk, or no longer if it was, and as many that follow as the count says.
----@param view claude-code.View
+---Accepts the hunk, or no longer accepts it, and with a count those that follow.
 function M.accept(view)
   for _ = 1, vim.v.count1 do
     local index, proposal = index_to_decide(view), view.proposal

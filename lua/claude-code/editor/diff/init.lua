@@ -1,5 +1,5 @@
---- Proposed edits, shown as diffs and answered once each, as the executable asks for them. The life of one is in
---- diff.lua; queue.lua decides which one is on screen.
+--- The executable's requests about proposed edits. Each becomes a diff, which is answered once (diff.lua); queue.lua
+--- decides which one is on screen.
 local channel = require("claude-code.server.channel")
 local config = require("claude-code.config")
 local diffs = require("claude-code.editor.diff.diff")
@@ -28,14 +28,13 @@ local DISCONNECTED = "the connection to Claude ended"
 ---@field new_path string
 ---@field contents string
 
----Claude then asks in its terminal, and the user reads why.
+---Claude then asks in its terminal.
 local function refuse(failure)
   notify.warn(failure .. ": decide where Claude asks you", "diff")
   return nil, failure
 end
 
 ---Queues a proposal. Returns at once; its end is reported as `diff_ended`.
----@param params claude-code.DiffParams
 ---@return nil
 ---@return claude-code.Failure?
 function M.open(params)
@@ -93,7 +92,7 @@ function M.abandon()
   end
 end
 
----Fills a buffer of a diff again, which Neovim has emptied (`:edit!`): there is no file of its name to read.
+---Fills a buffer of a diff that `:edit!` has emptied: no file has its name.
 ---@return boolean filled
 function M.refill(buf)
   return vim.iter(queue.all()):any(function(diff)
@@ -101,7 +100,7 @@ function M.refill(buf)
   end)
 end
 
----Neovim ends: the answers are sent, and :mksession saves the user's windows.
+---Neovim exits: sends the answers, and lets :mksession save the user's windows.
 function M.exit()
   for _, diff in ipairs(queue.all()) do
     diff:exit()

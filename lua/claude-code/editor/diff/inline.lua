@@ -1,4 +1,4 @@
---- One window in the file's place with the proposal; what it deletes shows as virtual lines.
+--- One window in the file's place with the proposal, and deleted lines as virtual lines.
 local api = vim.api
 local draw = require("claude-code.editor.changes.draw")
 local hunks = require("claude-code.editor.changes.hunks")
@@ -21,8 +21,6 @@ Inline.__index = Inline
 
 local M = {}
 
----@param proposal claude-code.Proposal
----@param place claude-code.DiffPlace
 ---@return claude-code.Inline
 function M.new(proposal, place)
   return setmetatable({ proposal = proposal, place = place, windows = {} }, Inline)
@@ -34,11 +32,11 @@ function Inline:open()
   self.windows = { self.win }
   vim.wo[self.win][0].winfixbuf = false
   vim.wo[self.win][0].foldenable = false
-  -- A link's address, for one, is part of what is written.
+  -- Concealed text, such as the address of a link, is written, too.
   vim.wo[self.win][0].conceallevel = 0
-  -- Always there, so that all begins in the same column, with or without signs.
+  -- Text begins in the same column with and without signs.
   vim.wo[self.win][0].signcolumn = "yes:1"
-  -- Here already: it takes a row of those in which the hunk has to fit.
+  -- The bar takes a row of the window: set it before scrolling to the hunk.
   vim.wo[self.win][0].winbar = " "
   local first = self.proposal:hunks().list[1]
   local count = api.nvim_buf_line_count(self.proposal.new_buf)

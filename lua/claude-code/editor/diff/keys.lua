@@ -3,7 +3,7 @@ local hunk_keys = require("claude-code.editor.changes.keys")
 
 local M = {}
 
----These end a diff, but not in the first moments after it has got the cursor.
+---These end a diff, but not in the first moments in which it has the cursor.
 local DECIDING = { accept = true, reject = true, reject_with_reason = true }
 
 ---@return string[] keys possibly none
@@ -11,7 +11,7 @@ function M.of(action)
   return hunk_keys.of(require("claude-code.config").get().diff.keys[action])
 end
 
----While a macro is recorded, q ends that. As it is mapped here, the key itself was recorded as well.
+---Ends the recording of a macro. The register has the `q`, since that is a mapping here.
 local function end_recording()
   local register = vim.fn.reg_recording()
   vim.api.nvim_feedkeys("q", "nx", false)
@@ -29,7 +29,7 @@ function M.map(diff)
       run = function(_, key)
         local function act()
           if action == "reject" then
-            diff:leave(key == "ZQ")
+            diff:quit(key == "ZQ")
           elseif action == "help" then
             hunk_keys.show("Keys of a diff", entries)
           else

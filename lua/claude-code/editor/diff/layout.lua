@@ -1,7 +1,7 @@
---- The place and the form of a diff: as `diff.layout` says, or "inline" where there is too little room; in the place of
---- the file's window, or on a tab page of its own, to which Claude's terminal comes along if it was visible.
+--- Chooses the layout and the place of a diff: `diff.layout`, or "inline" if that has too little room; the file's
+--- window, or a tab page of its own, which also shows Claude's terminal if that was visible.
 ---
---- A layout is an object that shows a prepared proposal in windows. `open` and `close` run with autocommands off.
+--- A layout shows a prepared proposal in windows. `open` and `close` run with autocommands off.
 local api = vim.api
 local borrowing = require("claude-code.editor.windows.borrowed")
 local focus = require("claude-code.editor.windows.focus")
@@ -13,7 +13,7 @@ local windows = require("claude-code.editor.windows")
 ---Marks our tab pages.
 local TAG = "claude_code_diff"
 
----Columns and lines of a window in which a diff can be read at all. In a smaller one it is on a tab page.
+---Columns and lines of a window that can show a diff. For a smaller one, a tab page opens.
 local MIN_INLINE = { width = 40, height = 5 }
 
 ---@alias claude-code.DiffLayout "vertical"|"tab"|"inline"
@@ -28,7 +28,7 @@ local M = {}
 ---@field close fun(self): integer?, integer? brings the user's windows back, also after `open` has failed; returns a
 --- window that has closed, and the one in its place
 ---@field even_out fun(self) the screen has another size
----@field is_cramped fun(self): boolean too little room is left for it
+---@field is_cramped fun(self): boolean it has too little room by now
 ---@field refresh fun(self) the proposal was edited
 ---@field reveal fun(self, hunk?: claude-code.Hunk) the cursor was moved to it
 
@@ -60,7 +60,7 @@ end
 
 ---@param target? integer buffer of the file
 ---@param except? integer window that must not change
----@return boolean must a diff have a tab page of its own?
+---@return boolean does a diff need a tab page of its own?
 function M.needs_tab(layout, target, except)
   local width, height = room_here(target, except)
   if layout == "tab" or width < MIN_INLINE.width or height < MIN_INLINE.height then
@@ -73,9 +73,9 @@ function M.needs_tab(layout, target, except)
 end
 
 local function choose_place(layout, target, except)
-  -- Behind a float nothing can be seen of it.
+  -- A float would cover it.
   local on_tab = focus.is_in_float() or M.needs_tab(layout, target, except)
-  -- A line each for tab pages and status.
+  -- One line for tab pages, one for the status.
   local width, height = vim.o.columns, vim.o.lines - vim.o.cmdheight - 2
   if not on_tab then
     width, height = room_here(target, except)
@@ -98,7 +98,7 @@ local function open_tab(buf, layout)
   local win = api.nvim_get_current_win()
   windows.set_options(win, windows.new_options())
   api.nvim_tabpage_set_var(0, TAG, true)
-  -- A terminal that leaves too little room does not come along.
+  -- A terminal that leaves too little room is not shown.
   terminal().mirror_to_tab(from, function(width, height)
     return fits(layout, width, height)
   end)
@@ -126,8 +126,7 @@ function Place:is_cramped(width)
   return not self.on_tab and not sides.fits(width, 0) and not self.is_below
 end
 
----Closes a tab page with nothing in it except Claude's terminal. A user who is there moves to the terminal where they
----came from.
+---Closes a tab page that has nothing but Claude's terminal. Moves a user there to the terminal of the tab page before.
 local function close_tab(tab, saved)
   local here = tab == api.nvim_get_current_tabpage() and api.nvim_tabpage_is_valid(saved.tab)
   local is_typing = api.nvim_get_mode().mode == "t"
@@ -135,7 +134,7 @@ local function close_tab(tab, saved)
   if here then
     api.nvim_set_current_tabpage(saved.tab)
   end
-  -- It fails for the only one.
+  -- The only tab page cannot be closed.
   pcall(vim.cmd.tabclose, api.nvim_tabpage_get_number(tab))
   if here then
     terminal().show(buf)
@@ -160,10 +159,10 @@ local function close_tabs(saved)
   end
 end
 
----The layout that is wanted, or the one that shows all of the diff.
+---The layout of the option, or one that shows all of the diff.
 local function pick(proposal, except)
   local wanted = require("claude-code.config").get().diff.layout
-  -- A new file has nothing beside it; for one outside of the workspace two bars have room for the warnings.
+  -- A new file has no old side; outside of the workspace, two bars have room for the warnings.
   local is_new = not proposal.exists and not proposal:is_outside()
   local name = is_new and wanted == "vertical" and "inline" or wanted
   local place = choose_place(name, proposal.target, except)
@@ -182,8 +181,7 @@ local function pick(proposal, except)
   return require("claude-code.editor.diff.sides").new(proposal, place)
 end
 
----Makes a proposal's buffers and windows; throws if that is not possible, with nothing left behind.
----@param proposal claude-code.Proposal
+---Makes a proposal's buffers and windows. Throws if that fails, and leaves nothing behind.
 ---@param except? integer window that must not change
 ---@return claude-code.Layout
 ---@return claude-code.SavedLayout before
@@ -210,11 +208,9 @@ function M.open(proposal, except)
   return layout, saved
 end
 
----Closes a proposal's windows, those too that the user made by splitting them. With autocommands off.
+---Closes a proposal's windows and the user's splits of them. Runs with autocommands off.
 ---@param layout claude-code.Layout
----@param proposal claude-code.Proposal
 ---@param before claude-code.SavedLayout
----@param origin claude-code.Origin
 function M.close(layout, proposal, before, origin)
   for _, buf in ipairs(proposal:buffers()) do
     for _, win in ipairs(vim.fn.win_findbuf(buf)) do

@@ -1,5 +1,5 @@
---- Hover and definitions in a diff, on lines that the file's own buffer has as well: its language
---- servers are asked about the line that it has there. They see nothing of the proposal.
+--- Hover and definitions in a diff, on lines that the file's own buffer has, too. We ask its language servers about the
+--- line there: they know nothing of the proposal.
 local api = vim.api
 local columns = require("claude-code.editor.columns")
 local hunk_keys = require("claude-code.editor.changes.keys")
@@ -8,13 +8,12 @@ local notify = require("claude-code.messages.notify")
 
 local TOPIC = "diff.original"
 
----The names of the keys' questions in vim.lsp.buf.
+---Requests of vim.lsp.buf by their keys.
 ---@type table<string, string>
 local QUESTIONS = { K = "hover", gd = "definition" }
 
 local M = {}
 
----From the file's buffer to the other.
 local function hunks_from(buf, target)
   local old = api.nvim_buf_get_lines(target, 0, -1, false)
   return hunks.between(old, api.nvim_buf_get_lines(buf, 0, -1, false))
@@ -31,7 +30,7 @@ local function jump(item)
   vim.cmd("normal! zv")
 end
 
----Leads to the places that servers named; those in the file itself are shown in the buffer on screen.
+---Shows the places that servers named; those in the file itself in the buffer on screen.
 ---@param results table<integer, { result?: any }> by client
 ---@param target integer the file's buffer
 local function show_places(results, target)
@@ -110,7 +109,7 @@ local function ask(proposal, name)
   end)
 end
 
----Has the user mapped the key, for all buffers, to something else than Neovim's own function?
+---Has the user mapped the key globally, to anything but Neovim's own function?
 local function is_users(key)
   local name = QUESTIONS[key]
   return vim.iter(api.nvim_get_keymap("n")):any(function(mapping)
@@ -120,7 +119,7 @@ local function is_users(key)
   end)
 end
 
----Maps the keys that a client of the file's buffer can answer, unless the user or the diff has mapped them.
+---Maps the keys that a language server can answer, unless the user or the diff has mapped them.
 ---@param proposal claude-code.Proposal on screen
 ---@return fun() unmap
 function M.map(proposal)
@@ -139,7 +138,7 @@ function M.map(proposal)
   local unmap = hunk_keys.map(buffers, "original", entries)
   return function()
     unmap()
-    -- The diff's windows close without the events at which Neovim would close a server's float.
+    -- The diff's windows close without the events by which Neovim closes a server's float.
     for _, buf in ipairs(buffers) do
       local win = api.nvim_buf_is_valid(buf) and vim.b[buf].lsp_floating_preview
       if win and api.nvim_win_is_valid(win) and win ~= api.nvim_get_current_win() then

@@ -1,6 +1,6 @@
---- One proposed change of a file: its texts, its two scratch buffers, and what the user makes of it. It knows no
---- windows. While it waits, the file may be written or edited in its buffer, and symlinks may lead elsewhere: the diff
---- shows that, a message reports it, and accepting overwrites nothing unawares.
+--- One proposed change of a file: its texts, its two scratch buffers, and the user's edits; no windows. While it waits,
+--- the file may be written or edited in its buffer, and symlinks may change: the diff shows that, a message reports it,
+--- and accepting overwrites nothing that the user has not seen.
 local api, uv = vim.api, vim.uv
 local buffers = require("claude-code.editor.diff.buffers")
 local counted = require("claude-code.lib.text").count
@@ -55,7 +55,6 @@ local function is_loaded(buf)
   return buf ~= nil and api.nvim_buf_is_loaded(buf)
 end
 
----@param params claude-code.DiffParams
 ---@return claude-code.Proposal
 function M.new(params)
   local proposed = text.parse(params.contents)
@@ -75,7 +74,7 @@ function M.new(params)
     is_written = false,
     unsaved = false,
   }, Proposal)
-  proposal:has_new_files()
+  proposal:has_changed_on_disk()
   return proposal
 end
 
@@ -109,7 +108,7 @@ end
 
 ---@private
 ---@return boolean the files on disk have changed since the last call
-function Proposal:has_new_files()
+function Proposal:has_changed_on_disk()
   local before = self.signature
   self.signature = disk.version(self.old_path) .. " " .. disk.version(self.new_path)
   return self.signature ~= before
@@ -129,10 +128,10 @@ function Proposal:read_old()
   self.is_read, self.hunk_list = true, nil
 end
 
----Brings the old side up to date with what was written to disk.
+---Updates the old side from the disk.
 ---@return boolean changed
 function Proposal:follow_disk()
-  if not self:has_new_files() then
+  if not self:has_changed_on_disk() then
     return false
   elseif self:is_prepared() then
     local before, existed = self.old, self.exists
@@ -198,7 +197,7 @@ function Proposal:buffers()
   return { self.old_buf, self.new_buf }
 end
 
----Fills one of its buffers again, as it was at first.
+---Fills one of its buffers with its first text.
 function Proposal:refill(buf)
   buffers.fill(buf, buf == self.new_buf and self.proposed.lines or self.old.lines)
   buffers.colour(buf, self.target)
@@ -217,7 +216,7 @@ function Proposal:is_edited()
   return is_loaded(self.new_buf) and not text.same_lines(self:lines(), self.proposed.lines)
 end
 
----@return fun(what: string)? keep puts the user's version of now into a buffer; nil without edits
+---@return fun(what: string)? keep puts the user's present version into a buffer; nil without edits
 function Proposal:keeper()
   if self:is_edited() then
     local title, lines, filetype = self:title(), self:lines(), vim.bo[self.new_buf].filetype
@@ -290,7 +289,7 @@ function Proposal:merge()
   end
 end
 
----Gets the proposal ready to be accepted as it is now, if that can be.
+---Prepares the proposal to be accepted as it is now, if possible.
 ---@param force? boolean a read-only file may be written
 ---@return claude-code.DiffOutcome? outcome nil: not yet, and a message said why
 function Proposal:accept(force)
@@ -337,7 +336,7 @@ function Proposal:change_of_ends()
   return is_same and text.change_of_ends(self.old, self.proposed) or nil
 end
 
----Deletes both buffers, with their events: vim.diagnostic, for one, then forgets them.
+---Deletes both buffers, with events, so that vim.diagnostic forgets them.
 function Proposal:discard()
   buffers.delete(self.old_buf)
   buffers.delete(self.new_buf)

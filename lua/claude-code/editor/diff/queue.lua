@@ -15,7 +15,7 @@ local notify = require("claude-code.messages.notify")
 local path = require("claude-code.editor.documents.path")
 local windows = require("claude-code.editor.windows")
 
----Each report replaces the one before, which is out of date.
+---Each message replaces the one before.
 local TOPIC = "diff"
 
 local NEXT, PREVIOUS = "Show the proposal that waits", "Show the last proposal that waits"
@@ -40,7 +40,7 @@ end
 ---@return claude-code.Diff? shown
 function M.current()
   local shown = queue.shown
-  return shown and not shown.outcome and not shown.aside and shown or nil
+  return shown and not shown.outcome and not shown.postponed and shown or nil
 end
 
 ---@param id integer
@@ -78,17 +78,17 @@ local function place_sign(diff)
   end
 end
 
----@param aside claude-code.Diff[] those that the user left undecided
-local function update_signs(aside)
+---@param postponed claude-code.Diff[] those that the user left undecided
+local function update_signs(postponed)
   for _, buf in ipairs(api.nvim_list_bufs()) do
     api.nvim_buf_clear_namespace(buf, SIGNS, 0, -1)
   end
   local events = autocommands.new("diff.waiting")
-  if #aside > 0 then
+  if #postponed > 0 then
     events:on("BufReadPost", function()
-      update_signs(aside)
+      update_signs(postponed)
     end)
-    vim.iter(aside):each(place_sign)
+    vim.iter(postponed):each(place_sign)
   end
 end
 
@@ -114,11 +114,10 @@ local function update_keys(is_wanted)
   end
 end
 
----@param diff claude-code.Diff
 ---@param on_shown fun(buf: integer) the user showed one of its buffers
 ---@return fun() stop
 local function watch_buffers(diff, on_shown)
-  local events = autocommands.new(("diff.aside.%d"):format(diff.proposal.id))
+  local events = autocommands.new(("diff.postponed.%d"):format(diff.proposal.id))
   local is_stopped = false
   local check = vim.schedule_wrap(function(buf)
     if not is_stopped and #vim.fn.win_findbuf(buf) > 0 then
@@ -146,10 +145,10 @@ local function report_wait(diff)
   end
 end
 
----The next to appear: of the current session first; not one that is left undecided.
+---The next one to appear: of the current session first, and none that the user postponed.
 local function next_up()
   local candidates = vim.tbl_filter(function(diff)
-    return not diff.aside
+    return not diff.postponed
   end, queue.waiting)
   local current = #candidates > 1 and require("claude-code.sessions").current()
   return current
@@ -161,7 +160,7 @@ end
 
 local function update_signs_and_keys()
   update_signs(vim.tbl_filter(function(diff)
-    return diff.aside
+    return diff.postponed
   end, queue.waiting))
   update_keys(#queue.waiting > 0 and not queue.shown)
 end
@@ -182,14 +181,14 @@ local function remove_shown()
   return diff
 end
 
----A user who types keeps the window they type in, and a tab page cannot be made without leaving it.
+---A user who types keeps their window, which opening a tab page would leave.
 local function can_show(diff)
   local may = focus.may_change(diff.asked_for)
   local in_terminal = vim.api.nvim_get_mode().mode == "t"
   if may ~= "no_focus" then
     return may == "all"
   elseif windows.is_floating(0) and not in_terminal then
-    -- A picker's prompt, most likely: it is about to open a file in the window behind it.
+    -- It may be a picker's prompt, about to open a file in the window behind it.
     return false
   end
   local here, file = vim.api.nvim_get_current_win(), path.loaded_buffer(diff.proposal.new_path)
@@ -240,8 +239,7 @@ local function try_next(decided)
   return tostring(message):match("^[^\n]*")
 end
 
----Shows the next diff. One that cannot be shown is rejected, or its client would wait for good, and so would those
----behind it.
+---Shows the next diff. Rejects one that cannot be shown, for which its client and other diffs would wait forever.
 ---@param decided? boolean the user has just decided another one
 function show_next(decided)
   local diff = next_up()
@@ -254,7 +252,6 @@ function show_next(decided)
   end
 end
 
----@param diff claude-code.Diff
 ---@return string? failure it cannot be shown, and is not in the queue
 function M.add(diff)
   if #queue.waiting == 0 and not queue.shown then
@@ -263,9 +260,9 @@ function M.add(diff)
   local series = queue.series
   series.total = series.total + 1
   diff.series, diff.number = series, series.total
-  diff.aside = config.get().diff.open == "waits" or nil
+  diff.postponed = config.get().diff.open == "waits" or nil
   table.insert(queue.waiting, diff)
-  if diff.aside then
+  if diff.postponed then
     diff:emit("DiffWaiting")
     update_signs_and_keys()
     if diff.number == 1 then
@@ -282,7 +279,6 @@ function M.add(diff)
 end
 
 ---Closes a diff that has ended, and shows the next one.
----@param diff claude-code.Diff
 ---@param in_write? boolean its windows must wait until Neovim has written
 function M.remove(diff, in_write)
   if diff ~= queue.shown then
@@ -292,7 +288,7 @@ function M.remove(diff, in_write)
   end
   local is_users = diff.outcome ~= "closed"
   if is_users and diff.view:is_inside() then
-    -- Typed for this diff: the next one need not wait.
+    -- The user typed for this diff, so the next one need not wait.
     keyboard.reset()
   end
   diff.view:close({
@@ -307,8 +303,7 @@ function M.remove(diff, in_write)
 end
 
 ---Takes the diff off the screen undecided; it waits until the user shows it again.
----@param diff claude-code.Diff
-function M.put_aside(diff)
+function M.postpone(diff)
   if diff ~= M.current() then
     return
   end
@@ -320,7 +315,7 @@ function M.put_aside(diff)
     table.insert(queue.waiting, 1, diff)
     M.switch(1)
   end
-  diff.aside = true
+  diff.postponed = true
   diff.view:close({
     undecided = true,
     done = function()
@@ -333,19 +328,18 @@ function M.put_aside(diff)
   })
 end
 
----Shows the diff again, as there is room for another layout only. The cursor stays where it is.
----@param diff claude-code.Diff
-function M.lay_out_again(diff)
+---Shows the diff in a layout that fits the present room. The cursor keeps its place.
+function M.reopen(diff)
   local is_inside = diff == M.current() and diff.view:is_inside()
   if diff == M.current() and diff.view:hide() then
     table.insert(queue.waiting, 1, remove_shown())
-    diff.asked_for, diff.stays = is_inside or nil, not is_inside
+    diff.asked_for, diff.no_focus = is_inside or nil, not is_inside
     show_next()
   end
 end
 
----Shows another of the diffs that wait, wherever the user is; the one on screen waits again, with the user's edits. If
----it is the only one the cursor moves there.
+---Shows another waiting diff, wherever the user is; the one on screen waits again, with the user's edits. Without
+---another one, moves the cursor to it.
 ---@param step 1|-1
 function M.switch(step)
   local shown, is_open = queue.shown, M.current() ~= nil
@@ -362,7 +356,7 @@ function M.switch(step)
     table.insert(queue.waiting, 1, table.remove(queue.waiting))
   end
   keyboard.reset()
-  queue.waiting[1].aside, queue.waiting[1].asked_for = nil, true
+  queue.waiting[1].postponed, queue.waiting[1].asked_for = nil, true
   show_next()
 end
 

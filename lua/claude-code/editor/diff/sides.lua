@@ -1,5 +1,5 @@
---- Two windows in diff mode: the file on disk, and beside or below it the proposal; in the place of
---- the file's window, which is borrowed for that, or on a tab page of their own.
+--- Two windows in diff mode: the file on disk, and beside or below it the proposal. They take the place of the file's
+--- window, which is borrowed, or a tab page of their own.
 local api = vim.api
 local hunks = require("claude-code.editor.changes.hunks")
 local sides = require("claude-code.editor.changes.sides")
@@ -17,8 +17,6 @@ Sides.__index = Sides
 
 local M = {}
 
----@param proposal claude-code.Proposal
----@param place claude-code.DiffPlace
 ---@return claude-code.DiffSides
 function M.new(proposal, place)
   return setmetatable({ proposal = proposal, place = place, windows = {} }, Sides)
@@ -30,7 +28,7 @@ function Sides:open()
   self.old_win = self.borrowed.win
   self.windows = { self.old_win }
   local half = sides.half(self.old_win, self.place.is_below and "below" or "right")
-  -- First with the other side: the proposal would put that into the jump list.
+  -- Begin with the old side: otherwise `show` would add it to the jump list.
   self.win = api.nvim_open_win(proposal.old_buf, false, half)
   windows.show(self.win, proposal.new_buf)
   self.windows = { self.old_win, self.win }
@@ -39,7 +37,7 @@ function Sides:open()
   end
   self.sides = sides.start(self.old_win, self.win, true)
   for _, win in ipairs(self.windows) do
-    -- Here already: a bar that comes after the cursor has moved may scroll the change to the top line.
+    -- A bar that appears after the cursor has moved may scroll the change to the top line.
     vim.wo[win][0].winbar = " "
     api.nvim_win_set_cursor(win, { 1, 0 })
   end
@@ -53,7 +51,7 @@ function Sides:open()
   self:reveal(hunk)
 end
 
----Folds what is the same, unless all of the diff fits into the windows.
+---Folds equal lines, unless all of the diff fits into the windows.
 ---@private
 function Sides:fold()
   local rows = api.nvim_buf_line_count(self.proposal.new_buf)
@@ -61,7 +59,7 @@ function Sides:fold()
     rows = rows + math.max(0, hunk.old_count - hunk.new_count)
   end
   for _, win in ipairs(self.windows) do
-    -- One row is the bar's.
+    -- The bar takes a row.
     vim.wo[win][0].foldenable = rows > api.nvim_win_get_height(win) - 1
   end
 end
@@ -83,7 +81,7 @@ function Sides:is_cramped()
   return self:is_intact() and self.place:is_cramped(width(self.old_win) + width(self.win) + 1)
 end
 
----Draws the hunks, unless the proposal is as before.
+---Draws the hunks if the proposal has changed.
 function Sides:refresh()
   local now = self.proposal:hunks()
   if self.shown ~= now then
@@ -102,8 +100,7 @@ function Sides:has_side(win)
   return windows.shows(win, self.proposal.old_buf) or windows.shows(win, self.proposal.new_buf)
 end
 
----The proposal's window stays in the place of the borrowed one if that was closed, or if the user opened something
----beside it.
+---Does the proposal's window replace the borrowed one? The user closed that, or shows something else in the proposal's.
 ---@private
 function Sides:is_replaced(old_is_ours, new_is_ours)
   if not self.borrowed or self.borrowed.is_new then

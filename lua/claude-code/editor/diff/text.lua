@@ -1,12 +1,12 @@
---- The texts of a diff as lines for a buffer, and what accepting certain lines gives. The executable keeps
---- the exact string of a proposal that no one edits.
+--- Converts the texts of a diff into lines of a buffer, and accepted lines into a text. The executable keeps the exact
+--- string of a proposal that the user does not edit.
 local file_lines = require("claude-code.editor.documents.lines")
 local hunks = require("claude-code.editor.changes.hunks")
 
----Bigger texts are not shown. Below that nothing on the way to the screen takes 100 ms.
+---Limits of a text that is shown: up to these, no step to the screen takes 100 ms.
 local MAX_BYTES = 1024 * 1024
 local MAX_LINES = 20000
----In bytes. Neovim goes through a long line each time it draws it.
+---In bytes. Neovim reads a whole line each time it draws it.
 local MAX_LINE = 250 * 1000
 
 local M = {}
@@ -100,16 +100,16 @@ function M.of_file(path, keep_cr)
   return bytes and M.parse(decode(bytes), keep_cr), problem
 end
 
----Is the last line of one that of the other, too?
+---Do the lines end with the last line of `other`?
 local function ends_as(lines, other)
-  -- With a line before them, as a lone empty one counts as none.
+  -- Add a line before them, since a single empty line counts as no text.
   local old, new = vim.list_extend({ "" }, other), vim.list_extend({ "" }, lines)
   local list = hunks.between(old, new)
   return #list == 0 or select(2, hunks.rows(list[#list])) < #new
 end
 
----The text that accepting these lines gives: byte order mark, line ends and a missing last newline stay as the
----proposal has them. Claude Code takes anything else as an edit (measured with 2.1.330).
+---Returns the text of accepted lines, with the proposal's byte order mark, line ends and last newline: Claude Code
+---takes anything else as the user's edit (measured with 2.1.330).
 ---@param old claude-code.Text the file on disk
 ---@param proposed claude-code.Text
 ---@return string
@@ -117,8 +117,8 @@ function M.accepted(lines, old, proposed)
   if M.same_lines(lines, proposed.lines) then
     return file_lines.join(lines, proposed, proposed.newline)
   end
-  -- A last newline belongs to its line, which came with the proposal unless the old file's end was put back in place of
-  -- the proposal's. Comparing that line alone is not enough: many files end in a line like some before.
+  -- A last newline belongs to its line, which is the proposal's unless the user put the old file's end back. Comparing
+  -- that line alone is not enough: many files end with a line that they also have before.
   local newline = proposed.newline or not has_text(proposed)
   local differs = has_text(old) and old.newline ~= proposed.newline
   if differs and ends_as(lines, old.lines) and not ends_as(proposed.lines, old.lines) then

@@ -37,14 +37,13 @@ View.__index = View
 
 local M = {}
 
----Shows a diff; throws if that is not possible, with nothing left behind.
----@param diff claude-code.Diff
+---Shows a diff. Throws if that fails, and leaves nothing behind.
 ---@return claude-code.View
 ---@return boolean focused
 function M.open(diff)
-  local is_typing = diff.stays or focus.may_change(diff.asked_for) == "no_focus"
+  local is_typing = diff.no_focus or focus.may_change(diff.asked_for) == "no_focus"
   local proposal, origin = diff.proposal, focus.origin()
-  -- A user who types stays in that window.
+  -- A user who types keeps their window.
   local layout, saved = layouts.open(proposal, is_typing and origin.win or nil)
   local view = setmetatable({
     diff = diff,
@@ -59,14 +58,14 @@ function M.open(diff)
     api.nvim_win_call(layout.win, function()
       vim.fn.winrestview(proposal.cursor)
       layout:refresh()
-      -- Old lines above its first row count once they are drawn.
+      -- Again, now that the old lines above its first row are drawn.
       vim.fn.winrestview(proposal.cursor)
     end)
   end
   view.watch = watch.start(view)
   view:refresh()
   local focused = view:place_focus(is_typing)
-  -- Windows and buffers came with autocommands off, so the executable's copy of the state is out of date.
+  -- Autocommands were off, so the executable's copy of the state is out of date.
   sync.touch()
   return view, focused
 end
@@ -74,7 +73,7 @@ end
 ---@private
 function View:take_focus()
   focus.take(self.layout.win, self.origin)
-  -- mini.clue and which-key (its group is "wk") prepare a buffer when it is entered: here with autocommands off.
+  -- mini.clue and which-key (its group is "wk") prepare a buffer when it is entered, but autocommands were off.
   local ensure = vim.tbl_get(_G, "MiniClue", "ensure_buf_triggers")
   for _, buf in ipairs(ensure and self.proposal:buffers() or {}) do
     pcall(ensure, buf)
@@ -97,8 +96,8 @@ function View:place_focus(is_typing)
       focus.give_back(self.origin, self.saved.previous)
     end)
   end
-  if is_wanted and self.origin.terminal and not self.diff.stays then
-    -- It appeared beside a terminal in which the user types: the cursor moves once they pause there.
+  if is_wanted and self.origin.terminal and not self.diff.no_focus then
+    -- The user types in a terminal beside it: move the cursor once they pause.
     self.watch:replace("idle", function()
       return keyboard.after_idle(focus.pause_ms(), function()
         if api.nvim_get_current_win() == self.origin.win and focus.may_change() == "all" then
@@ -110,7 +109,7 @@ function View:place_focus(is_typing)
   return false
 end
 
----Moves the cursor into it from where the user is now.
+---Moves the cursor into the diff.
 ---@param asked? boolean they have asked for it
 function View:enter(asked)
   self.origin = focus.origin()
@@ -144,7 +143,7 @@ function View:show_bars()
   end
 end
 
----Closes now, with autocommands off; throws if Neovim refuses. A user who opened something in its place stays there.
+---Closes now, with autocommands off. Throws if Neovim refuses. A user who opened something in its place keeps it.
 ---@private
 ---@param back_to_terminal? boolean
 function View:remove(back_to_terminal)
@@ -170,7 +169,7 @@ function View:remove(back_to_terminal)
   end)
 end
 
----Closes for another diff, if windows may change now. The proposal keeps its edits.
+---Closes for another diff if windows may change. The proposal keeps its edits.
 ---@return boolean done
 function View:hide()
   if blocked.may_change() ~= "all" then
@@ -181,7 +180,7 @@ function View:hide()
   return true
 end
 
----Brings the user's windows back as Neovim ends, before :mksession saves them.
+---Brings the user's windows back as Neovim exits, before :mksession saves them.
 function View:close_on_exit()
   if not self.is_over then
     self:stop()
@@ -194,8 +193,8 @@ function View:stop()
   self.is_over = true
   self.watch:stop()
 end
----Ends all watching at once, and brings the user's windows back as soon as they may change. A later call counts in
----place of an earlier one.
+---Stops watching at once, and brings the user's windows back as soon as they may change. A later call replaces an
+---earlier one.
 ---@param closing claude-code.Closing
 function View:close(closing)
   local is_closing = self.closing ~= nil

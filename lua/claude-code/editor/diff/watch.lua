@@ -1,7 +1,7 @@
 --- Notices what happens to a diff on screen: its windows, its file, its edits, its keys, and commands that the user
---- types. `:w`, `:wq`, `:x` and `:update` accept it; a key or command that closes a window rejects it, or puts it aside
---- with the user's edits unless that is `ZQ` or has a !. So does a mapping that begins with such a command
---- (`<Cmd>w<CR>`). Any other write (an auto-save plugin's, `:wall`), and whatever else closes the windows, decides
+--- types. `:w`, `:wq`, `:x` and `:update` accept it; a key or command that closes a window rejects it. With the user's
+--- edits that postpones it, except for `ZQ` and commands with a !. A mapping that begins with such a command
+--- (`<Cmd>w<CR>`) does the same. Any other write (an auto-save plugin's, `:wall`), or other end of a window, decides
 --- nothing.
 local api = vim.api
 local autocommands = require("claude-code.lib.autocommands")
@@ -16,17 +16,17 @@ local timer = require("claude-code.lib.timer")
 local winbar = require("claude-code.editor.windows.winbar")
 local windows = require("claude-code.editor.windows")
 
----How often everything is checked, in ms: most of what happens to a diff has no event of its own (the executable died,
----a plugin closed a window with autocommands off, a program wrote the file), and the rest is rarely urgent.
+---How often everything is checked, in ms: much of what happens to a diff has no event (the executable died, a plugin
+---closed a window with autocommands off, a program wrote the file).
 local WATCHDOG_MS = 500
 
----How soon edits are followed, in ms. Updates are expensive in big files; spend at most a fifth of the time on them.
+---Delay after an edit, in ms. Updates are expensive in big files; spend at most a fifth of the time on them.
 local UPDATE = { min_ms = 10, max_ms = 1000, share = 0.2 }
 
 local WRITING = { wq = true, write = true }
----They write only a modified buffer, but the user means to accept in any case.
+---These write only a modified buffer, but the user accepts in any case.
 local WRITING_MODIFIED = { exit = true, update = true, xit = true }
----They accept nothing, and each time a message says so.
+---These accept nothing, and a message says so each time.
 local WRITING_ALL = { wall = true, wqall = true, xall = true }
 
 local CLOSING = { close = true, quit = true }
@@ -41,13 +41,12 @@ local CLOSING_KEYS = { ["\23c"] = true, ["\23q"] = true, ["\23\17"] = true, ZQ =
 ---@field private is_closing? boolean a key or command that closes was typed, and is about to be executed, or just was
 ---@field private is_writing? boolean the command line that is being executed writes the proposal
 ---@field private is_early? boolean that command line was begun while the guard was active
----@field private is_told? boolean a message said that such writes accept nothing
+---@field private has_explained? boolean a message said that such writes accept nothing
 local Watch = {}
 Watch.__index = Watch
 
 local M = {}
 
----@param view claude-code.View
 ---@return claude-code.Watch
 function M.start(view)
   local fields = { view = view, proposal = view.proposal, guard = view.guard, stops = {} }
@@ -61,7 +60,7 @@ function M.start(view)
       view.layout:even_out()
     end
     if view.layout:is_cramped() then
-      return queue.lay_out_again(view.diff)
+      return queue.reopen(view.diff)
     end
     view:show_bars()
   end)
@@ -90,7 +89,7 @@ function Watch:stop()
   end
 end
 
----Counts and colours stay true while the proposal is edited. Called again, once `:edit!` has brought back its text.
+---Updates counts and colours as the user edits the proposal. Called again after `:edit!`.
 function Watch:follow_edits()
   self:replace("edits", function()
     local is_stopped = false
@@ -117,9 +116,9 @@ function Watch:check_windows()
   if not next(self.stops) or self.is_closing then
     return
   end
-  -- In this order: without the executable the diff is about to be closed.
+  -- Without the executable the diff is about to close.
   if channel.is_attached() and not self.view.layout:is_intact() then
-    self.view.diff:put_aside()
+    self.view.diff:postpone()
   end
 end
 
@@ -140,7 +139,7 @@ function Watch:check_file()
   end
 end
 
----The write failed: `:wq` and `:x` must not continue and close the window.
+---Fails the write: `:wq` and `:x` must not close the window.
 ---@private
 function Watch:fail()
   local buf = self.proposal.new_buf
@@ -153,9 +152,9 @@ function Watch:fail()
   end)
 end
 
----`:saveas` gave the proposal's name to another buffer, and that one's to the proposal.
+---`:saveas` has swapped the names of the proposal and another buffer.
 ---@private
-function Watch:take_name_back()
+function Watch:restore_name()
   local buf, label = self.proposal.new_buf, self.proposal.label
   vim.schedule(function()
     if self.proposal.new_buf ~= buf or api.nvim_buf_get_name(buf) == label then
@@ -179,18 +178,18 @@ function Watch:on_write(target)
     self.guard:report("write again, nothing was written")
     self:fail()
   elseif target ~= self.proposal.label then
-    self:take_name_back()
+    self:restore_name()
     local text = "%s was not written: the proposal is written by accepting it, and to no other file"
     notify.error(text:format(path.base(target)))
   elseif self.is_writing then
     self.is_writing = false
-    -- Lets :wq and :x continue and close the window.
+    -- :wq and :x then close the window.
     vim.bo[self.proposal.new_buf].modified = false
     if not self.view.diff:accept({ in_write = true, force = vim.v.cmdbang == 1 }) then
       self:fail()
     end
-  elseif not self.is_told then
-    self.is_told = true
+  elseif not self.has_explained then
+    self.has_explained = true
     local accept = keys.of("accept")[1] or ":Claude diff accept"
     local reject = keys.of("reject")[1] or ":Claude diff reject"
     local text = "this write decided nothing: %s accepts the proposal, %s rejects it"
@@ -213,7 +212,7 @@ function Watch:on_close(force)
     if api.nvim_win_is_valid(win) then
       self:check_windows()
     elseif next(self.stops) then
-      self.view.diff:leave(force)
+      self.view.diff:quit(force)
     end
   end)
 end
@@ -223,7 +222,7 @@ end
 function Watch:on_command(command, bang)
   local buf = self.proposal.new_buf
   if WRITING_ALL[command] then
-    self.is_told = false
+    self.has_explained = false
   elseif (WRITING[command] or WRITING_MODIFIED[command]) and api.nvim_get_current_buf() == buf then
     self.is_writing = true
     if WRITING_MODIFIED[command] then

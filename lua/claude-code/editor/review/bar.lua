@@ -1,5 +1,4 @@
---- The bars ('winbar') of a review: which hunk of how many, which file, what to know about the hunk under the cursor,
---- and the keys.
+--- The bars ('winbar') of a review: the numbers of hunk and file, notes on the hunk under the cursor, and the keys.
 local api = vim.api
 local beside = require("claude-code.editor.review.beside")
 local buffers = require("claude-code.editor.review.buffer")
@@ -9,7 +8,7 @@ local reload = require("claude-code.editor.documents.reload")
 local winbar = require("claude-code.editor.windows.winbar")
 local windows = require("claude-code.editor.windows")
 
----Begins each bar of a review, and shows nothing.
+---Begins each bar of a review; invisible.
 local MARK = "%(%)"
 
 local M = {}
@@ -32,8 +31,8 @@ local function warning(hunk)
   end
 end
 
----The number of the hunk at the cursor, or of the last one above it, and of the file.
----@param whole? string what became of the file, if it is one entry
+---The numbers of the file and of the hunk at the cursor, or the last one above it.
+---@param whole? string words about a file that is one entry
 local function counts(review, file, whole, hunks, row, is_short)
   local number = buffers.index_at(hunks, row)
   if number > 1 and (not hunks[number] or hunks[number].new[1] > row + 1) then
@@ -45,7 +44,7 @@ local function counts(review, file, whole, hunks, row, is_short)
 end
 
 ---The bar without the keys; nil if nothing is reviewed there.
----@param is_short boolean without what the list shows, too
+---@param is_short boolean without facts that the list has, too
 local function parts_in(review, win, is_short)
   local buf = api.nvim_win_get_buf(win)
   local hunks = buffers.hunks(buf)
@@ -100,8 +99,7 @@ local function text_in(review, win)
   return winbar.render(vim.list_extend(parts, shown)) .. " "
 end
 
----Updates the bars of the tab page for the cursors of its windows; hides all unless the review is open.
----@param review claude-code.Review
+---Updates the bars of the tab page for its cursors. Hides all bars unless the review is open.
 function M.update(review)
   local wins = review.is_open and api.nvim_tabpage_list_wins(0) or api.nvim_list_wins()
   for _, win in ipairs(wins) do

@@ -1,5 +1,5 @@
---- A file of the review beside its text from before the changes, or below it: in diff mode, for as long as the file's
---- window shows it. Leaving the file, and closing either window, brings the file's window back as it was.
+--- Shows a file of the review in diff mode, beside or below its text from before the changes, while the file's window
+--- shows it. Leaving the file or closing a window restores the file's window.
 local api, fn = vim.api, vim.fn
 local autocommands = require("claude-code.lib.autocommands")
 local blocked = require("claude-code.editor.input.blocked")
@@ -35,7 +35,7 @@ local M = {}
 
 local shown ---@type claude-code.Beside?
 
----@return boolean whether the user wants both sides: by the key, or else by `diff.layout` if they have set that
+---@return boolean does the user want both sides? The key decides, else `diff.layout` if it was set
 local function is_wanted(review)
   if review.wants_beside ~= nil then
     return review.wants_beside
@@ -78,7 +78,6 @@ local function obstacle(review, win)
   return sides.why_inline(old, new, hunks.between(old, new))
 end
 
----The side with the text from before.
 ---@private
 function Beside:open_side()
   local name = SCHEME .. api.nvim_buf_get_name(self.buf)
@@ -115,7 +114,7 @@ function Beside:fill()
   self.list = hunks.between(old, new)
 end
 
----The keys decide in the file's window, on what the cursor has beside it.
+---Moves to the hunk or line of the file beside the cursor: keys decide there.
 ---@private
 function Beside:enter_file()
   local row = api.nvim_win_get_cursor(self.old_win)[1]
@@ -145,7 +144,7 @@ function Beside:follow()
   local function update()
     M.update(self.review)
   end
-  -- Neovim does not end with the last window of files while the other side is there.
+  -- With the other side open, Neovim would not exit by :quit in the last file.
   self.events:on("QuitPre", function()
     if api.nvim_get_current_win() == self.win then
       self:close()
@@ -213,7 +212,7 @@ function Beside:has_room()
   return sides.fits(room, room)
 end
 
----The window has another buffer by now: Neovim would set our options again with the file.
+---The window shows another buffer by now. Neovim would bring our options back with the file.
 ---@private
 function Beside:forget_options()
   local now, win = api.nvim_win_get_buf(self.win), self.win
@@ -252,7 +251,7 @@ function Beside:close_windows()
   end
 end
 
----Always ends, even if the other side was not opened completely.
+---Works even if the other side was not opened completely.
 ---@private
 function Beside:close()
   shown = nil
@@ -275,16 +274,15 @@ function Beside:close()
   end
 end
 
----@return boolean whether it is the file's window
+---@return boolean is it the file's window?
 function M.is_file(win)
   return shown ~= nil and shown.win == win
 end
 
 local is_waiting = false
 
----Neovim refuses to change windows while the command-line window is open. An update comes once it has closed.
----@return boolean whether it is open
-local function waits()
+---@return boolean is the command-line window open? Then Neovim refuses changes of windows: updates once that closes
+local function must_wait()
   if shown and blocked.in_command_window() and not is_waiting then
     is_waiting = true
     blocked.retry(function()
@@ -297,19 +295,18 @@ local function waits()
   return blocked.in_command_window()
 end
 
----Gives the file's window back, unless it shows this buffer.
+---Restores the file's window, unless it shows this buffer.
 ---@param buf? integer
-function M.leave(buf)
-  if shown and shown.buf ~= buf and not waits() then
+function M.close(buf)
+  if shown and shown.buf ~= buf and not must_wait() then
     shown:close()
   end
 end
 
----Opens, redraws or closes the text from before, beside the file of the review on screen.
----@param review claude-code.Review
+---Opens, redraws or closes the text from before beside the file on screen.
 ---@return string? reason why it stays closed; "" if nothing of the review is there
 function M.update(review)
-  if waits() then
+  if must_wait() then
     return nil
   end
   local is_wanted_now = review.is_open and is_wanted(review)
@@ -336,7 +333,6 @@ function M.update(review)
   return reason
 end
 
----@param review claude-code.Review
 function M.toggle(review)
   review.wants_beside = not is_wanted(review)
   local reason = M.update(review)

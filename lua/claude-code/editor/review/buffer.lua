@@ -1,5 +1,4 @@
---- A buffer under review: its hunks and their marks, until it is unloaded or renamed. One object holds all that the
---- review knows about a buffer.
+--- A buffer under review: its hunks and their marks, until it is unloaded or renamed.
 local api = vim.api
 local file_lines = require("claude-code.editor.documents.lines")
 local marks = require("claude-code.editor.review.marks")
@@ -9,8 +8,7 @@ local channel = require("claude-code.server.channel")
 local text = require("claude-code.editor.review.text")
 local visible = require("claude-code.lib.text").visible
 
---- Buffers with the base text of a file: the text before Claude's unreviewed changes. The user reads a deleted file
---- there before bringing it back. A binary file has words in its place.
+--- Buffers with the base text of a deleted file, which the user may bring back, or words about a binary file.
 local SCHEME = "claude-code://base"
 
 local M = {}
@@ -66,7 +64,7 @@ local M = {}
 ---@field review? claude-code.Review that the hunks are of
 ---@field version? string of its file, with these hunks
 ---@field is_attached boolean
----@field missed? integer tick of the text because of whose hunks the list was last asked for
+---@field asked_tick? integer of the text that last made us ask for the list
 ---@field marks? claude-code.ReviewMarks what shows them
 ---@field is_beside? boolean its old lines are in a window beside it
 ---@field on_lines? fun() after each change of its text
@@ -129,7 +127,6 @@ local function summary(hunks)
   return { hunks = #hunks, added = added, removed = removed }
 end
 
----@param review claude-code.Review
 ---@param file? claude-code.ReviewFile with the hunks of the text that it has now; nil: nothing to review
 function Buffer:show(review, file)
   if not review.is_open and require("claude-code.config").get().review.signs == "never" then
@@ -142,7 +139,6 @@ function Buffer:show(review, file)
   self.marks = marks.show(self.buf, self.marks, hunks, review.is_open, self.is_beside)
 end
 
----@param review claude-code.Review
 ---@param is_beside boolean
 function Buffer:set_beside(review, is_beside)
   self.is_beside = is_beside
@@ -152,7 +148,6 @@ function Buffer:set_beside(review, is_beside)
 end
 
 ---Asks for the hunks of its text, with their lines. Runs in a task.
----@param review claude-code.Review
 ---@return claude-code.ReviewFile? file nil: nothing to review, or the buffer has older, unsaved edits
 ---@return string? problem
 ---@return boolean? is_old the buffer has another text since, or another name
@@ -170,25 +165,21 @@ function Buffer:fetch(review)
   return not is_old and value or nil, problem, is_old
 end
 
----@param review claude-code.Review
 ---@return boolean are its hunks those of the text that it has now?
 function Buffer:is_current(review)
   return self.tick == api.nvim_buf_get_changedtick(self.buf) and self.review == review
 end
 
----@param review claude-code.Review
 ---@return boolean are its hunks those of its text and of the list?
-function Buffer:is_as_listed(review)
+function Buffer:matches_list(review)
   local file = review:file_of(self.buf)
   return self:is_current(review)
     and not reload.is_stale(self.buf)
     and self.version == (file and file.version)
 end
 
----A list with one entry for the file knows only the number of its hunks.
----@param review claude-code.Review
----@return boolean does the list lack hunks of this text, and was not asked for again since?
-function Buffer:is_missed(review)
+---@return boolean does the list have other hunks than this text, and was not asked for again since?
+function Buffer:is_list_outdated(review)
   local file = review:file_of(self.buf)
   local is_listed = #self.hunks == (file and file.hunk_count or 0)
   if is_listed and file and #file.hunks == file.hunk_count then
@@ -196,12 +187,11 @@ function Buffer:is_missed(review)
       is_listed = is_listed and hunk.id == self.hunks[i].id
     end
   end
-  local is_new = not is_listed and self.tick ~= self.missed
-  self.missed = is_new and self.tick or self.missed
+  local is_new = not is_listed and self.tick ~= self.asked_tick
+  self.asked_tick = is_new and self.tick or self.asked_tick
   return is_new
 end
 
----@param hunks claude-code.ReviewHunk[]
 ---@return integer index of the first one that ends behind this row, or behind all
 function M.index_at(hunks, row)
   local low, high = 1, #hunks + 1
@@ -218,22 +208,19 @@ function M.index_at(hunks, row)
   return low
 end
 
----@param hunks claude-code.ReviewHunk[]
 ---@return claude-code.ReviewHunk? the one with this row
 function M.hunk_at(hunks, row)
   local hunk = hunks[M.index_at(hunks, row)]
   return hunk and row >= hunk.new[1] and hunk or nil
 end
 
----Nothing is Claude's in the buffer of a deleted file, which keeps its text, or of a file that was only renamed.
----@param review claude-code.Review
+---The buffer of a deleted file keeps its text, and that of a renamed file may have nothing of Claude's.
 ---@return claude-code.ReviewFile? file of such a buffer
 function M.file_without_hunks(review, buf)
   local file = review:file_of(buf)
   return file and (file.kind == "deleted" or file.same_text) and file or nil
 end
 
----@param file claude-code.ReviewFile
 ---@return string
 function M.binary_words(file)
   local target = vim.uv.fs_readlink(file.path)
@@ -246,7 +233,6 @@ function M.binary_words(file)
   return stat and ("binary file, %.1f kB"):format(stat.size / 1000) or "binary file"
 end
 
----@param file claude-code.ReviewFile
 ---@return string name of the buffer in which it is shown
 function M.shown_name(file)
   return (file.kind == "deleted" or file.binary) and SCHEME .. file.path or file.path
@@ -255,7 +241,7 @@ end
 ---Loads such a buffer.
 ---@param listed? claude-code.ReviewFile
 function M.load_base(buf, listed)
-  -- Neovim reads it again for another review.
+  -- Unload it when hidden: another review has another text.
   local options = { buftype = "nofile", bufhidden = "unload", swapfile = false, modifiable = false }
   for option, value in pairs(options) do
     vim.bo[buf][option] = value

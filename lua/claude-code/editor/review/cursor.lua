@@ -12,7 +12,7 @@ local windows = require("claude-code.editor.windows")
 
 local M = {}
 
----Where the user asked for the last decision, or where that has moved the cursor since.
+---The place of the user's last decision, or to which that has moved the cursor.
 local place ---@type { win: integer, buf: integer, row: integer, entry: integer }
 
 local function here()
@@ -26,7 +26,6 @@ local function here()
   }
 end
 
----The user asks for a decision here.
 function M.remember_place()
   place = here()
 end
@@ -41,8 +40,8 @@ function M.has_moved()
   return not vim.deep_equal(place, here())
 end
 
----Runs work that moves the cursor from that place, or edits the text around it: the place follows. An error, such as
----one of the user's autocommands, becomes a message.
+---Runs work that moves the cursor from that place, or edits the text there, and updates the place. Reports an error,
+---such as one of the user's autocommands.
 ---@param work fun(): any
 ---@return any
 function M.track(work)
@@ -73,7 +72,7 @@ local function go(row)
   reveal()
 end
 
----The next one behind `from`, or before it, of those in order of their places.
+---Finds the next element after `from`, or before it, in order of their places.
 local function next_from(all, step, from, place_of)
   for i = step == 1 and 1 or #all, step == 1 and #all or 1, step do
     local at = place_of(all[i])
@@ -87,7 +86,7 @@ local function first_row(hunk)
   return math.max(hunk.new[1], 1)
 end
 
----The next in order of the paths, also from a file that left the list.
+---Finds the next file by path, also from one that has left the list.
 ---@param from? string path; the current buffer's if left out
 local function next_file(review, step, from)
   local all, buf = review.files, api.nvim_get_current_buf()
@@ -99,7 +98,7 @@ local function next_file(review, step, from)
   return found or (step == 1 and all[1] or all[#all])
 end
 
----Shows a buffer without the question about a swap file (E325), which would take the next keys.
+---Shows a buffer. Neovim does not ask about a swap file (E325): the question would take the next keys.
 ---@param win? integer nil: beside the special ones
 ---@return boolean shown in the current window
 local function show(buf, win)
@@ -119,7 +118,7 @@ end
 local function open(review, file, hunk)
   local name = buffers.shown_name(file)
   if api.nvim_buf_get_name(0) ~= name then
-    beside.leave()
+    beside.close()
   end
   local win = api.nvim_get_current_win()
   win = buffers.base_file(api.nvim_win_get_buf(win)) and win or windows.for_file()
@@ -130,12 +129,12 @@ local function open(review, file, hunk)
   review.list:select(file.path, hunk and hunk.id)
 end
 
----Goes from the quickfix window to an entry.
+---Moves from the quickfix window to an entry.
 ---@param _ claude-code.Review
 function M.entry(_, row)
   local buf = vim.fn.getqflist({ idx = row, items = 0 }).items[1].bufnr
-  beside.leave(buf)
-  -- Left alone, Neovim takes a terminal's window.
+  beside.close(buf)
+  -- Neovim might choose a terminal's window.
   if show(buf, windows.for_file(buf)) then
     vim.cmd.cc({ count = row })
     vim.cmd("normal! zv")
@@ -143,8 +142,7 @@ function M.entry(_, row)
   end
 end
 
----Shows an entry of the list in a window beside it; the list keeps the cursor.
----@param review claude-code.Review
+---Shows an entry in a window beside the list, which keeps the cursor.
 function M.show_entry(review, row)
   local win = api.nvim_get_current_win()
   M.entry(review, row)
@@ -152,7 +150,7 @@ function M.show_entry(review, row)
   api.nvim_win_set_cursor(win, { row, 0 })
 end
 
----Shows the first wanted entry of the list from a row on; the first entry follows the last one.
+---Shows the first wanted entry from a row on, and wraps around the end of the list.
 local function show_entry_from(review, row, step, is_wanted)
   local list = review.list
   local count = list:get("size") or 0
@@ -165,7 +163,6 @@ local function show_entry_from(review, row, step, is_wanted)
   end
 end
 
----@param review claude-code.Review
 ---@param step 1|-1
 ---@param from? string path; the current buffer's if left out
 function M.file(review, step, from)
@@ -183,8 +180,7 @@ function M.file(review, step, from)
   open(review, file, file.hunks[step == -1 and #file.hunks or 1])
 end
 
----Goes to the next hunk; after the last one of a file, to the next file.
----@param review claude-code.Review
+---Moves to the next hunk; after the last one of a file, to the next file.
 ---@param step 1|-1
 function M.hunk(review, step)
   local buf, row = api.nvim_get_current_buf(), api.nvim_win_get_cursor(0)[1]
@@ -194,7 +190,7 @@ function M.hunk(review, step)
     end)
   end
   local shown, file = buffers.get(buf), review:file_of(buf)
-  -- The hunks of a file that has just been opened are not here yet.
+  -- The executable has not yet sent the hunks of a file that was just opened.
   local hunks = (not shown or not shown.tick) and file and file.hunks or buffers.hunks(buf)
   local hunk = next_from(hunks, step, row, first_row)
   if not hunk then
@@ -206,8 +202,7 @@ function M.hunk(review, step)
   end
 end
 
----After a decision in the list: shows the next entry that was not decided.
----@param review claude-code.Review
+---After a decision in the list, shows the next undecided entry.
 ---@param first integer row of the first entry that was decided
 ---@param decided table<string, true> keys of the entries
 function M.to_next_entry(review, first, decided)
@@ -218,8 +213,7 @@ function M.to_next_entry(review, first, decided)
   end
 end
 
----After a decision was taken back: goes to the first entry that this reopens.
----@param review claude-code.Review
+---After a decision was taken back, moves to the first entry that this reopens.
 ---@param before table<string, integer> rows of the entries that were there, by their keys
 function M.to_reopened(review, paths, before)
   for row, item in ipairs(review.list.items) do
@@ -237,9 +231,8 @@ function M.to_reopened(review, paths, before)
   end
 end
 
----After a decision: goes to the hunk at the cursor or below it, else to the next file.
----@param review claude-code.Review
----@param from? string path of a file that is gone, and its buffer
+---After a decision, moves to the hunk at the cursor or below it, or to the next file.
+---@param from? string path of a file whose buffer is gone
 function M.to_next(review, from)
   if #review.files == 0 then
     return

@@ -134,7 +134,7 @@ local function follow_row(buf, row)
   end
 end
 
----Ids of so many hunks, from that with the row on.
+---Ids of `count` hunks, from the one with the row on.
 local function ids_from(hunks, row, count)
   local first = buffers.hunk_at(hunks, row) and buffers.index_at(hunks, row)
   return first
@@ -161,7 +161,7 @@ local function subject_of(target)
   if not name then
     return subject
   elseif entry and vim.uv.fs_readlink(entry.path) then
-    -- The buffer shows the file to which it points.
+    -- The buffer shows the target of the symlink.
     notify.warn(path.title(entry.path) .. " is a symlink: decide in the quickfix window")
     return nil
   elseif reload.is_stale(buf) then
@@ -194,7 +194,7 @@ local function subject_of(target)
   return subject
 end
 
----Asks for the hunk at the subject's row; again if a formatter changes the text in the meantime.
+---Asks for the hunk at the subject's row. Asks again if a formatter changes the text while we wait.
 ---@return claude-code.ReviewChoice[]? nil: a message says why
 local function find_hunk(subject)
   local buf, choice, entry = subject.buf, subject.choices[1], subject.entry
@@ -216,8 +216,8 @@ local function find_hunk(subject)
   end
 end
 
----Lists again, and moves the cursor in an open review, unless the user has left. Of the decisions of one command only
----the last one moves it.
+---Updates the list, and moves the cursor in an open review unless the user has left. Of the decisions of one command,
+---only the last one moves it.
 ---@param move_cursor fun(review: claude-code.Review)
 local function move_on(move_cursor)
   if queue[2] and not queue[2].is_for_next then
@@ -274,7 +274,6 @@ local function send(method, params, subject)
 end
 
 ---@param method "keep"|"undo"
----@param target claude-code.ReviewTarget
 function M.decide(method, target)
   local scope, waits = reviews.current().scope, not target.range and is_for_next()
   local subject = not waits and subject_of(target)

@@ -1,11 +1,11 @@
---- The entries of a review's list: which changes of a file are one, and the words about each.
+--- The entries of a review's list: which changes of a file share one, and the words about each.
 local fn = vim.fn
 local buffers = require("claude-code.editor.review.buffer")
 local path = require("claude-code.editor.documents.path")
 local reload = require("claude-code.editor.documents.reload")
 local visible = require("claude-code.lib.text").visible
 
----Characters of an entry; a prompt also takes no more than this share of the columns.
+---Limits of code and prompt in an entry, in characters, and of the prompt in its share of the columns.
 local MAX_CODE_CHARACTERS, MAX_PROMPT_CHARACTERS, PROMPT_SHARE = 60, 40, 0.25
 
 local WORDS = {
@@ -21,8 +21,7 @@ local M = {
   WHOSE = { user = "your", claude = "Claude's later" },
 }
 
----@param file claude-code.ReviewFile
----@return boolean is it decided as a whole, whatever its hunks are?
+---@return boolean is it decided as a whole, whatever hunks it has?
 function M.is_whole(file)
   return file.kind ~= "changed" or file.hunk_count == 0
 end
@@ -33,7 +32,6 @@ function M.mode_words(mode)
   return ("mode %o, was %o"):format(mode.after, mode.before)
 end
 
----@param file claude-code.ReviewFile
 ---@return string
 function M.words(file)
   local words, reason = WORDS[file.kind], file.cannot_undo
@@ -92,7 +90,6 @@ local function flags(hunk, is_stale)
   return #found > 0 and table.concat(found, " ") or nil
 end
 
----@param file claude-code.ReviewFile
 ---@return boolean does its buffer lack the hunks?
 function M.is_stale(file)
   local buf = path.loaded_buffer(file.path)

@@ -1,5 +1,5 @@
---- The executable's reports on what Claude changed without asking (src/review). Everything else about reviews is
---- loaded when there is something to review.
+--- The executable's reports on what Claude changed without asking (src/review). The other modules are loaded when there
+--- is something to review.
 local autocommands = require("claude-code.lib.autocommands")
 local counted = require("claude-code.lib.text").count
 local notify = require("claude-code.messages.notify")
@@ -55,7 +55,7 @@ function M.is_open()
   return shown ~= nil and shown.is_open
 end
 
----Says what there is to review, unless its review is open.
+---Reports changes to review, unless a review is open.
 local function report_turn()
   local counts = last and last.counts
   local is_wanted = require("claude-code.config").get().review.message and not M.is_open()
@@ -85,7 +85,6 @@ local function send_options()
   send("review/ignore", { patterns = options.review.ignore })
 end
 
----@param scope claude-code.ReviewScope
 ---@param jumps boolean to the first entry as soon as there is one
 function M.open(scope, jumps)
   local keys, runs = require("claude-code.editor.review.keys").all(), last and last.runs
@@ -133,7 +132,6 @@ local function forget()
 end
 
 ---The executable reports that something was recorded, decided, or has changed on disk.
----@param summary claude-code.ReviewSummary
 function M.on_changed(summary)
   local before, shown = last, review()
   require("claude-code.server.channel").on_detach(forget)

@@ -51,7 +51,7 @@ local function show_owners(owners)
   require("claude-code.messages.float").open("Why this changed", lines)
 end
 
----Says who changed the line under the cursor, or of the entry in the quickfix window.
+---Shows who changed the line under the cursor, or that of the entry in the quickfix window.
 function M.why()
   local buf, row = reviews.current().list:lines()
   local file = path.of_buffer(buf) or buffers.base_file(buf)

@@ -1,5 +1,5 @@
---- The quickfix list of a review, and its window. Each hunk is an entry; a file that was created, deleted or renamed,
---- or that has no text, is one entry; so is a changed mode beside hunks.
+--- The quickfix list of a review, and its window. Each hunk is an entry, and so is a changed mode; a file that was
+--- created, deleted or renamed, or that has no text, is one entry.
 local api, fn = vim.api, vim.fn
 local buffers = require("claude-code.editor.review.buffer")
 local entries = require("claude-code.editor.review.entries")
@@ -9,7 +9,7 @@ local terminal = require("claude-code.terminal.window")
 local visible = require("claude-code.lib.text").visible
 local windows = require("claude-code.editor.windows")
 
----Rows of the window, and its share of the screen: the user reads the files, and the list scrolls.
+---Limits of the window's rows, and of its share of the screen.
 local MIN_ROWS, MAX_ROWS, MAX_SHARE = 3, 10, 0.25
 
 local TITLES = {
@@ -107,8 +107,8 @@ function List:keys(first, last)
   return keys
 end
 
----Makes ours the current list again, if another one was made or chosen since.
-function List:choose()
+---Makes this the current list, if another one was made or chosen since.
+function List:make_current()
   local number, now = self:get("nr") or 0, fn.getqflist({ nr = 0 }).nr
   if number > 0 and number ~= now then
     local command = vim.cmd[number < now and "colder" or "cnewer"]
@@ -117,14 +117,14 @@ function List:choose()
 end
 
 ---Returns to the list of all entries.
-function List:unfilter()
+function List:clear_filter()
   if self.only then
     self.id, self.items, self.only = self.whole, {}, nil
   end
 end
 
----Adopts the list that the user has made of this one (|:Cfilter|), or the whole one behind it (|:colder|): keys act on
----the entries that are on screen.
+---Adopts the list that the user has made from this one (|:Cfilter|), or the whole one (|:colder|), since keys act on
+---the entries on screen.
 ---@return boolean done
 function List:adopt()
   if self:is_current() or not entry_of(fn.getqflist({ idx = 1, items = 0 }).items[1]) then
@@ -166,8 +166,8 @@ function List:windows()
   end, wins)
 end
 
----Fills the list again. The cursor of each of its windows stays at its entry, or else in its row: the next key must
----not decide about another entry.
+---Fills the list again. The cursor of each window keeps its entry, or else its row: the next key must not decide about
+---another entry.
 function List:fill_again(items, title)
   local index = #items > 0 and math.min(math.max(self:get("idx"), 1), #items) or nil
   local places = vim.tbl_map(function(win)
@@ -196,7 +196,6 @@ end
 ---@field last claude-code.ReviewOwner? of its last entry
 ---@field from table
 
----@param file claude-code.ReviewFile
 ---@param from table as `items_of` makes it
 ---@param names? table<string, string>
 ---@return claude-code.ListedFile
@@ -218,7 +217,7 @@ local function listed_file(file, from, names)
   return { items = items, last = above, from = from }
 end
 
----Makes the entries. Runs in a task, in slices. A file that survives from list to list keeps its entries.
+---Makes the entries, or takes those that a file had in the last list. Runs in a task, in slices.
 ---@param files claude-code.ReviewFile[]
 ---@param names? table<string, string> of sessions, by their ids; nil unless several run
 ---@return table[] items for setqflist()
@@ -245,14 +244,13 @@ function List:items_of(files, names)
   return items
 end
 
----Makes the entries of the files that the review has in the end. Runs in a task.
----@param review claude-code.Review
+---Makes the entries, again if the review has other files by then. Runs in a task.
 ---@return table[] items for setqflist()
 function List:items_for(review)
   while true do
     local files, names = review.files, require("claude-code.sessions.label").by_conversation()
     local items = self:items_of(files, names)
-    -- While it waited, another answer may have come, or the user may have wiped a buffer out.
+    -- In between, another answer may have come, or the user may have wiped out a buffer.
     local is_now = files == review.files
       and vim.iter(items):all(function(item)
         return api.nvim_buf_is_valid(item.bufnr)
@@ -264,7 +262,6 @@ function List:items_for(review)
 end
 
 ---Fills the list, or makes it. The user's other lists stay behind it (|:colder|).
----@param review claude-code.Review
 ---@param items table[] as `items_for` makes them
 ---@return integer count of entries, also of those that the user's filter leaves out
 function List:fill(review, items)
@@ -284,8 +281,8 @@ function List:fill(review, items)
   if #left > 0 and is_there then
     items, title = left, self:get("title")
   elseif only then
-    self:unfilter()
-    self:choose()
+    self:clear_filter()
+    self:make_current()
     is_there = self:get("nr") > 0
   end
   if not is_there then
@@ -296,7 +293,7 @@ function List:fill(review, items)
   return count
 end
 
----Makes the entry of a hunk, or else the first one of its file, the current one for |:cnext|.
+---Makes the entry of a hunk, or else the first one of its file, the current entry for |:cnext|.
 ---@param name string absolute
 ---@param hunk? string id
 function List:select(name, hunk)
@@ -311,7 +308,7 @@ end
 function List:close()
   local restore, closed = self.restore, false
   self.restore = nil
-  -- Neovim might enter Claude's terminal next.
+  -- Otherwise Neovim might enter Claude's terminal.
   local file = self:has_cursor() and windows.for_file()
   if file then
     api.nvim_set_current_win(file)
@@ -327,7 +324,7 @@ end
 ---Opens the quickfix window below all others.
 function List:open()
   self:close()
-  self:choose()
+  self:make_current()
   self.restore = saved_layout.keep_sizes()
   local most = math.min(MAX_ROWS, math.floor(vim.o.lines * MAX_SHARE))
   local rows = math.max(MIN_ROWS, math.min(#self.items, most))

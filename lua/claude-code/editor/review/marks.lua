@@ -1,5 +1,4 @@
---- Draws the hunks that wait for a review in the user's own files. Signs are there always, or not
---- outside of a review (option `review.signs`); colours and old lines only during one.
+--- Draws unreviewed hunks in the user's files: signs as `review.signs` says, colours and old lines during a review.
 local api, fn = vim.api, vim.fn
 local differences = require("claude-code.editor.changes.hunks")
 local draw = require("claude-code.editor.changes.draw")
@@ -18,8 +17,8 @@ local function joined(lines)
   return #lines > 0 and table.concat(lines, "\n") .. "\n" or ""
 end
 
----A hunk as it is drawn: as a whole, or by the parts that differ, where the user's rows are between Claude's, or most
----of a file was only moved.
+---Returns the parts of a hunk that are drawn: all of it, or only the lines that differ, if the user's rows are between
+---Claude's, or most of a file was only moved.
 ---@param old_lines string[] as the buffer would have them
 local function drawn(hunk, in_parts, old_lines)
   local first, count = hunk.new[1], hunk.new[2]
@@ -61,7 +60,7 @@ end
 ---@field drawing claude-code.Drawing
 ---@field is_review boolean colours and old lines, too, not signs alone
 
----Draws the hunks, in the place of what was drawn before.
+---Draws the hunks, in place of those before.
 ---@param before? claude-code.ReviewMarks what it returned last
 ---@param hunks claude-code.ReviewHunk[] of the text that the buffer has now
 ---@param is_review boolean
@@ -90,7 +89,7 @@ function M.show(buf, before, hunks, is_review, is_beside)
   if #hunks == 0 then
     return drawing:stop()
   elseif is_review and not before then
-    -- The first signs move the text where 'signcolumn' is "auto", which Neovim knows once it has drawn them.
+    -- With 'signcolumn' "auto" the first signs move the text, but only once Neovim has drawn them.
     local win = fn.bufwinid(buf)
     local is_auto = win ~= -1 and vim.startswith(vim.wo[win].signcolumn, "auto")
     if is_auto and api.nvim_get_mode().mode == "n" then

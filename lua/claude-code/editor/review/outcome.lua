@@ -1,5 +1,5 @@
---- The outcome of a decision: edits, which are applied to buffers, and conflicts: rows that both Claude and the user
---- have changed. An undo leaves those alone, and shows the texts to choose from.
+--- The outcome of a decision: edits of buffers, and conflicts, which are rows that both Claude and the user have
+--- changed. An undo skips those, and shows their texts.
 local api = vim.api
 local documents = require("claude-code.editor.documents")
 local file_change = require("claude-code.editor.documents.file_change")
@@ -61,7 +61,7 @@ local function edited(buf, old, edits)
   local lines_of_rows, new, done = text.reader(buf), {}, 0
   for i = #edits, 1, -1 do
     local edit = edits[i]
-    -- Another machine may have made the edits: no loop below may trust their numbers.
+    -- Another machine may have sent the edits: loops must not trust their numbers.
     if edit.first <= done or edit.first - 1 + edit.count > #old or edit.count ~= #edit.expected then
       return nil
     end
@@ -76,14 +76,13 @@ local function edited(buf, old, edits)
   return vim.list_extend(new, old, done + 1)
 end
 
----None of an empty file.
 local function lines_of(buf)
   local lines = api.nvim_buf_get_lines(buf, 0, -1, false)
   return file_lines.is_empty(buf, lines) and {} or lines
 end
 
 ---Applies edits as one undo step, and writes the file if the buffer had no unsaved changes. Another Neovim may have
----just done the same.
+---done so first.
 ---@param eol boolean whether the last line then has a line end
 ---@param back? string the undo that it takes back
 ---@return string? problem a sentence for the user; then the buffer is as it was
@@ -126,7 +125,7 @@ end
 
 ---@return string? problem a sentence that names the file
 ---@return boolean? unsaved the change is in the buffer only
-local function carry_out(file, decision, back)
+local function apply_to_file(file, decision, back)
   local buf = path.loaded_buffer(file.path)
   if file.edits and not buf then
     -- Without 'hidden' it was unloaded after its text was sent.
@@ -153,13 +152,12 @@ local function carry_out(file, decision, back)
 end
 
 ---Applies a decision's edits. Messages name files that were not changed, or are not written yet.
----@param decision claude-code.Decision
 ---@param back? string the decision that it takes back
 ---@return boolean is_done in one of its files at least
 function M.run(decision, back)
   local unsaved, staged, is_done = {}, {}, #decision.files == 0
   for _, file in ipairs(decision.files) do
-    local problem, is_unsaved = carry_out(file, decision.decision, back)
+    local problem, is_unsaved = apply_to_file(file, decision.decision, back)
     is_done = is_done or not problem
     if problem then
       notify.warn(problem, TOPIC)
@@ -188,7 +186,6 @@ function M.run(decision, back)
   return is_done
 end
 
----@param decision claude-code.Decision
 ---@return claude-code.ReviewConflict? of an undo that was about one hunk
 function M.only_conflict(decision)
   local file = #decision.files == 1 and decision.files[1] or nil
@@ -222,7 +219,6 @@ local function conflict_lines(conflict, key)
 end
 
 ---Shows the texts of a conflict, and waits until the user has closed them. Runs in a task.
----@param conflict claude-code.ReviewConflict
 ---@return boolean is_wanted undo it all the same, and keep the user's lines
 function M.confirm(conflict)
   return task.await(function(done)

@@ -22,7 +22,7 @@ local windows = require("claude-code.editor.windows")
 ---Milliseconds after the last change of a text.
 local TYPED_MS = 200
 
----After a decision has moved on to another file, |u| there undoes what Claude wrote.
+---A decision may have moved to another file, where |u| undoes Claude's edit.
 local UNDONE = "u took what Claude wrote to %s out of its buffer; <C-r> brings it back, "
   .. ":Claude back takes your last decision back"
 
@@ -123,7 +123,7 @@ function Review:nothing()
     or ("Claude changed nothing%s that you have not reviewed%s"):format(where, but)
 end
 
----Asks for the list. Ignores an answer that comes after that to a later question.
+---Asks for the list. Ignores an answer that arrives after that of a later request.
 ---@return claude-code.ReviewAnswer?
 ---@return string? problem
 function Review:ask()
@@ -161,7 +161,7 @@ function Review:show_list()
     for _, sentence in ipairs(self.answer.damage) do
       notify.warn_once(sentence, "review.incomplete")
     end
-    self.list:unfilter()
+    self.list:clear_filter()
   end
   local items = self.list:items_for(self)
   if self ~= current then
@@ -230,7 +230,7 @@ function Review:update(buf)
     return
   end
   local undone = reload.was_undone(buf) and path.title(api.nvim_buf_get_name(buf))
-  if undone or shown:is_missed(self) then
+  if undone or shown:is_list_outdated(self) then
     self:refresh()
   end
   if undone then
@@ -238,7 +238,7 @@ function Review:update(buf)
   end
 end
 
----Updates each buffer that is on screen or has marks. Waits for the current one. Runs in a task.
+---Updates each buffer that is on screen or has marks, and waits for the current one. Runs in a task.
 function Review:update_all()
   local wanted, here = {}, api.nvim_get_current_buf()
   for _, win in ipairs(api.nvim_list_wins()) do
@@ -249,7 +249,7 @@ function Review:update_all()
     wanted[shown.buf] = wanted[shown.buf] or #shown.hunks > 0 or nil
   end
   for buf in pairs(wanted) do
-    if buffers.attach(buf):is_as_listed(self) then
+    if buffers.attach(buf):matches_list(self) then
       wanted[buf] = nil
     elseif buf ~= here then
       M.update(buf)
@@ -282,7 +282,7 @@ end
 function Review:close()
   self.is_open = false
   self.events:stop()
-  beside.leave()
+  beside.close()
   bar.update(self)
   for _, buf in ipairs(api.nvim_list_bufs()) do
     hunk_keys.unmap(buf, "review")
@@ -294,7 +294,6 @@ function Review:close()
   current = new({ scope = "unreviewed" }, self.list)
 end
 
----@param scope claude-code.ReviewScope
 ---@param jumps boolean
 ---@param keys claude-code.Key[]
 function M.open(scope, jumps, keys, runs)
@@ -313,7 +312,7 @@ function M.open(scope, jumps, keys, runs)
   M.refresh()
 end
 
----Ends the review, and shows changes in no buffer any more.
+---Ends the review, and removes the marks from all buffers.
 function M.stop()
   if current.is_open then
     current:close()
@@ -337,7 +336,7 @@ function M.update(buf)
   end)
 end
 
----Leaves the review that is open.
+---Closes the open review.
 function M.close()
   if not current.is_open then
     return notify.warn("no review is open; :Claude review opens one")
@@ -379,7 +378,7 @@ events:on({ "BufWinEnter", "QuickFixCmdPost", "LspAttach" }, on_shown)
 events:on("BufFilePost", function(buf)
   local shown = buffers.get(buf)
   if shown then
-    -- The buffer has another file now.
+    -- The buffer belongs to another file now.
     shown:show(current)
   end
   on_shown(buf)

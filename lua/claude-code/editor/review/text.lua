@@ -1,5 +1,5 @@
---- Texts of buffers for the executable, to the byte as `:w` would write them, and its rows of bytes as lines of a
---- buffer. Reports when Neovim's own undo or a write changes them.
+--- Sends texts of buffers to the executable, byte for byte as `:w` would write them, and converts its rows of bytes
+--- into lines. Reports when Neovim's undo or a write changes a text.
 local api, uv = vim.api, vim.uv
 local channel = require("claude-code.server.channel")
 local disk = require("claude-code.editor.documents.disk")
@@ -11,10 +11,10 @@ local reload = require("claude-code.editor.documents.reload")
 
 local BOM = "\239\187\191"
 
----Larger files are not read: the user would wait.
+---Reading a larger file would take too long.
 local MAX_BYTES = 2 * 1024 * 1024
 
----For this long after Neovim's write, another program of the user's, such as a formatter, may change the file; in ms.
+---Time after Neovim's write in which the user's formatter may change the file, in ms.
 local FORMATTED_MS = 3000
 
 local M = {}
@@ -67,7 +67,7 @@ local function has_other_line_ends(buf)
   return not vim.bo[buf].modified and file_change.is_misread(buf)
 end
 
----Rows of bytes cannot express its line ends, its encoding, or a NUL, at which vim.iconv() stops.
+---Its line ends or encoding cannot be sent as rows of bytes, or it has a NUL, at which vim.iconv() stops.
 local function has_other_bytes(buf)
   local name = encoding(buf)
   return vim.bo[buf].fileformat == "mac"
@@ -143,7 +143,7 @@ function M.reader(buf)
         row = row:sub(#BOM + 1)
       end
       if from ~= "utf-8" then
-        -- Between NULs: at one, as in UTF-16, vim.iconv() may write past its buffer (0.10 to 0.12).
+        -- Between NULs: at a NUL, vim.iconv() may write past its buffer (0.10 to 0.12).
         row = row:gsub("[^%z]+", function(part)
           return vim.iconv(part, from, "utf-8")
         end)

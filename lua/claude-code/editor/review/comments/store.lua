@@ -148,7 +148,6 @@ local function in_buffer(buf, comment)
   return place
 end
 
----@param comment claude-code.ReviewComment
 ---@return claude-code.CommentPlace
 ---@return string[] lines at the place, or those of the comment if it is outdated
 function M.place(comment)
@@ -224,7 +223,6 @@ local function set(list)
   end
 end
 
----@param comment claude-code.ReviewComment
 ---@param state "open"|"sent"|"deleted"
 ---@return claude-code.ReviewCommentChange
 function M.change(comment, state)
