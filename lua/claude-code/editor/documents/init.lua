@@ -20,7 +20,7 @@ local SNIFF = 8192
 local M = {}
 
 ---@return string? problem sentence that says why the file cannot be opened
-function M.problem_with(name)
+local function problem_with(name)
   local stat, message = uv.fs_stat(name)
   if not stat then
     return (message or ""):find("ENOENT", 1, true) and name .. " does not exist"
@@ -200,7 +200,7 @@ end
 ---@return integer? buf, string? problem
 function M.load(name, is_unseen)
   local loaded = path.loaded_buffer(name)
-  local problem = not loaded and M.problem_with(name)
+  local problem = not loaded and problem_with(name)
   if loaded or problem then
     return loaded, problem or nil
   end

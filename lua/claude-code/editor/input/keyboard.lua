@@ -71,7 +71,7 @@ end
 
 ---@return number began time of the first key after the last pause; the present time if there is no such key
 ---@return number before time of the last key before that pause, except <Esc>
-function M.last_burst()
+local function last_burst()
   if M.idle_ms() >= M.QUIET_MS then
     return M.now(), run.last or -math.huge
   end
@@ -175,7 +175,7 @@ function Guard:restart(event, asked)
   self.since, self.event, self.is_expected = M.now(), event, asked
 end
 
----Restarts when the cursor comes inside because another window was closed.
+---Restarts the guard when the cursor enters because another window was closed.
 ---@param is_inside fun(): boolean
 function Guard:follow(events, is_inside)
   local closed = -math.huge
@@ -196,7 +196,7 @@ function Guard:is_active()
   if self.is_expected then
     return M.now() - self.since < M.QUIET_MS
   end
-  local began, before = M.last_burst()
+  local began, before = last_burst()
   local pauses = before > self.since and 2 or SEEN_PAUSES
   return began - self.since < pauses * M.QUIET_MS
 end
@@ -204,7 +204,7 @@ end
 ---Says that a key decided nothing, once for keys without a pause between them.
 ---@param again string instruction
 function Guard:report(again)
-  local reported = again .. M.last_burst()
+  local reported = again .. last_burst()
   if self.reported ~= reported then
     self.reported = reported
     notify.info(("%s: %s %s just now"):format(again, self.title, self.event), "diff")

@@ -119,7 +119,7 @@ local function enter_window()
   entered = place()
 end
 
----Updates the selection only if the cursor was moved in the window: others were just passed through.
+---Updates the selection if the cursor was moved in this window: the user may just be passing through.
 local function leave_window()
   local now, region = place(), visual.current()
   if not file_in(now.win) then

@@ -106,7 +106,7 @@ local function charwise(region)
 end
 
 ---Ends at the end of the last line, not at the start of the next: Claude Code (2.1.330) counts a line only if the end
----is after its first column. Only if the last line is empty, the selection ends at the start of the next line.
+---is after its first column. If the last line is empty, the selection ends at the start of the next line.
 local function linewise(region)
   local first, last = { region.first[1] - 1, 0 }, region.last[1]
   local length = #buffer_lines.at(region.buf, last - 1)

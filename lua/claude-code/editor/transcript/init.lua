@@ -11,7 +11,7 @@ local M = {}
 
 local shown = {} ---@type table<integer, claude-code.Transcript> by buffer
 
----Is called by 'foldexpr'.
+---The function of 'foldexpr'.
 ---@param row integer 1-based
 function M.fold(row)
   local transcript = shown[api.nvim_get_current_buf()]
@@ -244,8 +244,8 @@ local function entry_of(step)
   }
 end
 
----Lists places that Claude read, searched and edited in the quickfix window. Of steps in private files, and of steps
----before the last thousand, it shows only the number.
+---Fills the quickfix list with places that Claude read, searched and edited. Steps in private files, and steps before
+---the last thousand, are only counted.
 ---@param row claude-code.SessionRow
 ---@param turn "last"|"all"|integer
 function M.trail(row, turn)

@@ -1,5 +1,5 @@
---- Keeps the Claude sessions that have hooks reporting to this Neovim, and the files that each session has edited. They
---- outlive the executable.
+--- Keeps the Claude sessions that report to this Neovim by hooks, and the files that each session has edited. This
+--- state outlives the executable.
 local uv = vim.uv
 local auto_reload = require("claude-code.editor.documents.auto_reload")
 local background = require("claude-code.editor.documents.background")

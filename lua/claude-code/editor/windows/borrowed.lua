@@ -1,6 +1,5 @@
 --- Borrows one of the user's windows for our buffer and gives it back as it was, or uses a new window. If the user
---- closes our buffer, a spare window with the user's file takes the place of the window, so that neither the window
---- nor, if it was the last one, Neovim closes.
+--- closes our buffer, a spare window with the user's file takes its place: closing the last window would end Neovim.
 local api, fn = vim.api, vim.fn
 local autocommands = require("claude-code.lib.autocommands")
 local layout = require("claude-code.editor.windows.layout")

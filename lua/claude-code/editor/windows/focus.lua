@@ -12,7 +12,7 @@ local M = {}
 ---@field win integer
 ---@field terminal boolean the user was in terminal mode
 
----Delay between, and number of, requests for terminal mode.
+---Delay between requests for terminal mode, and their number.
 local RETRY_MS, TRIES = 20, 10
 
 ---Window that is about to return to terminal mode, which `mode()` does not show, or 0.

@@ -4,7 +4,7 @@ local finally = require("claude-code.lib.finally")
 
 local M = {}
 
----Fires the events of the user's tab pages, which plugins such as scope.nvim need: it keeps listed buffers by tab page.
+---Fires TabLeave and TabEnter for the user's tab pages: scope.nvim keeps listed buffers by tab page.
 local function report_tab_pages(from)
   local here = api.nvim_get_current_tabpage()
   for _, event in ipairs(here ~= from and { "TabLeave", "TabEnter" } or {}) do
