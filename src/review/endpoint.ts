@@ -127,13 +127,11 @@ export class ReviewEndpoint {
   async #summary(folder: string) {
     makePrivateFolder(folder);
     const summary = await this.#service.summary();
-    return { ...summary, again: this.#service.remember(() => this.#loadedFiles()) };
-  }
-
-  /** Real paths. */
-  #loadedFiles(): string[] {
-    const { buffers } = this.editor.state;
-    return buffers.flatMap(({ loaded, path }) => (loaded && path ? [realPath(path)] : []));
+    const again = this.#service.remember(() => {
+      const { buffers } = this.editor.state;
+      return buffers.flatMap(({ loaded, path }) => (loaded && path ? [realPath(path)] : []));
+    });
+    return { ...summary, again };
   }
 
   readonly requests: Readonly<Record<string, Answer>> = Object.fromEntries(

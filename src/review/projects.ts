@@ -38,8 +38,10 @@ export class Projects {
 
   #roots(): string[] {
     const roots = new Set(this.folders.map((folder) => reviewRoot(folder)));
-    for (const root of recordedRoots()) {
-      if (this.folders.some((folder) => isBelow(root, folder))) roots.add(root);
+    const review = join(stateFolder(), "review");
+    for (const name of namesIn(review)) {
+      const root = readPrivateFile(join(review, name, "root"));
+      if (root && this.folders.some((folder) => isBelow(root, folder))) roots.add(root);
     }
     return [...roots];
   }
@@ -82,11 +84,6 @@ export class Projects {
 
 function withRealFolder(path: string): string {
   return join(realPath(dirname(path)), path.slice(dirname(path).length));
-}
-
-function recordedRoots(): string[] {
-  const folder = join(stateFolder(), "review");
-  return namesIn(folder).flatMap((name) => readPrivateFile(join(folder, name, "root")) ?? []);
 }
 
 /** After this much work, we yield to other events. */

@@ -1,6 +1,6 @@
 import { rowOf } from "./decide/apply";
 import type { Undone } from "./decide/undo";
-import { type Entry, type ModeChange, modeOf } from "./state/entry";
+import { type Entry, modeOf } from "./state/entry";
 import type { ReviewedProject } from "./state/reviewed-project";
 import type { Hunk } from "./weave/hunks";
 import { blobOf } from "./weave/lines";
@@ -33,7 +33,13 @@ export function shownFile(project: ReviewedProject, entry: Entry, count = entry.
     ...(isSameText && { same_text: true }),
     hunk_count: entry.hunks.length,
     hunks: entry.hunks.map((hunk) => shownHunk(project, hunk)),
-    ...(mode && { mode: shownMode(project, mode) }),
+    ...(mode && {
+      mode: {
+        before: mode.before,
+        after: mode.after,
+        owners: mode.changes.map(({ by }) => shownOwner(project, by)),
+      },
+    }),
     owners: entry.owners.map((owner) => shownOwner(project, owner)),
     ...(cannotUndo !== undefined && { cannot_undo: cannotUndo }),
   };
@@ -50,11 +56,6 @@ function isBinary({ file, kind, view }: Entry): boolean {
 
 export function versionOf(answer: unknown): string {
   return Bun.hash(JSON.stringify(answer)).toString(36);
-}
-
-function shownMode(project: ReviewedProject, { before, after, changes }: ModeChange) {
-  const owners = changes.map(({ by }) => shownOwner(project, by));
-  return { before, after, owners };
 }
 
 export function shownHunk(project: ReviewedProject, hunk: Hunk, withLines = false) {

@@ -60,15 +60,13 @@ export function prune(
   rewriteJournal(reviewFolder, old, without(untouched, oldest));
   for (let bytes = removeUnused(reviewFolder, now); bytes > mostBytes; ) {
     const share = Math.max(1 - mostBytes / bytes, MIN_SHARE);
-    const first = (touched: Touched[]) => oldestOf(decided(touched), share);
+    const first = (touched: Touched[]) => {
+      const order = decided(touched).sort((a, b) => a.at - b.at);
+      return order.slice(0, Math.ceil(order.length * share));
+    };
     if (!rewriteJournal(reviewFolder, without(first, oldest))) break;
     bytes = removeUnused(reviewFolder, now);
   }
-}
-
-function oldestOf(touched: readonly Touched[], share: number): Touched[] {
-  const order = touched.toSorted((a, b) => a.at - b.at);
-  return order.slice(0, Math.ceil(order.length * share));
 }
 
 interface Touched {

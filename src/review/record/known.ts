@@ -44,11 +44,14 @@ export class KnownContents {
     if (!file && last && !isNewer) yield last.content;
   }
 
-  /** The content, `seen` or a candidate, that the CLI shows as this text. */
+  /**
+   * The content, `seen` or a candidate, that the CLI shows as this text. The CLI shows each line end as "\n", and invalid
+   * UTF-8 as U+FFFD (measured with 2.1.330: `originalFile` of files with CRLF, a byte order mark, UTF-16).
+   */
   shownAs(path: string, text: string, seen?: Content): Content | undefined {
     const isShown = (candidate: Content) => {
       const bytes = this.project.blobs.bytes(candidate);
-      return bytes ? showsAs(bytes, text) : false;
+      return bytes ? withNewlines(decode(bytes)) === withNewlines(text) : false;
     };
     return seen && isShown(seen) ? seen : this.#candidates(path).find(isShown);
   }
@@ -197,14 +200,6 @@ export function recordOverwritten(root: string, path: string, bytes: Uint8Array)
 
 function isUtf16(bytes: Uint8Array): boolean {
   return bytes[0] === 0xff && bytes[1] === 0xfe;
-}
-
-/**
- * Whether the CLI shows these bytes as this text. It shows each line end as "\n", and invalid UTF-8 as U+FFFD (measured
- * with 2.1.330: `originalFile` of files with CRLF, a byte order mark, UTF-16).
- */
-function showsAs(bytes: Uint8Array, text: string): boolean {
-  return withNewlines(decode(bytes)) === withNewlines(text);
 }
 
 /** Whether the CLI may have shown bytes other than the text's UTF-8 as this text. `now` is what it wrote since. */

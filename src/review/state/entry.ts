@@ -34,8 +34,6 @@ export interface Entry {
   cannotUndo?: string | undefined;
 }
 
-export type ModeChange = NonNullable<ReturnType<typeof modeOf>>;
-
 const UNKNOWN = {
   private: "is private: its text was not stored",
   large: "is too large: its old text was not stored",
