@@ -27,7 +27,7 @@ type Turn = number | "last" | "all";
 
 /**
  * Lists the steps of the main agent in order: those of one turn (number 1 belongs to the first prompt), or all. Returns
- * the last MAX_STEPS of them; `left_out` counts earlier steps, `hidden` those about private files. Throws if the file
+ * at most the last MAX_STEPS; `left_out` counts earlier steps, `hidden` those about private files. Throws if the file
  * cannot be read.
  */
 export function trailOf(path: string, turn: Turn, toHost?: ToHost) {

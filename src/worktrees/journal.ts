@@ -120,7 +120,7 @@ export class HomeJournal {
     return after !== undefined && sameContent(after, contentOf(this.#here, path, ours));
   }
 
-  /** Ends the wait there for files that came home and have not changed since. Throws what ReviewedProject.decide throws. */
+  /** Keeps, there, files that came home and have not changed since. Throws what ReviewedProject.decide throws. */
   async settle(files: readonly Both[]): Promise<void> {
     const { project } = this;
     await project.decide(() => {

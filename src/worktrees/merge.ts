@@ -8,7 +8,7 @@ import type { CommittedFile } from "../review/git/committed";
 import type { GitWork } from "../review/git/run";
 
 const MERGE_MS = 20_000;
-/** Up to this, git's exit code is the number of conflicts. Above, git cannot merge, for example binary files. */
+/** A greater exit code of git means that it cannot merge, for example binary files; others count the conflicts. */
 const MAX_CONFLICTS = 127;
 const NOTHING: Side = { bytes: new Uint8Array(), mode: 0, symlink: false };
 
