@@ -103,7 +103,8 @@ local function read_session(subcommand, args)
   end
 end
 
---- Splits off another command after `|`. In a text or a path `|` is a character, as it is after arguments of `:Claude`.
+--- Splits off another command after `|`, which is an ordinary character in a text, in a path and after arguments of
+--- `:Claude`.
 local function split_bar(name, text)
   local own = name == "" and "%s*" or M.list[name].args == nil and "[^|]*"
   local before, after = text:match(own and "^(" .. own .. ")|(.*)$" or "^()$")

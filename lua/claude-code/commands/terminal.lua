@@ -159,9 +159,8 @@ return {
     end,
     run = function(args)
       local row = require("claude-code.sessions").get(running().current() or -1)
-      local turn = tonumber(args.args:match("^turn%s+(%d+)%s*$"))
-        or args.args == "session" and "all"
-        or (args.args == "" or args.args == "turn") and "last"
+      local named = { [""] = "last", turn = "last", session = "all" }
+      local turn = tonumber(args.args:match("^turn%s+(%d+)%s*$")) or named[args.args]
       if not turn then
         return notify.error(":Claude trail takes `turn N` or `session`")
       elseif not (row and row.id) then

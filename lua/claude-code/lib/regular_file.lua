@@ -7,13 +7,16 @@ local FLAGS = uv.constants.O_RDONLY + (uv.constants.O_NONBLOCK or 0)
 
 local M = {}
 
----@param most number in bytes
+---@param path string
 ---@param count number in bytes
-local function read(path, most, count)
+---@param most? number in bytes, of the whole file
+---@return string? bytes at most `count`; nil unless it is a readable regular file of at most `most` bytes
+---@return string? problem the system's
+function M.head(path, count, most)
   local file, problem = uv.fs_open(path, FLAGS, 0)
   local stat = file and uv.fs_fstat(file)
   local bytes ---@type string?
-  if stat and stat.type == "file" and stat.size <= most then
+  if stat and stat.type == "file" and stat.size <= (most or math.huge) then
     count = math.min(count, stat.size)
     bytes, problem = uv.fs_read(file, count, 0)
   end
@@ -27,7 +30,7 @@ end
 ---@param most integer in bytes
 ---@return string? bytes nil unless it is a readable regular file of at most this size
 function M.read(path, most)
-  return read(path, most, most)
+  return (M.head(path, most, most))
 end
 
 ---A file without any write permission is read-only even for root.
@@ -36,14 +39,6 @@ end
 function M.is_writable(path)
   local stat = uv.fs_stat(path)
   return stat ~= nil and bit.band(stat.mode, 146) ~= 0 and uv.fs_access(path, "W") == true -- 0222
-end
-
----@param path string
----@param count integer in bytes
----@return string? bytes at most `count`; nil unless it is a readable regular file
----@return string? problem the system's
-function M.head(path, count)
-  return read(path, math.huge, count)
 end
 
 return M

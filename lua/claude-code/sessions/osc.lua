@@ -56,7 +56,7 @@ end
 
 local function sequence_of(event)
   local data = event.data
-  -- TODO(0.10): the sequence itself.
+  -- TODO(0.10): `data` is the sequence itself.
   return type(data) == "table" and data.sequence or tostring(data)
 end
 

@@ -46,8 +46,8 @@ local DIALOG_MS = 5000
 
 local ASKED = { "tool", "title", "lines", "syntax", "is_edit", "suggestions", "questions", "plan" }
 
----@type { waiting: claude-code.WaitingRequest[], last_id: integer } `waiting`: the oldest first
-local queue = { waiting = {}, last_id = 0 }
+local waiting = {} ---@type claude-code.WaitingRequest[] oldest first
+local last_id = 0
 
 local function row_of(params)
   return rows.get({ n = params.n, pid = params.pid, id = params.session })
@@ -59,9 +59,9 @@ end
 
 --- Ends the hook, with or without an answer for Claude.
 local function finish(entry, answer)
-  queue.waiting = vim.tbl_filter(function(other)
+  waiting = vim.tbl_filter(function(other)
     return other ~= entry
-  end, queue.waiting)
+  end, waiting)
   local payload = { id = entry.wait, answer = answer and { value = answer } or vim.empty_dict() }
   pcall(vim.rpcnotify, entry.channel, "claude_code", "settled", payload)
   for _, callback in ipairs(entry.on_end) do
@@ -70,7 +70,7 @@ local function finish(entry, answer)
 end
 
 local function finish_where(ends)
-  for _, entry in ipairs(vim.tbl_filter(ends, queue.waiting)) do
+  for _, entry in ipairs(vim.tbl_filter(ends, waiting)) do
     finish(entry)
   end
 end
@@ -128,15 +128,15 @@ function M.add(params)
   finish_where(function(entry)
     return is_of(row, entry.request)
   end)
-  queue.last_id = queue.last_id + 1
-  local request = { id = queue.last_id, session = row.n, pid = row.pid }
+  last_id = last_id + 1
+  local request = { id = last_id, session = row.n, pid = row.pid }
   for _, name in ipairs(ASKED) do
     request[name] = params[name]
   end
   local entry = { channel = params.channel, wait = params.id, on_end = {}, request = request }
-  table.insert(queue.waiting, entry)
+  table.insert(waiting, entry)
   require("claude-code.lib.timer").once(DIALOG_MS, function()
-    if vim.list_contains(queue.waiting, entry) and not is_asked(entry) then
+    if vim.list_contains(waiting, entry) and not is_asked(entry) then
       finish(entry)
     end
   end)
@@ -148,7 +148,7 @@ function M.list()
   prune()
   return vim.tbl_map(function(entry)
     return entry.request
-  end, vim.tbl_filter(is_asked, queue.waiting))
+  end, vim.tbl_filter(is_asked, waiting))
 end
 
 ---@param row claude-code.SessionRow
@@ -161,7 +161,7 @@ end
 
 local function find(id)
   prune()
-  return vim.iter(queue.waiting):find(function(entry)
+  return vim.iter(waiting):find(function(entry)
     return entry.request.id == id
   end)
 end

@@ -188,8 +188,8 @@ local function configured_folder(folder)
   return cwd or folder
 end
 
---- The folder in which the CLI starts: that of the option terminal.cwd, or of the tab page. Windows' own folders are
---- not part of the workspace.
+--- The folder in which the CLI starts: that of the option terminal.cwd, or of the tab page. A folder of only one window
+--- (|:lcd|) is not part of the workspace.
 ---@return string? folder absolute
 ---@return string? message
 function M.folder()

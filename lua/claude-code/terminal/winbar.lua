@@ -41,7 +41,7 @@ function M.text()
   local room = width - winbar.width(parts) - 2
   for _, row in ipairs(room >= MIN_ACTIVITY and rows or {}) do
     if row.buf == buf then
-      -- Shortens paths.
+      -- Shorten the path of a file.
       local words = label.activity(row):gsub(": (/%S+)$", function(name)
         return ": " .. path.title(name)
       end)

@@ -122,12 +122,9 @@ function M.any_of(...)
     expected = join(types, "expected", " or "),
     lua = join(types, "lua", "|"),
     accepts = function(value)
-      for _, t in ipairs(types) do
-        if t.accepts(value) then
-          return true
-        end
-      end
-      return false
+      return vim.iter(types):any(function(type)
+        return (type.accepts(value))
+      end)
     end,
   }
 end

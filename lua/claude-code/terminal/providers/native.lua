@@ -102,10 +102,10 @@ function Terminal:follow_mode()
     was_pending = false
   end)
   on("WinEnter", function()
-    -- If that window closed, Neovim chose this one, and the next keys were typed for that one: a list whose last row
-    -- was decided, a split after `:q`.
+    -- If that window closed (after `:q`, or with the last row of a list), Neovim chose this one, and the user's next
+    -- keys are not meant for it.
     local has_closed = not api.nvim_win_is_valid(left)
-    -- While a proposal waits the CLI asks as well, and the next Enter in its terminal would be the answer.
+    -- While a proposal waits, the CLI asks as well, and the next Enter in its terminal would answer.
     local is_asking = require("claude-code.sessions.attention").count_diffs() > 0
     if self.resumes and not has_closed and not is_asking and buffer.is_running(self.buf) then
       self:enter_mode()
@@ -152,7 +152,7 @@ local function start(win, command, options)
     options.term = true
     return vim.fn.jobstart(command, options)
   end)
-  -- Many have `autocmd TermOpen * startinsert`.
+  -- Many users have `autocmd TermOpen * startinsert`.
   if api.nvim_get_current_win() ~= win and api.nvim_get_mode().mode == "n" then
     vim.cmd.stopinsert()
   end

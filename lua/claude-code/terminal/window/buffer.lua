@@ -202,8 +202,7 @@ function Terminal:send(text, submit)
 end
 
 --- Pastes text into a terminal's program between marks, which keep its line ends from submitting. Enter follows in the
---- same write, before the CLI can ask something. The CLI (2.1.330) distinguishes the two, also after 5,000
---- lines.
+--- same write, before the CLI (2.1.330) can ask something. The CLI distinguishes the two, even after 5,000 lines.
 ---@param text string see M.clean
 ---@param submit boolean press Enter, too
 function M.paste(buf, text, submit)
