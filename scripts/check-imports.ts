@@ -100,7 +100,8 @@ const LAYERS: Record<string, [imports: string, why: string]> = {
   ],
   review: ["claude editor", "it works on records and files: hooks use it where no Neovim runs"],
   hooks: ["claude editor locate neovim review", "a hook must not pay for a server"],
-  sessions: ["claude editor transcript", "it reads what the CLI has written, whoever shows it"],
+  mod: ["editor ide", "it serves mods in CLIs, whoever asks them"],
+  sessions: ["claude editor mod transcript", "it reads what the CLI has written, whoever shows it"],
   worktrees: ["claude review sessions", "its git, journal and writing of files are the review's"],
   prompt: ["claude language review", "it knows what a prompt can name, whoever shows it"],
   transcript: ["claude editor review", "it reads what the CLI writes, whoever shows it"],
@@ -137,6 +138,7 @@ src/commands/uninstall.ts readlinkSync rmSync
 src/hooks/permission.ts readText
 src/ide/tools/diffs.ts writeText
 src/locate/project-file.ts readText rmSync
+src/mod/endpoint.ts chmodSync
 src/prompt/endpoint.ts withRegular
 src/remote/conversation.ts withRegular writeFileSync
 src/remote/endpoint.ts mkdtempSync readText rmSync

@@ -6,6 +6,7 @@ import { own } from "../lib/json";
 import type { Log } from "../lib/log";
 import type { Answer, Answers } from "../lib/requests";
 import { visible } from "../lib/visible";
+import { ModEndpoint } from "../mod/endpoint";
 import type { NeovimEditor } from "../neovim/editor";
 import { PromptEndpoint } from "../prompt/endpoint";
 import { RemoteEndpoint } from "../remote/endpoint";
@@ -15,7 +16,12 @@ import { TranscriptEndpoint } from "../transcript/endpoint";
 import { worktreeRequests } from "../worktrees/endpoint";
 
 /** Answers the requests of Neovim itself, rather than of a client. */
-export function neovimRequests(editor: NeovimEditor, server: IdeServer, log: Log, neovim: number) {
+export function neovimRequests(
+  editor: NeovimEditor,
+  server: IdeServer,
+  log: Log,
+  neovim: { pid: number; token: string },
+) {
   const remote = new RemoteEndpoint(editor, server.connect, log);
   const review = new ReviewEndpoint(editor, log);
   const transcript = new TranscriptEndpoint(
@@ -25,9 +31,10 @@ export function neovimRequests(editor: NeovimEditor, server: IdeServer, log: Log
     (folder, call) => review.ended(folder, call),
   );
   const prompt = new PromptEndpoint();
-  const sessions = new SessionsEndpoint(editor, neovim, log);
+  const mod = new ModEndpoint(editor, log, neovim);
+  const sessions = new SessionsEndpoint(editor, mod, neovim.pid, log);
   const worktree = { requests: worktreeRequests };
-  const areas = { review, transcript, prompt, worktree, remote, sessions };
+  const areas = { review, transcript, prompt, worktree, remote, sessions, mod };
   answerRequests(editor, areas, log);
   return {
     areas,
@@ -43,6 +50,7 @@ export function neovimRequests(editor: NeovimEditor, server: IdeServer, log: Log
       sessions.end();
       transcript.end();
       remote.end();
+      await mod.end();
       await review.end();
     },
   };

@@ -54,9 +54,9 @@ async function run(
     rpc.close();
     throw new Failure(`no port could be opened on 127.0.0.1: ${message(error)}`, "no_port");
   });
+  const editor = new NeovimEditor(rpc, log, launch.workspaceFolders);
   // Publish at once: everything below runs before the first client can be served.
   const published = new Published({ ...launch, token }, address, listener.port, log);
-  const editor = new NeovimEditor(rpc, log, launch.workspaceFolders);
   const { lock } = published;
   const failed = Promise.withResolvers<string>();
   // Report to Neovim only after it has let us attach.
@@ -84,7 +84,7 @@ async function run(
     onConnect: (transport) => server.connect(transport),
     onRefuse: (cause) => log.warn(`Refused a connection: ${cause}`),
   });
-  const requests = neovimRequests(editor, server, log, launch.pid);
+  const requests = neovimRequests(editor, server, log, { pid: launch.pid, token });
   void attached.then(() => requests.start());
   const unfollow = editor.on("state", ({ folders }) => {
     if (folders) published.follow(folders);

@@ -7,12 +7,17 @@ import { message } from "../lib/errors";
 import { readJson } from "../lib/json";
 import type { Log } from "../lib/log";
 import { PathWatch } from "../lib/path-watch";
-import { type Environment, isThere, namesIn, removeFile } from "../lib/paths";
+import { type Environment, isThere, namesIn, removeFile, stateFolder } from "../lib/paths";
 import { isAlive } from "../lib/process";
 
 const IDE_NAME = "Neovim";
 /** Longer than any editor's lock file. */
 const MAX_BYTES = 256 * 1024;
+
+/** The socket at which a Neovim's executable serves mods in CLIs. */
+export function modSocket(neovim: number): string {
+  return join(stateFolder(), "mod", `${neovim}.sock`);
+}
 
 /** The content of a lock file (spec 01, Lock File Discovery). Paths are real paths. */
 export interface LockContent {
@@ -23,6 +28,8 @@ export interface LockContent {
   transport: "ws";
   runningInWindows: boolean;
   authToken: string;
+  /** Path of the socket for the mod in the CLI; Claude Code ignores it (2.1.332). */
+  modSocket?: string | undefined;
 }
 
 /** The readable parts of any editor's lock file. */
@@ -190,6 +197,7 @@ export class LockKeeper {
         transport: "ws",
         runningInWindows: process.platform === "win32",
         authToken: token,
+        modSocket: pid === undefined ? undefined : modSocket(pid),
       };
       this.#lock.write(JSON.stringify(content));
       return undefined;

@@ -7,6 +7,7 @@ import {
   sessionsFolder,
 } from "../claude/running-sessions";
 import { folderSetup } from "../claude/settings-files";
+import { taskList, tasksFolder } from "../claude/tasks";
 import type { EditorPort } from "../editor/methods";
 import { message } from "../lib/errors";
 import type { Log } from "../lib/log";
@@ -14,6 +15,7 @@ import { PathWatch } from "../lib/path-watch";
 import { isBelow } from "../lib/paths";
 import { processDomain } from "../lib/process";
 import { type Answer, takes } from "../lib/requests";
+import type { ModEndpoint } from "../mod/endpoint";
 import { pastConversations } from "./conversations";
 import { type Place, placeOf } from "./place";
 import { changingIn, innermost, type Worktree, worktreesOf } from "./worktrees";
@@ -49,6 +51,7 @@ export class SessionsEndpoint {
 
   constructor(
     private readonly editor: Pick<EditorPort, "state" | "on" | "call" | "sync">,
+    private readonly mods: ModEndpoint,
     /** Neovim's process. */
     private readonly neovim: number,
     private readonly log: Log,
@@ -56,6 +59,7 @@ export class SessionsEndpoint {
     editor.on("state", ({ folders }) => {
       if (folders) this.look();
     });
+    mods.onChange.on(() => this.look());
   }
 
   /** Call it when Neovim is attached. Resolves when Neovim has the first report. */
@@ -68,14 +72,17 @@ export class SessionsEndpoint {
   look(): Promise<unknown> {
     if (!this.#isAttached) return this.#reported;
     const repositories = this.#repositories();
+    const sessions = this.#sessions(repositories.flat());
     const watched = [
       `${sessionsFolder()}/`,
       ...this.editor.state.folders.map((folder) => join(folder, ".git")),
+      ...sessions.flatMap(({ id, is_covered }) =>
+        id && is_covered ? [`${tasksFolder(id)}/`] : [],
+      ),
       ...repositories.flatMap(([tree]) => (tree ? changingIn(tree) : [])),
     ];
     // Changes made before the watch began caused no event.
     if (this.#watch.follow(watched)) setImmediate(() => this.look());
-    const sessions = this.#sessions(repositories.flat());
     // JSON drops undefined fields, which Lua would receive as vim.NIL.
     const seen = JSON.stringify({ sessions, repositories });
     if (seen === this.#sent) return this.#reported;
@@ -112,7 +119,7 @@ export class SessionsEndpoint {
     return [...new Map(all.map((trees) => [trees[0]?.path, trees])).values()];
   }
 
-  #sessions(trees: readonly Worktree[]): object[] {
+  #sessions(trees: readonly Worktree[]) {
     const domain = processDomain();
     const running = runningSessions().filter(
       // A process id of another machine or container is not valid here.
@@ -125,23 +132,28 @@ export class SessionsEndpoint {
       .flatMap((one) => this.#described(one, trees));
   }
 
-  #described(session: RunningSession, trees: readonly Worktree[]): object[] {
+  #described(session: RunningSession, trees: readonly Worktree[]) {
     const { pid, cwd, kind, status } = session;
     if (!cwd || session.spare || (kind !== "interactive" && kind !== "bg")) return [];
     const state = status === undefined ? undefined : (STATES.get(status) ?? "idle");
     const around = innermost(cwd, trees) ?? innermost(cwd, worktreesOf(cwd));
     const places = [...trees.map(({ path }) => path), ...this.editor.state.folders];
+    // The id becomes part of a path.
+    const id = /^[\w-]+$/.exec(session.sessionId ?? "")?.[0];
+    const isCovered = places.some((place) => isBelow(cwd, place));
     const described = {
       ...{ pid, cwd, state, is_background: kind === "bg" },
-      id: session.sessionId || undefined,
+      id,
       // A name that the CLI derived adds nothing to the folder.
       name: session.nameSource === "derived" ? undefined : session.name,
       // The job becomes an argument, so it must not look like an option.
       job: kind === "bg" ? /^[a-zA-Z0-9][\w-]*$/.exec(session.jobId ?? "")?.[0] : undefined,
       kind: state === "blocked" ? KINDS.get(session.waitingFor ?? "") : undefined,
       ...{ worktree: around?.name, branch: around?.branch },
-      is_covered: places.some((place) => isBelow(cwd, place)),
+      is_covered: isCovered,
       ...this.#place(pid),
+      ...(id && this.mods.row(id)),
+      tasks: id && isCovered ? taskList(id) : undefined,
     };
     return [described];
   }

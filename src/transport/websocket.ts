@@ -1,5 +1,6 @@
 import type { Server, ServerWebSocket } from "bun";
 import type { Transport } from "../jsonrpc/message";
+import { isSame, TOKEN_HEADER } from "../lib/token";
 
 export const LIMITS = {
   /** The length of a message in bytes. The CLI sends a whole file in one message. */
@@ -21,7 +22,6 @@ const HOST = "127.0.0.1";
 
 /** RFC 6455's close code of an endpoint that ends. */
 const GOING_AWAY = 1001;
-const TOKEN_HEADER = "x-claude-code-ide-authorization";
 /** The CLI (2.1.330) disconnects unless we echo this sub-protocol. */
 const SUBPROTOCOL = "mcp";
 
@@ -133,14 +133,6 @@ export class WebSocketListener {
     this.#admission?.onConnect(transport);
     socket.data.transport = transport;
   }
-}
-
-/** Takes the same time wherever the first difference is. */
-function isSame(given: string, token: string | undefined): boolean {
-  if (token === undefined) return false;
-  const [bytes, wanted] = [Buffer.from(given), Buffer.from(token)];
-  const comparable = bytes.length === wanted.length ? bytes : Buffer.alloc(wanted.length);
-  return crypto.timingSafeEqual(comparable, wanted) && comparable === bytes;
 }
 
 function forbidden(reason: string): { status: number; text: string; reason: string } {

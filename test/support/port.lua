@@ -36,6 +36,7 @@ local MODULES = {
   review_decide = "claude-code.editor.review.decide",
   remote = "claude-code.remote",
   mentions = "claude-code.context.mention",
+  mod = "claude-code.sessions.mod",
   prompt = "claude-code.terminal.prompt",
   running = "claude-code.terminal.running",
   selection = "claude-code.editor.selection",

@@ -29,8 +29,8 @@ local function attach(info)
   require("claude-code.editor.input.keyboard").follow()
   require("claude-code.editor.documents.parsing").start()
   require("claude-code.server").on_attach(info.version)
-  local followers = { "sessions.transcripts", "editor.transcript", "remote", "context.mention" }
-  for _, name in ipairs(followers) do
+  local followers = "sessions.transcripts sessions.mod editor.transcript remote context.mention"
+  for name in vim.gsplit(followers, " ") do
     local follower = package.loaded["claude-code." .. name]
     if follower then
       follower.on_attach()
@@ -134,6 +134,7 @@ local methods = {
   request_answer = lazy("server.channel", "on_answer"),
   transcript_news = lazy("sessions.transcripts", "on_news"),
   transcript_changed = lazy("editor.transcript", "on_changed"),
+  answer_written = lazy("sessions.mod", "on_written"),
   review_comments = lazy("editor.review.comments", "take"),
   review_changed = on_review,
   task_start = function(params)

@@ -34,6 +34,9 @@ local M = {}
 ---@field edits? true it waits for the user, who edits a file for it in this Neovim
 ---@field context? integer fullness of the model's context in percent
 ---@field tokens? integer in the context
+---@field mod? true our mod runs in its CLI
+---@field usage? { percent?: integer, tokens?: integer, window?: integer, cost?: number } in dollars; from the mod
+---@field tasks? { done: integer, all: integer, doing?: string } its task list
 ---@field since integer start of the state, in ms since 1970
 ---@field seen boolean the user has looked at it since
 ---@field source? claude-code.StateSource of the state

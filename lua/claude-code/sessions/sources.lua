@@ -22,6 +22,9 @@ local MAX_NAME = 80
 ---@field branch? string
 ---@field state? claude-code.SessionState nil at its start
 ---@field kind? claude-code.BlockedKind
+---@field mod? true
+---@field usage? table
+---@field tasks? table
 ---@field is_background boolean
 ---@field is_covered boolean in the workspace, or in a work tree of its repositories
 
@@ -97,6 +100,9 @@ local function apply(session)
   end
   local name = require("claude-code.lib.text").one_line(session.name, MAX_NAME)
   local fields = { name = name or vim.NIL, cwd = session.cwd, branch = session.branch or vim.NIL }
+  for _, field in ipairs({ "mod", "usage", "tasks" }) do
+    fields[field] = session[field] or vim.NIL
+  end
   fields.where = key.job and "background" or nil
   if (rows.get(key) or {}).cwd ~= session.cwd then
     fields.worktree = session.worktree or vim.NIL

@@ -1,0 +1,121 @@
+--- The mod, our code inside a session's CLI (src/mod/): it submits prompts, fills the draft, runs slash commands. A CLI
+--- may have none, so every caller has another way or says why there is none.
+local channel = require("claude-code.server.channel")
+local rows = require("claude-code.sessions.rows")
+
+local M = {}
+
+---@class claude-code.ModFailure
+---@field code "no_mod"|"dialog"|"gone"|"refused" `no_mod`: nothing was sent; `gone`: perhaps it was, do not repeat it
+---@field message string for the user
+
+---@alias claude-code.ModCallback fun(failure?: claude-code.ModFailure, value?: any) in the main loop
+
+---@type table<string, fun(text: string, done: boolean)[]> by session id
+local listeners = {}
+
+---@param n integer|claude-code.SessionKey
+---@return boolean is there a mod in the session's CLI?
+function M.has(n)
+  return (rows.get(n) or {}).mod == true
+end
+
+local function request(n, name, params, done)
+  local row = rows.get(n)
+  if not (row and row.mod) then
+    return done({ code = "no_mod", message = "Claude Code has no mod of this plugin there" })
+  end
+  params.session = row.id
+  channel.request("mod/" .. name, params, function(value, problem, code)
+    done(problem and { code = code or "gone", message = problem } or nil, value)
+  end)
+end
+
+---Submits a prompt as the user's own words; the draft stays. The CLI keeps the prompt while a turn runs or a dialog is
+---open, and `done` is called once it is in the conversation.
+---@param n integer|claude-code.SessionKey
+---@param text string
+---@param done claude-code.ModCallback
+function M.submit(n, text, done)
+  request(n, "submit", { text = text }, done)
+end
+
+---Inserts text at the cursor of the user's draft. Fails as "dialog" while the CLI asks something.
+---@param n integer|claude-code.SessionKey
+---@param text string
+---@param done claude-code.ModCallback
+function M.fill(n, text, done)
+  request(n, "fill", { text = text }, done)
+end
+
+---@param n integer|claude-code.SessionKey
+---@param done fun(failure?: claude-code.ModFailure, draft?: { text: string, cursor: integer })
+function M.draft(n, done)
+  request(n, "draft", {}, done)
+end
+
+---Runs a slash command, once no turn runs.
+---@param n integer|claude-code.SessionKey
+---@param command string without the slash
+---@param args string
+---@param done fun(failure?: claude-code.ModFailure, answer?: { text?: string })
+function M.run(n, command, args, done)
+  request(n, "run", { command = command, args = args }, done)
+end
+
+---@param n integer|claude-code.SessionKey
+---@param done fun(failure?: claude-code.ModFailure, commands?: { name: string, description: string }[])
+function M.commands(n, done)
+  request(n, "commands", {}, done)
+end
+
+---Stops the turn that runs.
+---@param n integer|claude-code.SessionKey
+---@param done claude-code.ModCallback
+function M.stop(n, done)
+  request(n, "stop", {}, done)
+end
+
+---Asks a question about the conversation that leaves no trace in it. The answer comes whole: the CLI streams none.
+---@param n integer|claude-code.SessionKey
+---@param text string
+---@param done fun(failure?: claude-code.ModFailure, answer?: { text: string })
+function M.ask(n, text, done)
+  request(n, "ask", { text = text }, done)
+end
+
+local function send_follow(session)
+  local on = listeners[session] ~= nil
+  channel.request("mod/follow", { session = session, on = on }, function() end)
+end
+
+---Calls `listener` with the whole text of Claude's present answer while it is written, some 20 times a second.
+---@param session string id
+---@param listener fun(text: string, done: boolean)
+---@return fun() stop
+function M.follow(session, listener)
+  listeners[session] = listeners[session] or {}
+  table.insert(listeners[session], listener)
+  send_follow(session)
+  return function()
+    local left = vim.tbl_filter(function(other)
+      return other ~= listener
+    end, listeners[session] or {})
+    listeners[session] = #left > 0 and left or nil
+    send_follow(session)
+  end
+end
+
+---@param answer { session: string, text: string, done: boolean }
+function M.on_written(answer)
+  for _, listener in ipairs(listeners[answer.session] or {}) do
+    listener(answer.text, answer.done)
+  end
+end
+
+---A new executable follows nothing yet.
+function M.on_attach()
+  vim.iter(vim.tbl_keys(listeners)):each(send_follow)
+end
+
+return M

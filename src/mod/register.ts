@@ -1,0 +1,184 @@
+/**
+ * The mod: our code inside Claude Code's CLI, which loads it from the plugin folder (measured with 2.1.332). It asks
+ * the executable for one operation after another, and reports usage and answers. It shows nothing, and a failure
+ * only makes it ask again. `src/mod/endpoint.ts` is the other end.
+ *
+ * The CLI runs this file as it is: it imports nothing, and only functions at the top of the file may call `$`.
+ */
+
+/** Must equal MOD_CONTRACT of the endpoint, which refuses any other. */
+const CONTRACT = 1;
+/** How long we wait after a failure: the executable may restart, or be gone. */
+const RETRY_MS = 1_000;
+const MAX_RETRY_MS = 5_000;
+/** How long pieces of an answer are collected. */
+const MERGE_MS = 50;
+/** After /clear and /resume the CLI has its new session's id by then. */
+const RENEWED_MS = 250;
+
+// biome-ignore lint/suspicious/noExplicitAny: the CLI declares it in 23,551 lines, and "may change between releases".
+type Engine = any;
+
+/** Distinguishes two CLIs that claim the same session. */
+const mod = crypto.randomUUID();
+let executable: { socketPath: string; token: string } | undefined;
+/** The id that the executable knows. */
+let session = "";
+let usage: object | undefined;
+/** The turn of the conversation itself. */
+let turn: string | undefined;
+/** Pieces of answers that are not sent yet, if anyone reads them. */
+const unsent: { text: string; done: boolean }[] = [];
+let isFollowed = false;
+let isSending = false;
+
+/** Socket and token are in the lock file by which the CLI finds its IDE, so the environment holds no secret. */
+async function find($: Engine): Promise<{ socketPath: string; token: string }> {
+  const home = (await $.env.get("HOME")) ?? (await $.env.get("USERPROFILE"));
+  const folder = (await $.env.get("CLAUDE_CONFIG_DIR")) || `${home}/.claude`;
+  const path = `${folder}/ide/${await $.env.get("CLAUDE_CODE_SSE_PORT")}.lock`;
+  const { modSocket, authToken } = JSON.parse(await $.fs.read(path));
+  if (!modSocket) throw new Error("the executable takes no mods");
+  return { socketPath: modSocket, token: authToken };
+}
+
+/** Sends it with all that identifies us; status 0: the executable was not reached. */
+async function post($: Engine, path: string, body: object): Promise<Engine> {
+  try {
+    executable ??= await find($);
+    const { socketPath, token } = executable;
+    session = await $.session.id();
+    return await $.http.fetch(`http://mod/${path}`, {
+      method: "POST",
+      headers: { "X-Claude-Code-Ide-Authorization": token },
+      body: JSON.stringify({ ...body, contract: CONTRACT, mod, session }),
+      socketPath,
+    });
+  } catch {
+    executable = undefined;
+    return { status: 0, text: "" };
+  }
+}
+
+/** Sends the session's id if the executable has another one. */
+async function announce($: Engine, delayMs: number): Promise<void> {
+  await $.clock.sleep(delayMs);
+  if ((await $.session.id()) !== session) await post($, "report", {});
+}
+
+/** Asks for operations until the executable refuses this version of the mod. */
+async function serve($: Engine): Promise<void> {
+  let wait = RETRY_MS;
+  for (;;) {
+    const { status, text } = await post($, "next", { usage });
+    if (status === 409) return;
+    if (status === 200) perform($, text).catch(() => {});
+    const isAnswered = status === 200 || status === 204;
+    if (!isAnswered) {
+      executable = undefined;
+      await $.clock.sleep(wait);
+    }
+    wait = isAnswered ? RETRY_MS : Math.min(2 * wait, MAX_RETRY_MS);
+  }
+}
+
+/** Several are under way at once: a prompt waits for the end of a turn, or for the answer to a dialog. */
+async function perform($: Engine, operation: string): Promise<void> {
+  const { id, op, text, args } = JSON.parse(operation);
+  const fail = (error: unknown) => ({ refused: String(error) });
+  const answer = await run($, op, text, args).catch(fail);
+  await post($, "report", { answer: { ...answer, id } });
+}
+
+async function run($: Engine, op: string, text: string, args: string): Promise<object> {
+  switch (op) {
+    case "submit": {
+      const { drop } = await $.prompt.submit({ text, asUser: true });
+      return { refused: drop };
+    }
+    case "fill": {
+      const { isFilled, refusal = "a hook" } = await $.prompt.fill({ text, mode: "insert" });
+      return isFilled ? {} : { refused: `its prompt takes no text (${refusal})`, code: refusal };
+    }
+    case "draft":
+      return { value: await $.prompt.read() };
+    case "run":
+      return { value: { text: printed(await $.command.run({ command: text, args })) } };
+    case "commands": {
+      const commands: { name: string; description: string }[] = await $.command.list();
+      return { value: commands.map(({ name, description }) => ({ name, description })) };
+    }
+    case "stop":
+      if (turn === undefined) return { refused: "no turn runs" };
+      await $.turn.abort({ turnId: turn });
+      return {};
+    case "ask": {
+      const { isAnswered, text: answer, reason } = await $.model.fork({ prompt: text });
+      return isAnswered ? { value: { text: answer } } : { refused: `no answer (${reason})` };
+    }
+    case "follow":
+      isFollowed = args !== "";
+      return {};
+  }
+  return { refused: `this mod has no operation "${op}"` };
+}
+
+/** A command like /context prints nothing, and only leaves the model a note. */
+function printed({ text, context }: { text?: string; context?: string[] }): string | undefined {
+  return text ?? context?.join("\n\n");
+}
+
+function collect($: Engine, text: string, done: boolean): void {
+  const last = unsent.at(-1);
+  if (!last || last.done) unsent.push({ text, done });
+  else Object.assign(last, { text: last.text + text, done });
+  if (!isSending) void sendAnswer($);
+}
+
+async function sendAnswer($: Engine): Promise<void> {
+  isSending = true;
+  for (let piece = unsent.shift(); piece; piece = unsent.shift()) {
+    await post($, "report", { written: piece });
+    await $.clock.sleep(MERGE_MS);
+  }
+  isSending = false;
+}
+
+type Hook = ($: Engine, event: Engine, next: Engine) => unknown;
+
+export const register = (on: (event: string, hook: Hook) => void): void => {
+  on("session.start", async ($, event, next) => {
+    if (event.isInteractive && (await $.env.get("CLAUDE_CODE_SSE_PORT"))) void serve($);
+    return next(event);
+  });
+  on("session.measure", async ($, event, next) => {
+    const { context, cost } = event;
+    const { tokens, window, percent } = context;
+    usage = { tokens, window, percent, cost: cost?.usd };
+    void post($, "report", { usage });
+    return next(event);
+  });
+  on("turn.start", async ($, event, next) => {
+    if (event.agentId === undefined) turn = event.turnId;
+    void announce($, 0);
+    return next(event);
+  });
+  on("turn.complete", async (_, event, next) => {
+    if (event.turnId === turn) turn = undefined;
+    return next(event);
+  });
+  on("turn.step", async function* ($, event, next) {
+    const response = next(event);
+    for await (const chunk of response) {
+      const isRead = isFollowed && event.agentId === undefined;
+      if (isRead && chunk.kind === "text") collect($, chunk.text, false);
+      if (isRead && chunk.kind === "stop") collect($, "", true);
+      yield chunk;
+    }
+    return await response.result;
+  });
+  on("session.end", async ($, event, next) => {
+    if (event.reason === "clear" || event.reason === "resume") void announce($, RENEWED_MS);
+    return next(event);
+  });
+};

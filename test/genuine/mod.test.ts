@@ -1,0 +1,147 @@
+import { mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { NEOVIMS, ROOT } from "#test";
+import { newsText } from "../support/model-request";
+import { requireNamespace } from "../support/namespace";
+import { bash, say } from "../support/turns";
+import { eventually } from "./eventually";
+import { InTerminal, START_MS } from "./in-terminal";
+
+interface Answer {
+  failure?: { code: string; message: string };
+  value?: { text: string };
+}
+
+/** The smallest plugin folder around the mod. */
+async function writePlugin(home: string): Promise<void> {
+  const folder = join(home, "plugin");
+  for (const part of ["hooks", ".claude-plugin"])
+    mkdirSync(join(folder, part), { recursive: true });
+  await Bun.write(join(folder, ".claude-plugin/plugin.json"), '{"name":"claude-code-nvim"}');
+  await Bun.write(join(folder, "hooks/hooks.json"), '{"modules":["./register.ts"]}');
+  await Bun.write(join(folder, "hooks/register.ts"), Bun.file(join(ROOT, "src/mod/register.ts")));
+}
+
+requireNamespace();
+describe.each(NEOVIMS)("the mod in the CLI of $name", (version) => {
+  const claude = new InTerminal().inBlock(version, {
+    files: { "main.lua": "return 1\n" },
+    terminal: "args = { '--plugin-dir', vim.env.HOME .. '/plugin' }",
+    prepare: ({ HOME = "" }) => writePlugin(HOME),
+  });
+  const { lua } = claude;
+
+  /** Begins a call of sessions/mod.lua, and returns the way to its result. */
+  async function begin(name: string, ...args: string[]): Promise<() => Promise<Answer | null>> {
+    const key = crypto.randomUUID();
+    const given = ["1", ...args.map((arg) => `[[${arg}]]`)].join(", ");
+    await lua(`_G.answers = _G.answers or {}
+      require("port").mod.${name}(${given}, function(failure, value)
+        _G.answers["${key}"] = { failure = failure, value = value, is_answered = true }
+      end)
+      return true`);
+    return () => lua(`return _G.answers["${key}"]`);
+  }
+
+  async function call(name: string, ...args: string[]): Promise<Answer> {
+    const answered = await begin(name, ...args);
+    await eventually(async () => (await answered()) !== null, true);
+    return (await answered()) as Answer;
+  }
+
+  const row = <T>(field: string) =>
+    lua<T>(`return require("claude-code").sessions()[1].${field} or vim.NIL`);
+  const draft = async () => (await call("draft")).value?.text;
+  const last = async () => newsText(await claude.model.nextRequest());
+
+  const screen = () =>
+    lua<string>(`local buf = require("port").session_rows.get(1).buf
+      return table.concat(vim.api.nvim_buf_get_lines(buf, 0, -1, false), "\\n")`);
+
+  function transcript(): string {
+    const folder = join(claude.home, ".claude/projects");
+    const [project = ""] = readdirSync(folder);
+    const files = readdirSync(join(folder, project)).filter((name) => name.endsWith(".jsonl"));
+    return files.map((name) => readFileSync(join(folder, project, name), "utf8")).join("");
+  }
+
+  test("connects, and submits a prompt as the user's words while the draft stays", async () => {
+    await claude.begin();
+    await eventually(() => row("mod"), true, START_MS);
+    expect((await call("fill", "my draft")).failure).toBeUndefined();
+    await claude.showing(/❯.* my draft/);
+    claude.model.script([say("I see two lines.")]);
+    expect((await call("submit", "one\n!two")).failure).toBeUndefined();
+    const received = await last();
+    expect(received).toContain("one\n!two");
+    expect(received).not.toContain("plugin");
+    await claude.showing(/I see two lines/);
+    expect(await draft()).toBe("my draft");
+    await eventually(async () => (await row<{ tokens: number } | null>("usage"))?.tokens, 10);
+  });
+
+  test("keeps a prompt while a dialog is open, which stays, as does the draft", async () => {
+    claude.model.script([bash("touch made"), say("Made."), say("Later is now.")]);
+    await call("submit", "make it");
+    await claude.showing(/Do you want to proceed/);
+    const submitted = await begin("submit", "later");
+    expect((await call("fill", "more")).failure?.code).toBe("dialog");
+    expect(await submitted()).toBeNull();
+    await claude.showing(/Do you want to proceed/);
+    await claude.confirm(async () => (await row("state")) !== "blocked");
+    await claude.showing(/Later is now/);
+    expect(await submitted()).not.toHaveProperty("failure");
+    expect(await draft()).toBe("my draft");
+  });
+
+  test("asks a question that leaves no trace", async () => {
+    claude.model.script([say("An aside.")]);
+    expect(await call("ask", "why?")).toMatchObject({ value: { text: "An aside." } });
+    expect(await last()).toContain("why?");
+    claude.model.script([say("Next.")]);
+    await call("submit", "next");
+    expect(JSON.stringify(await claude.model.nextRequest())).not.toContain("An aside.");
+    await claude.showing(/Next\./);
+    await eventually(async () => transcript().includes("Next."), true);
+    expect(transcript()).not.toMatch(/why\?|An aside/);
+    expect(await screen()).not.toMatch(/why\?|An aside/);
+  });
+
+  test("runs a slash command, and returns its answer", async () => {
+    const { value } = await call("run", "context", "");
+    expect(value?.text).toContain("Context Usage");
+    expect((await call("run", "no-such-command", "")).failure?.code).toBe("refused");
+    const names = (await call("commands")).value as unknown as { name: string }[];
+    expect(names.map(({ name }) => name)).toContain("compact");
+  });
+
+  test("sends an answer while it is written, and stops a turn", async () => {
+    await lua(`_G.written = {}
+      require("port").mod.follow(require("claude-code").sessions()[1].id, function(text, done)
+        _G.written[#_G.written + 1] = { text, done }
+      end)
+      return true`);
+    claude.model.script([[...say("I wait."), ...bash("touch other")]]);
+    await call("submit", "wait");
+    await eventually(() => lua("return _G.written[#_G.written]"), ["I wait.", true]);
+    await claude.showing(/Do you want to proceed/);
+    expect((await call("stop")).failure).toBeUndefined();
+    await eventually(() => row("state"), "idle");
+    expect((await call("stop")).failure?.code).toBe("refused");
+  });
+
+  test("is there again after the executable has restarted, and after /clear", async () => {
+    const pid = await lua<number>("return require('claude-code').status().process_id");
+    process.kill(pid, "SIGKILL");
+    await eventually(() => row("mod"), null, START_MS);
+    await eventually(() => row("mod"), true, START_MS);
+    expect(await draft()).toBe("my draft");
+    const id = await row("id");
+    await call("run", "clear", "");
+    await eventually(async () => (await row("id")) !== id && row("mod"), true, START_MS);
+    claude.model.script([say("Begun.")]);
+    await call("submit", "begin again");
+    expect(await last()).toContain("begin again");
+    await claude.showing(/Begun/);
+  });
+});

@@ -1,0 +1,307 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
+import { dirname, join } from "node:path";
+import { AUTHORIZATION, claims, eventually, NEWEST, perBlock, TestNeovim } from "#test";
+
+/* A program at the socket for mods meets the compiled executable, as the mod in a CLI does. */
+
+interface Operation {
+  id: number;
+  op: string;
+  text: string;
+  args: string;
+}
+
+interface Answer {
+  failure?: { code: string; message: string };
+  value?: unknown;
+}
+
+const neovim = perBlock(() => TestNeovim.start({ version: NEWEST }));
+let cli: ChildProcess;
+let log: string;
+
+beforeAll(async () => {
+  cli = spawn("sleep", ["1000"], { stdio: "ignore" });
+  await neovim.ready();
+  log = await neovim.lua<string>("return require('port').log.path()");
+  await neovim.lua("answers, mod = {}, require('port').mod");
+});
+afterAll(() => cli.kill("SIGKILL"));
+
+class Mod {
+  readonly id = crypto.randomUUID();
+
+  constructor(public session: string) {}
+
+  async post(path: string, body: object = {}, options: RequestInit = {}): Promise<Response> {
+    const { modSocket = "", authToken } = (await neovim.lock()).content;
+    return fetch(`http://mod/${path}`, {
+      ...{ unix: modSocket, method: "POST", headers: { [AUTHORIZATION]: authToken } },
+      body: JSON.stringify({ contract: 1, mod: this.id, session: this.session, ...body }),
+      ...options,
+    });
+  }
+
+  async next(): Promise<Operation> {
+    const response = await this.post("next");
+    return response.status === 204 ? this.next() : ((await response.json()) as Operation);
+  }
+
+  async answer(id: number, answer: object = {}): Promise<void> {
+    await this.post("report", { answer: { id, ...answer } });
+  }
+}
+
+/** The CLI's file about its session. */
+function writeSession(id: string): void {
+  const path = join(neovim.home, `.claude/sessions/${cli.pid}.json`);
+  mkdirSync(dirname(path), { recursive: true });
+  const content = { pid: cli.pid, sessionId: id, cwd: neovim.cwd, kind: "interactive" };
+  writeFileSync(path, JSON.stringify({ ...content, status: "idle" }));
+}
+
+const has = (session: string) => neovim.lua<boolean>("return mod.has({ id = ... })", session);
+
+/** A mod in the CLI of a session, which Neovim knows. */
+async function connected(session: string): Promise<Mod> {
+  writeSession(session);
+  const mod = new Mod(session);
+  await mod.post("report");
+  await eventually("the mod in the row", () => has(session));
+  return mod;
+}
+
+/** Begins a call of sessions/mod.lua, and returns the way to its result. */
+async function call(session: string, name: string, ...args: string[]) {
+  const key = crypto.randomUUID();
+  await neovim.lua(
+    `local key, session, name, args = ...
+     args[#args + 1] = function(failure, value)
+       answers[key] = { failure = failure, value = value }
+     end
+     mod[name]({ id = session }, unpack(args))`,
+    ...[key, session, name, args],
+  );
+  return () =>
+    eventually("the answer", async () => {
+      const answer = await neovim.lua<Answer | null>("return answers[...]", key);
+      return answer ?? false;
+    });
+}
+
+async function failure(answered: () => Promise<Answer>): Promise<string | undefined> {
+  return (await answered()).failure?.code;
+}
+
+const row = <T>(session: string, field: string) =>
+  neovim.lua<T>(`return (require("port").session_rows.get({ id = ... }) or {}).${field}`, session);
+
+describe("the socket", () => {
+  test("belongs to the user alone", async () => {
+    const { modSocket = "" } = (await neovim.lock()).content;
+    expect(statSync(modSocket).mode & 0o777).toBe(0o600);
+    expect(statSync(dirname(modSocket)).mode & 0o777).toBe(0o700);
+  });
+
+  test("refuses a client without the token", async () => {
+    claims("A mod in the CLI shows the token, too");
+    const mod = new Mod("hostile");
+    for (const token of ["", "1234", crypto.randomUUID()]) {
+      const headers = { [AUTHORIZATION]: token };
+      expect((await mod.post("next", {}, { headers })).status).toBe(401);
+    }
+    expect((await mod.post("next", {}, { headers: {} })).status).toBe(401);
+    expect(await has("hostile")).toBe(false);
+  });
+
+  test("refuses messages that are not in the contract", async () => {
+    const mod = new Mod("hostile");
+    for (const body of [
+      { mod: "me" },
+      { session: "../.." },
+      { session: "a".repeat(101) },
+      { usage: { tokens: -1 } },
+      { answer: { id: "1" } },
+      { written: "text" },
+      { contract: "1" },
+    ])
+      expect((await mod.post("report", body)).status).toBe(400);
+    const deep = "[".repeat(100_000);
+    expect((await mod.post("report", {}, { body: deep })).status).toBe(400);
+    const long = "a".repeat(17 * 1024 * 1024);
+    expect((await mod.post("report", {}, { body: long })).status).toBe(413);
+  });
+
+  test("refuses a mod of another contract, with one line in the log", async () => {
+    const mod = new Mod("older");
+    for (let i = 0; i < 3; i++) expect((await mod.post("next", { contract: 0 })).status).toBe(409);
+    const refusals = readFileSync(log, "utf8").matchAll(
+      /the mod of session older: it has contract 0/g,
+    );
+    expect([...refusals]).toHaveLength(1);
+  });
+
+  test("serves others during floods, half messages and silence", async () => {
+    const { modSocket = "" } = (await neovim.lock()).content;
+    const sockets = [
+      "",
+      "POST /ne",
+      "POST / HTTP/1.1\r\nHost: m\r\nContent-Length: 9\r\n\r\nab",
+    ].map((text) => connect(modSocket, () => sockets.length && text));
+    const hostile = new Mod("hostile");
+    const flood = Array.from({ length: 300 }, () => hostile.post("next", {}, { headers: {} }));
+    const mod = await connected("flooded");
+    const polls = Array.from({ length: 100 }, () => mod.post("next"));
+    const ended: Response[] = [];
+    for (const poll of polls) void poll.then((response) => ended.push(response));
+    await eventually("only the last poll waits", () => ended.length === 99);
+    const answered = await call("flooded", "draft");
+    await eventually("the last poll", () => ended.length === 100);
+    const { id } = (await (ended[99] as Response).json()) as Operation;
+    await mod.answer(id, { value: { text: "mine", cursor: 4 } });
+    expect(await answered()).toEqual({ value: { text: "mine", cursor: 4 } });
+    await Promise.all(flood);
+    for (const socket of sockets) socket.destroy();
+  });
+});
+
+describe("an operation", () => {
+  test("arrives once, in order, with its text", async () => {
+    const mod = await connected("ordered");
+    const texts = ["one", "two\nlines", "/three"];
+    const answers = [];
+    for (const text of texts) answers.push(await call("ordered", "submit", text));
+    for (const text of texts) {
+      const { id, op, text: received } = await mod.next();
+      expect([op, received]).toEqual(["submit", text]);
+      await mod.answer(id);
+    }
+    for (const answered of answers) expect(await answered()).toEqual([] as never);
+    const run = await call("ordered", "run", "compact", "the plan");
+    const { id, ...line } = await mod.next();
+    expect(line).toEqual({ op: "run", text: "compact", args: "the plan" });
+    await mod.answer(id, { value: { text: "Compacted" } });
+    expect(await run()).toEqual({ value: { text: "Compacted" } });
+  });
+
+  test("fails with the CLI's reason", async () => {
+    const mod = await connected("refusing");
+    for (const [answer, code] of [
+      [{ refused: "under a dialog", code: "dialog" }, "dialog"],
+      [{ refused: "a hook", code: "gone" }, "refused"],
+    ] as const) {
+      const answered = await call("refusing", "fill", "text");
+      await mod.answer((await mod.next()).id, answer);
+      const { failure } = await answered();
+      expect(failure?.code).toBe(code);
+      expect(failure?.message).toContain(answer.refused);
+    }
+  });
+
+  test("fails for a result that is not in the contract", async () => {
+    const mod = await connected("wrong");
+    const answered = await call("wrong", "draft");
+    await mod.answer((await mod.next()).id, { value: { text: 1 } });
+    expect(await failure(answered)).toBe("defect");
+  });
+
+  test("is not repeated when the CLI ends before the answer", async () => {
+    claims("A prompt is sent once");
+    const mod = await connected("ending");
+    const answered = await call("ending", "submit", "once");
+    await mod.next();
+    const abort = new AbortController();
+    const poll = mod.post("next", {}, { signal: abort.signal }).catch(() => {});
+    await mod.post("report");
+    abort.abort();
+    await poll;
+    expect(await failure(answered)).toBe("gone");
+    expect(await has("ending")).toBe(false);
+    const next = await connected("ending");
+    const draft = await call("ending", "draft");
+    const { id, op } = await next.next();
+    expect(op).toBe("draft");
+    await next.answer(id, { value: { text: "", cursor: 0 } });
+    await draft();
+  });
+
+  test("is not sent where there is no mod", async () => {
+    expect(await failure(await call("nowhere", "submit", "text"))).toBe("no_mod");
+  });
+});
+
+describe("a session", () => {
+  test("has one mod, which follows it through /clear", async () => {
+    const mod = await connected("before-clear");
+    const other = new Mod("before-clear");
+    expect((await other.post("next")).status).toBe(423);
+    mod.session = "after-clear";
+    await mod.post("report");
+    writeSession("after-clear");
+    await eventually("the mod of the next session", () => has("after-clear"));
+    expect((await other.post("report")).status).toBe(204);
+  });
+
+  test("shows usage and tasks in its row", async () => {
+    const mod = await connected("counted");
+    const usage = { percent: 12, tokens: 24_000, window: 200_000, cost: 0.5 };
+    await mod.post("report", { usage });
+    await eventually("usage", async () => Bun.deepEquals(await row("counted", "usage"), usage));
+    const folder = join(neovim.home, ".claude/tasks/counted");
+    mkdirSync(folder, { recursive: true });
+    const write = (id: number, status: string, activeForm?: string) =>
+      writeFileSync(
+        join(folder, `${id}.json`),
+        JSON.stringify({ subject: `task ${id}`, status, activeForm }),
+      );
+    write(1, "completed");
+    write(2, "in_progress", "Writing the \u001b[31mparser");
+    write(3, "pending");
+    writeFileSync(join(folder, "4.json"), "{");
+    const tasks = { done: 1, all: 3, doing: "Writing the <1b>[31mparser" };
+    await eventually("tasks", async () => Bun.deepEquals(await row("counted", "tasks"), tasks));
+    rmSync(folder, { recursive: true });
+    await eventually("no tasks", async () => (await row("counted", "tasks")) === null);
+  });
+
+  test("sends the answer that Claude writes, while Neovim reads it", async () => {
+    const mod = await connected("writing");
+    await neovim.lua("written = {}; stop = mod.follow(...)", "writing");
+    await neovim.lua(`stop()
+      stop = mod.follow("writing", function(...) written[#written + 1] = { ... } end)`);
+    const last = () => neovim.lua("return written[#written]");
+    for (const args of ["on", "", "on"]) {
+      const { id, op, args: given } = await mod.next();
+      expect([op, given]).toEqual(["follow", args]);
+      await mod.answer(id);
+    }
+    for (const [text, done] of [
+      ["One ", false],
+      ["two.", true],
+    ])
+      await mod.post("report", { written: { text, done } });
+    await eventually("the whole answer", async () =>
+      Bun.deepEquals(await last(), ["One two.", true]),
+    );
+    await mod.post("report", { written: { text: "Next", done: false } });
+    await eventually("the next", async () => Bun.deepEquals(await last(), ["Next", false]));
+    await neovim.lua("stop()");
+    expect(await mod.next()).toMatchObject({ op: "follow", args: "" });
+    await mod.post("report", { written: { text: "unread", done: false } });
+    expect(await last()).toEqual(["Next", false]);
+  });
+
+  test("has its mod again after the executable has restarted", async () => {
+    const mod = await connected("restarted");
+    const answered = await call("restarted", "submit", "lost");
+    const pid = await neovim.ready();
+    process.kill(pid, "SIGKILL");
+    expect(await failure(answered)).toBe("gone");
+    await neovim.ready(pid);
+    await eventually("no mod", async () => !(await has("restarted")));
+    await mod.post("report");
+    await eventually("the mod", () => has("restarted"));
+  });
+});
