@@ -80,7 +80,7 @@ function foreignTerminal({ env, editors }: Facts): Finding | undefined {
   const [[name] = []] = marks;
   // In Neovim's own terminals the CLI knows the port.
   if (name === undefined || editors.some(({ inside }) => inside)) return undefined;
-  const what = `${name} is ${env[name]}: the CLI takes this terminal for another editor's, and connects to that one alone`;
+  const what = `${name} is ${env[name]}: the CLI takes this terminal for another editor's, and connects only to that editor`;
   const unset = marks.map(([mark]) => `-u ${mark}`).join(" ");
   return error("terminal-of-another-editor", what, `run \`env ${unset} claude\``);
 }

@@ -57,7 +57,7 @@ export function refuseLong(path: string): void {
 export function refuseControlCharacters(name: string): void {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: it looks for them.
   if (!/[\u0000-\u001f\u007f]/.test(name)) return;
-  throw new Failure(`The file path holds control characters: ${JSON.stringify(name)}`);
+  throw new Failure(`The file path contains control characters: ${JSON.stringify(name)}`);
 }
 
 function refuseSpecial(path: string): void {

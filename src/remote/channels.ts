@@ -78,9 +78,9 @@ export class Channels {
   }
 
   #receive(line: string): void {
-    if (this.#isStuck) throw new Error("it does not read what it is sent");
+    if (this.#isStuck) throw new Error("it does not read our messages");
     const { success, output: frame } = v.safeParse(Frame, parseJson(line));
-    if (!success) throw new Error("it sent a line that is not in the format");
+    if (!success) throw new Error("it sent a line in the wrong format");
     switch (frame.t) {
       case "open":
         return this.#accept(frame.ch, frame.kind, frame.d);
@@ -103,7 +103,7 @@ export class Channels {
   #accept(ch: number, kind: Kind, d: string): void {
     const isOurs = ch % 2 === (this.end === "relay" ? 1 : 0);
     if (isOurs || this.#open.has(ch))
-      throw new Error("it opened a channel with a number that is taken");
+      throw new Error("it opened a channel with a number that is in use");
     const now = performance.now();
     if (now - this.#opened.since > 1_000) this.#opened = { count: 0, since: now };
     if (++this.#opened.count > LIMITS.opensPerSecond)

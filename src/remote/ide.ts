@@ -32,7 +32,7 @@ const selection: ToolRule = {
     const answer = JSON.parse(text) as JsonObject;
     if (answer.success !== true) return [withError(answer, crossing)];
     const filePath = crossing.pathToRemote(answer.filePath);
-    const nothing = { success: false, message: "Nothing is selected in a file that is shared" };
+    const nothing = { success: false, message: "Nothing is selected in a shared file" };
     return [JSON.stringify(filePath === undefined ? nothing : { ...answer, filePath })];
   },
 };

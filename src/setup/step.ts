@@ -124,7 +124,7 @@ export function removeFolders(record: ProjectRecord): void {
 export function targetWithin(root: string, path: string): string {
   const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink();
   if (isLink && !existsSync(path)) {
-    throw new Failure(`${path} is a symlink that leads nowhere: remove it first`);
+    throw new Failure(`${path} is a broken symlink: remove it first`);
   }
   const target = realPath(path);
   if (isBelow(target, root)) return target;

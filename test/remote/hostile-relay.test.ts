@@ -64,8 +64,8 @@ const OPENS = `say(${JSON.stringify(OPEN)})`;
 test.each(
   rows([
     `opens and closes channels without an end | for (let ch = 1; ch < 9999; ch += 2) { say({ t: "open", ch, kind: "ide" }); say({ t: "close", ch }); } | ^it opened more than 100 channels in a second$`,
-    `opens a channel twice | ${OPENS}; ${OPENS} | ^it opened a channel with a number that is taken$`,
-    `sends and never reads, before much waits for it | ${OPENS}; const part = JSON.stringify({ t: "data", ch: 1, d: "x".repeat(1 << 25) }) + "\\n"; for (let i = 0; i < 5; i++) say(part) | does not read what it is sent|ended with SIGKILL`,
+    `opens a channel twice | ${OPENS}; ${OPENS} | ^it opened a channel with a number that is in use$`,
+    `sends and never reads, before much waits for it | ${OPENS}; const part = JSON.stringify({ t: "data", ch: 1, d: "x".repeat(1 << 25) }) + "\\n"; for (let i = 0; i < 5; i++) say(part) | does not read our messages|ended with SIGKILL`,
     `sends a line that is too long | say('{"t":"data","ch":1,"d":"'); for (let i = 0; i < 66; i++) say("x".repeat(1 << 20)) | ended`,
     `prints a line without an end to stderr, and reads what follows | require("node:fs").writeSync(2, "x".repeat(1 << 20) + "\\nlast\\n"); process.exit(3) | ended with code 3: last$`,
   ]),
@@ -93,7 +93,7 @@ test("ends for a line that is not in the format", async () => {
   );
   const lines = wrong.map((one) => (typeof one === "string" ? one : JSON.stringify(one)));
   const script = `say(HELLO); for (const line of ${JSON.stringify(lines)}) say(line + "\\n")`;
-  expect(await causeOf(script)).toBe("it sent a line that is not in the format");
+  expect(await causeOf(script)).toBe("it sent a line in the wrong format");
 });
 
 test("ends one that is silent, although it runs", async () => {
