@@ -25,13 +25,14 @@ describe.each(NEOVIMS)("code_action with $name", (version) => {
     answers({});
     await edited.project.neovim.command(`edit ${edited.project.path("a.txt")}`);
   });
-  const reset = () => edited.project.write("a.txt", "old\n");
+  beforeEach(() => {
+    edited.project.write("a.txt", "old\n");
+  });
 
   test("makes an edit that the server gives only when it is asked again", async () => {
     offer({}, { "codeAction/resolve": { title: "Do it", edit: edit("new") } });
     expect(await run()).toContain("done by text: Do it\na.txt  1 edit\n  1- old\n  1+ new");
     expect(edited.read("a.txt")).toBe("new\n");
-    reset();
   });
 
   test("makes the edit before a command, and runs no command", async () => {
@@ -41,7 +42,7 @@ describe.each(NEOVIMS)("code_action with $name", (version) => {
     offer({ edit: edit("1st"), command });
     expect(await run()).toContain("Its second step, the command fix, was not run.");
     expect(edited.read("a.txt")).toBe("1st\n");
-    reset();
+    edited.project.write("a.txt", "old\n");
     for (const alone of [{ command }, { command: "fix" }]) {
       offer(alone);
       expect(await run()).toContain('ERROR No code action "Do it" is offered there');
@@ -71,7 +72,6 @@ describe.each(NEOVIMS)("code_action with $name", (version) => {
     await run();
     // The first three characters were "fn ".
     expect(edited.read("a.txt")).toBe("newname()\n");
-    reset();
   });
 
   test("organize_imports does no other action that a server offers", async () => {
@@ -80,7 +80,7 @@ describe.each(NEOVIMS)("code_action with $name", (version) => {
     answers({ "textDocument/codeAction": [other, imports] });
     await run("organize_imports");
     expect(edited.read("a.txt")).toBe("sorted\n");
-    reset();
+    edited.project.write("a.txt", "old\n");
     answers({ "textDocument/codeAction": [other] });
     expect(await run("organize_imports")).toBe("organize_imports: nothing to change.");
     expect(edited.read("a.txt")).toBe("old\n");

@@ -1,66 +1,38 @@
 import { readdirSync, utimesSync } from "node:fs";
-import { first, nightly, setDefaultTimeout } from "#test";
+import { first, nightly, rows, setDefaultTimeout } from "#test";
 import { requestComparison } from "../../src/review/record/comparison-request";
-import { all, BEFORE, type Case, CLAUDE, isMadeOrNot, runOnce, STRIDE, USER } from "./killed";
+import { BEFORE, type Case, CLAUDE, isMadeOrNot, runOnce, STRIDE, USER } from "./killed";
 import { Actors } from "./state/actors";
 import { World } from "./state/world";
+import { filesIn } from "./story";
 
 setDefaultTimeout(120_000);
 
-const CASES: Case[] = [
-  {
-    name: "undo of a part",
-    files: { a: USER },
-    claude: { a: CLAUDE },
-    decide: (world) => ["undo", { files: [{ path: world.path("a"), range: [3, 3] }] }],
-    done: { a: "user\n1\n2\n3\n4\nV\n" },
-  },
-  {
-    name: "undo of a move",
-    files: { old: USER },
-    claude: { old: undefined, new: USER },
-    decide: (world) => ["undo", all(world, "new")],
-    done: { old: USER, new: undefined },
-    between: { old: USER, new: USER },
-  },
-  {
-    name: "keeping the rest",
-    files: { a: USER, old: USER },
-    claude: { a: CLAUDE, old: undefined, new: USER, b: BEFORE },
-    decide: () => ["done", { texts: [] }],
-    done: { a: CLAUDE, old: undefined, new: USER, b: BEFORE },
-  },
-  {
-    name: "keep",
-    files: { a: USER },
-    claude: { a: CLAUDE },
-    decide: (world) => ["keep", all(world, "a")],
-    done: { a: CLAUDE },
-  },
-  {
-    name: "undo of a new file",
-    files: {},
-    claude: { new: BEFORE },
-    decide: (world) => ["undo", all(world, "new")],
-    done: { new: undefined },
-  },
-  {
-    name: "undo of a deletion",
-    files: { a: USER },
-    claude: { a: undefined },
-    decide: (world) => ["undo", all(world, "a")],
-    done: { a: USER },
-  },
-  {
-    name: "taking an undo back",
-    files: { a: USER },
-    claude: { a: CLAUDE },
-    prepare: (world) => world.undo([{ path: world.path("a") }]),
-    decide: () => ["back", { files: [] }],
-    done: { a: CLAUDE },
-    again: true,
-  },
-];
+const [OLD, NEW] = ["user 1 2 3 4 5", "user 1 II 3 4 V"];
+// Title, the files, what Claude makes of them, the decision, the files then, and what else they may be.
+const CASES = rows(`
+  undo of a part | a=${OLD} | a=${NEW} | undo a 3-3 | a=user 1 2 3 4 V |
+  undo of a move | old=${OLD} | -old, new=${OLD} | undo new | old=${OLD}, -new | old=${OLD}, new=${OLD}
+  keeping the rest | a=${OLD}, old=${OLD} | a=${NEW}, -old, new=${OLD}, b=1 | done | a=${NEW}, -old, new=${OLD}, b=1 |
+  keep | a=${OLD} | a=${NEW} | keep a | a=${NEW} |
+  undo of a new file |  | new=1 | undo new | -new |
+  undo of a deletion | a=${OLD} | -a | undo a | a=${OLD} |
+  taking an undo back | a=${OLD} | a=${NEW} | back | a=${NEW} |`).map((cells): Case => {
+  const [name = "", files = "", claude = "", decision = "", done = "", between = ""] = cells;
+  const [method = "", file = "", range] = decision.split(" ");
+  const isBack = method === "back";
+  return {
+    ...{ name, files: filesIn(files).texts, claude: filesIn(claude).texts },
+    done: filesIn(done).texts,
+    ...(isBack && { prepare: (world) => world.undo([{ path: world.path("a") }]), again: true }),
+    ...(between && { between: filesIn(between).texts }),
+    decide: (world) => {
+      if (method === "done") return [method, { texts: [] }];
+      const rows = range && { range: range.split("-").map(Number) };
+      return [method, { files: isBack ? [] : [{ path: world.path(file), ...rows }] }];
+    },
+  };
+});
 
 test.each(first(1, CASES))("makes a decision or not, killed at its steps: $name", isMadeOrNot);
 

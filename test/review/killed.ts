@@ -43,10 +43,6 @@ export interface Case {
   again?: boolean;
 }
 
-export const all = (world: World, ...names: string[]) => ({
-  files: names.map((name) => ({ path: world.path(name) })),
-});
-
 const textsOf = (world: World, files: Files): Files =>
   Object.fromEntries(Object.keys(files).map((name) => [name, world.read(name)]));
 

@@ -5,11 +5,7 @@ import { runHook } from "../support/hook";
 
 describe.each(NEOVIMS)("the status line in $name", (version) => {
   const neovim = perBlock(() =>
-    TestNeovim.start({
-      version,
-      setup: "{ auto_start = false }",
-      ui: { width: 100, height: 20 },
-    }),
+    TestNeovim.start({ version, setup: "{ auto_start = false }", ui: { width: 100, height: 20 } }),
   );
   beforeAll(async () => {
     await neovim.command("set laststatus=2");
