@@ -57,13 +57,11 @@ const USES: [what: string, use: (trees: Trees) => unknown, said: string][] = [
   ["with a session", (trees) => addSession(trees, "docs"), "Claude (docs) is in it"],
   [
     "with a submodule",
-    (trees) => {
-      trees.git("here", "init", "-q", "lib");
-      trees.git("here", "-C", "lib", "commit", "-q", "--allow-empty", "-m", "first");
-      trees.git("there", "submodule", "--quiet", "add", trees.path("here", "lib"), "lib");
-      trees.commit("there");
-      trees.git("here", "branch", "more", "worktree-docs");
-    },
+    (trees) =>
+      trees.play(`
+        here git init -q lib; here git -C lib commit -q --allow-empty -m first
+        there git submodule --quiet add HERE/lib lib; there commit
+        here git branch more worktree-docs`),
     "it has changes (lib)",
   ],
 ];
