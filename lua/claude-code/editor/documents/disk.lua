@@ -1,5 +1,5 @@
---- Versions of files, and watches on their folders. A watch on the file itself would be lost when another
---- file is renamed over it.
+--- Versions of files, and watches on their folders. A watch on the file itself would be lost when another file is
+--- renamed over it.
 local uv = vim.uv
 local path = require("claude-code.editor.documents.path")
 local timer = require("claude-code.lib.timer")

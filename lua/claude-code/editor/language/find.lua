@@ -121,7 +121,8 @@ local function flatten(items, depth, list)
   end)
   for _, item in ipairs(items) do
     task.breathe() -- A generated file may declare tens of thousands.
-    local range, kind = range_of(item), vim.lsp.protocol.SymbolKind[item.kind] or "symbol"
+    local range, kind = range_of(item), vim.lsp.protocol.SymbolKind[item.kind]
+    kind = type(kind) == "string" and kind or "symbol" -- By a name, Neovim's table gives the number.
     list[#list + 1] = {
       name = tostring(item.name),
       kind = kind:gsub("(%l)(%u)", "%1 %2"):lower(),
