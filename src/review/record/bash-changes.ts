@@ -7,7 +7,6 @@ import { cameAt, readState } from "./file-state";
 import type { KnownContents } from "./known";
 import type { RecordedProject, ToolCall } from "./recorded-project";
 
-const ABSENT: Content = { absent: true };
 const SHARED = "Other commands ran at the same time: some of these changes may be theirs.";
 
 /** The clocks of hooks and of the file system may differ by this much. */
@@ -27,17 +26,15 @@ export function bashChanges(
 ) {
   const diff = bashEditDiff(response);
   if (!diff) return undefined;
-  const hunks = new Map(diff.files.map((file) => [file.filePath, file]));
+  const created = new Map(diff.files.map((file) => [file.filePath, file.created]));
   const paths = changedByBash(response);
-  const files = paths.map((path) =>
-    fileChange(project, known, path, { diff: hunks.get(path), use }),
-  );
+  const files = paths.map((path) => fileChange(project, known, path, use, created.get(path)));
   // The CLI also reports files as new that git no longer ignores.
   const since = paths.some((path) => basename(path) === ".gitignore") ? (began ?? 0) : 0;
   const isNew = ({ path, before }: FileChange) =>
     !("absent" in before) || cameAt(project.root, path) > since - CLOCKS_MS;
   const found = files.filter((file) => typeof file === "object").filter(isNew);
-  const unseen = diff.moreFiles + hunks.size - diff.changedFiles.length;
+  const unseen = diff.moreFiles + created.size - diff.changedFiles.length;
   return {
     files: withRenames(found),
     // `files` is incomplete, so the work tree must be compared.
@@ -51,7 +48,8 @@ function fileChange(
   project: RecordedProject,
   known: KnownContents,
   absolute: string,
-  { diff, use }: { diff: DiffFile | undefined; use: string | undefined },
+  use: string | undefined,
+  isCreated = false,
 ): FileChange | "unknown" | undefined {
   const path = pathBelow(project.root, absolute);
   const state = path === undefined ? undefined : readState(project, path);
@@ -62,7 +60,7 @@ function fileChange(
     const withheld: Content = { withheld: "private" };
     return { path, before: withheld, after: "absent" in after ? after : withheld, symlink };
   }
-  const before = diff?.created ? ABSENT : known.last(path, use);
+  const before: Content | undefined = isCreated ? { absent: true } : known.last(path, use);
   // A comparison may still know the content.
   if (!before && project.isRepository && !known.isBlind) return "unknown";
   if (!before) return { path, before: { withheld: "unknown" }, after, symlink };
@@ -86,7 +84,6 @@ export function withRenames(files: readonly FileChange[]): FileChange[] {
 }
 
 const DiffFile = v.object({ filePath: v.string(), created: v.optional(v.boolean()) });
-type DiffFile = v.InferOutput<typeof DiffFile>;
 
 /**
  * The CLI's report on a Bash command, with the setting `bashEditDiffEnabled` (measured with 2.1.330): hunks of at most
