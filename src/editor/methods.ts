@@ -248,9 +248,7 @@ export const METHODS = {
     ),
   },
   session_blocked: { params: Nothing, result: v.unknown() },
-  /**
-   * Claude may stop. `waited`: the hook waited for language servers. `unknown`: a message for the user if that failed.
-   */
+  /** Claude may stop. `waited`: the hook waited for language servers. `unknown`: a message for the user if in vain. */
   session_allowed: {
     params: v.object({ waited: v.optional(v.literal(true)) }),
     result: v.object({ unknown: v.optional(v.string()) }),

@@ -19,10 +19,7 @@ export function cliPid(): number | undefined {
   return pid > 0 ? pid : undefined;
 }
 
-/**
- * The number of the terminal's session. Neovim puts it into the environment of the CLIs that it starts, and their child
- * processes inherit it.
- */
+/** The number of the terminal's session, in the environment of the CLIs that Neovim starts and of their children. */
 export function sessionNumber(): number | undefined {
   const number = Number(process.env.CLAUDE_CODE_NVIM_SESSION);
   return Number.isInteger(number) && number > 0 ? number : undefined;

@@ -27,10 +27,7 @@ export const EVENTS: Record<string, (recorder: Recorder, call: HookCall) => Comp
   "session-end": (recorder, { input }) => recorder.end(input.session_id),
 };
 
-/**
- * Records the changes that a hook reports. Never throws: after a failure the review is marked as incomplete, and the
- * hook continues.
- */
+/** Records the changes that a hook reports. Never throws: a failure marks the review as incomplete. */
 export async function record(event: string, call: HookCall): Promise<void> {
   const handle = EVENTS[event];
   if (!handle) return;

@@ -85,10 +85,7 @@ export function isNamed(port: number, ownTokens: readonly string[]): boolean {
   });
 }
 
-/**
- * Removes the lock files of Neovims that have ended, and of earlier executables of our own Neovim. Returns the removed
- * paths. Never throws.
- */
+/** Removes lock files of dead Neovims and of our own earlier executables. Returns the paths. Never throws. */
 export function sweepStaleLocks(
   folder: string = lockFolder(),
   own?: { port: number; token: string },

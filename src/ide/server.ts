@@ -28,10 +28,7 @@ export interface IdeServer {
   end(): Promise<void>;
 }
 
-/**
- * The MCP server that Claude Code finds by the lock file. `onClientsChanged` is called when a client connects, gives
- * its name, or disconnects.
- */
+/** The MCP server of the lock file. Calls `onClientsChanged` when a client connects, gives its name, or disconnects. */
 export function createIdeServer(
   editor: EditorPort,
   log: Log,

@@ -18,10 +18,7 @@ export function fileUri(path: string, windows = WINDOWS): string {
   return SCHEME + encoded.replaceAll("%2F", "/").replaceAll("%3A", ":");
 }
 
-/**
- * The paths that a URI may mean, the likeliest first: in a raw URI, `%20` is part of the name. Empty unless it is a
- * file URI of this machine.
- */
+/** The likely paths of a URI, best first: in a raw URI, `%20` is part of the name. Empty for other machines. */
 export function pathsOfUri(uri: string, windows = WINDOWS): string[] {
   if (!uri.toLowerCase().startsWith(SCHEME)) return [];
   let rest = uri.slice(SCHEME.length);

@@ -9,10 +9,7 @@ import { readText } from "./read-regular";
 const STALE_MS = 10 * 60_000;
 const RETRY_MS = 20;
 
-/**
- * Takes the lock of this name until it is disposed of, or this process ends. Undefined if another process has it.
- * Throws the system's error.
- */
+/** Holds a lock until it is disposed of, or we end. Undefined if another process has it. Throws the system's error. */
 export function tryLock(path: string): Disposable | undefined {
   makePrivateFolder(dirname(path));
   const { pid, domain } = ownProcess();

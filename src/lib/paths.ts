@@ -17,9 +17,7 @@ import { attempt } from "./errors";
 export type Environment = Record<string, string | undefined>;
 
 const NAME = "claude-code.nvim";
-/**
- * PATH_MAX of Linux and macOS, and the limit of Windows. No file has a longer path, and looking for it is expensive.
- */
+/** PATH_MAX of Linux and macOS, and the limit of Windows. No file has a longer path; looking for it is expensive. */
 export const MAX_PATH = { posix: 4_096, win32: 32_767 } as const;
 export const MAX_PATH_BYTES = MAX_PATH[process.platform === "win32" ? "win32" : "posix"];
 /** The limit of Linux. */
@@ -167,9 +165,7 @@ export function isUnshared(real: string, shared: readonly string[] | undefined):
   return shared !== undefined && !shared.some((folder) => isBelow(real, folder));
 }
 
-/**
- * A text that changes with the file; "" if there is none. Lua has the same: `written_version` in documents/disk.lua.
- */
+/** A text that changes with the file; "" without a file. Lua has the same: `written_version` in documents/disk.lua. */
 export function fileVersion(path: string): string {
   // `statOf` also covers a path through a file, for which stat throws.
   const stats = statOf(path) && statSync(path, { bigint: true, throwIfNoEntry: false });

@@ -89,10 +89,7 @@ export function signalled(): Promise<string> {
   });
 }
 
-/**
- * The ids of our running child processes; a negative id is that of a group. We kill them when we end: a git that opens
- * a FIFO would run forever.
- */
+/** Our running children; a negative id is a group. We kill them at our end: a git that opens a FIFO runs forever. */
 export const ownChildren = new Set<number>();
 
 process.once("exit", () => {

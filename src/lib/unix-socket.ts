@@ -1,9 +1,6 @@
 import { withDeadline } from "./deadline";
 
-/**
- * A connection to a socket path or a named pipe. Node's `net` would take as long to load as everything else that a hook
- * needs for Neovim.
- */
+/** A connection to a socket path or a named pipe. Loading Node's `net` would double the time of a hook. */
 export class UnixSocket {
   #socket: Bun.Socket<UnixSocket | undefined> | undefined;
   /** Bytes that have arrived and are not read yet. */

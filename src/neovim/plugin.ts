@@ -49,9 +49,7 @@ export class Plugin {
     return this.rpc.closed;
   }
 
-  /**
-   * Calls a method of `lua/claude-code/editor`. Rejects with Failure "no_plugin", "busy", "gone", or the plugin's own.
-   */
+  /** Calls a method of `lua/claude-code/editor`. Rejects with Failure "no_plugin", "busy", "gone", or another one. */
   async call<M extends MethodName>(
     method: M,
     params: Params<M>,
@@ -70,10 +68,7 @@ export class Plugin {
     return unwrap(answer);
   }
 
-  /**
-   * Like `call`, for a method whose value has `settled`. Neovim answers once language servers have reported, or when
-   * the time is over.
-   */
+  /** Like `call`, for a method with `settled`. Waits until language servers have reported, or the time is over. */
   callWhenSettled<M extends MethodName>(
     method: M,
     params: Params<M>,

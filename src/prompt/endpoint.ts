@@ -76,9 +76,7 @@ function skillsIn(folder: string): Named[] {
   return entries.map(({ name }) => ({ name, path: join(folder, name, "SKILL.md") }));
 }
 
-/**
- * The name of a subfolder is not part of a command's name. Symlinks to folders could lead anywhere, so we ignore them.
- */
+/** A subfolder's name is not part of a command's name. Symlinks to folders could lead anywhere, so we ignore them. */
 function commandsIn(folder: string, depth = 0, left = { entries: MAX_ENTRIES }): Named[] {
   return entriesOf(folder).flatMap((entry) => {
     const path = join(folder, entry.name);

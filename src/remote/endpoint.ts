@@ -99,9 +99,7 @@ export class RemoteEndpoint {
     const { link, map } = this.#links.get(name) ?? {};
     const open = (id: string) => link?.open("conversation", id);
     const path = await copyConversation(open, session, this.#folder);
-    /**
-     * This machine's path for a path in the remote. A relative one is relative to `folder`, a folder of this machine.
-     */
+    /** This machine's path for a path in the remote. A relative path starts at `folder`, which is on this machine. */
     const toHost = (given: string, folder = "/") => {
       const there = isAbsolute(given) ? given : map?.toRemote(resolve(folder, given));
       return there === undefined ? undefined : map?.toHost(there);

@@ -45,9 +45,7 @@ const RelayHello = v.object({
 /** The first line that the relay sends. */
 export type RelayHello = v.InferOutput<typeof RelayHello>;
 
-/**
- * Parses the first line of the other end, or returns a problem. The text quotes nothing, since a line may have a token.
- */
+/** Parses the first line of the other end, or returns a problem. That quotes nothing: the line may have a token. */
 function read<T extends v.GenericSchema>(schema: T, line: string): v.InferOutput<T> | string {
   const value = parseJson(line);
   const other = v.safeParse(Contract, value);

@@ -214,10 +214,7 @@ function addRun(plan: Plan, root: string, claude: Lookup, args: readonly string[
   });
 }
 
-/**
- * Makes the stable path a symlink to this executable, unless a download has put a file there. Throws the system's
- * error.
- */
+/** Makes the stable path a symlink to this executable, unless a download has put a file there. */
 function ensureStablePath(): void {
   const path = stablePath();
   if (existsSync(path)) return;

@@ -13,10 +13,7 @@ const MAX_BYTES = 1024 * 1024;
 export interface Step {
   /** Says which file changes and how; the user confirms it. */
   what: string;
-  /**
-   * Writes the record before the file, so that the step can be undone if we are killed in between. Throws Failure or
-   * the system's error.
-   */
+  /** Writes the record before the file, in case we are killed in between. Throws Failure or the system's error. */
   run(record: ProjectRecord): void | Promise<void>;
 }
 
@@ -30,10 +27,7 @@ export interface Plan {
   again(): Plan;
 }
 
-/**
- * The file's text; undefined if the file does not exist. Throws Failure if it cannot be read, is too big, or is not a
- * regular file.
- */
+/** Undefined if the file does not exist. Throws Failure if it cannot be read, is too big, or is not a regular file. */
 export function readText(path: string): string | undefined {
   try {
     const bytes = readRegular(path, MAX_BYTES);

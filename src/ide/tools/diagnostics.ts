@@ -21,9 +21,7 @@ const Input = v.object({
   uri: v.optional(v.pipe(v.string(), v.description("File URI; all files if left out"))),
 });
 
-/**
- * Spec 4.6. Returns one file's diagnostics at once, those of all files when language servers have seen the last write.
- */
+/** Spec 4.6. Returns one file's diagnostics at once, and those of all files when servers have seen the last write. */
 export function getDiagnostics(editor: EditorPort, names: FileNames): Tool {
   const unknownBefore = new WeakMap<Client, Set<string>>();
 
