@@ -31,7 +31,7 @@ export function neovimRequests(
     (folder, call) => review.ended(folder, call),
   );
   const prompt = new PromptEndpoint();
-  const mod = new ModEndpoint(editor, log, neovim);
+  const mod = new ModEndpoint(editor, log, neovim.token);
   const sessions = new SessionsEndpoint(editor, mod, neovim.pid, log);
   const worktree = { requests: worktreeRequests };
   const areas = { review, transcript, prompt, worktree, remote, sessions, mod };

@@ -14,9 +14,9 @@ const IDE_NAME = "Neovim";
 /** Longer than any editor's lock file. */
 const MAX_BYTES = 256 * 1024;
 
-/** The socket at which a Neovim's executable serves mods in CLIs. */
-export function modSocket(neovim: number): string {
-  return join(stateFolder(), "mod", `${neovim}.sock`);
+/** The socket at which this executable serves mods in CLIs. */
+export function modSocket(): string {
+  return join(stateFolder(), "mod", `${process.pid}.sock`);
 }
 
 /** The content of a lock file (spec 01, Lock File Discovery). Paths are real paths. */
@@ -194,7 +194,7 @@ export class LockKeeper {
         transport: "ws",
         runningInWindows: process.platform === "win32",
         authToken: token,
-        modSocket: pid === undefined ? undefined : modSocket(pid),
+        modSocket: pid === undefined ? undefined : modSocket(),
       };
       this.#lock.write(JSON.stringify(content));
       return undefined;

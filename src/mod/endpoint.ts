@@ -1,5 +1,5 @@
 import { chmodSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import type { Server } from "bun";
 import * as v from "valibot";
 import type { EditorPort } from "../editor/methods";
@@ -102,7 +102,6 @@ export class ModEndpoint {
   /** A mod came or went, or reported usage. */
   readonly onChange = new Emitter<void>();
   #server: Server<undefined> | undefined;
-  readonly #socket: string;
   readonly #mods = new Map<string, Mod>();
   /** Sessions whose answers Neovim shows while Claude writes them. */
   readonly #followed = new Set<string>();
@@ -110,30 +109,28 @@ export class ModEndpoint {
   readonly #refused = new Set<string>();
   #lastId = 0;
 
-  /** Serves mods that show the token. A restarted executable of the same Neovim takes over the socket. */
+  /** Serves mods that show the token. Each executable has a socket of its own: Bun removes the path as it ends. */
   constructor(
     private readonly editor: Pick<EditorPort, "call">,
     private readonly log: Log,
-    { pid, token }: { pid: number; token: string },
+    token: string,
   ) {
-    this.#socket = modSocket(pid);
-    const folder = dirname(this.#socket);
+    const socket = modSocket();
+    const folder = dirname(socket);
     try {
       makePrivateFolder(folder);
-      for (const name of namesIn(folder)) {
-        const other = Number.parseInt(name, 10);
-        if (other === pid || !isAlive(other)) removeFile(join(folder, name));
-      }
+      const left = namesIn(folder).filter((name) => !isAlive(Number.parseInt(name, 10)));
+      for (const name of [...left, basename(socket)]) removeFile(join(folder, name));
       // Bun has it for a socket, too, but not in the types (1.4.5).
       const idle: object = { idleTimeout: IDLE_SECONDS };
       this.#server = Bun.serve({
         ...idle,
-        unix: this.#socket,
+        unix: socket,
         maxRequestBodySize: MAX_MESSAGE_BYTES,
         fetch: (request: Request) => this.#receive(request, token),
         error: () => status(500),
       });
-      chmodSync(this.#socket, 0o600);
+      chmodSync(socket, 0o600);
     } catch (error) {
       log.warn(`No mod can connect: ${message(error)}`);
     }
@@ -169,7 +166,6 @@ export class ModEndpoint {
   async end(): Promise<void> {
     for (const mod of this.#mods.values()) this.#forget(mod);
     await this.#server?.stop(true);
-    removeFile(this.#socket);
   }
 
   #of(session: string): Mod | undefined {

@@ -8,6 +8,7 @@
 
 /** Must equal MOD_CONTRACT of the endpoint, which refuses any other. */
 const CONTRACT = 1;
+const REFUSED = 409;
 /** How long we wait after a failure: the executable may restart, or be gone. */
 const RETRY_MS = 1_000;
 const MAX_RETRY_MS = 5_000;
@@ -30,22 +31,23 @@ let turn: string | undefined;
 /** Pieces of answers that are not sent yet, if anyone reads them. */
 const unsent: { text: string; done: boolean }[] = [];
 let isFollowed = false;
+let isServing = false;
 let isSending = false;
 
 /** Socket and token are in the lock file by which the CLI finds its IDE, so the environment holds no secret. */
-async function find($: Engine): Promise<{ socketPath: string; token: string }> {
+async function find($: Engine): Promise<typeof executable> {
   const home = (await $.env.get("HOME")) ?? (await $.env.get("USERPROFILE"));
   const folder = (await $.env.get("CLAUDE_CONFIG_DIR")) || `${home}/.claude`;
   const path = `${folder}/ide/${await $.env.get("CLAUDE_CODE_SSE_PORT")}.lock`;
   const { modSocket, authToken } = JSON.parse(await $.fs.read(path));
-  if (!modSocket) throw new Error("the executable takes no mods");
-  return { socketPath: modSocket, token: authToken };
+  return modSocket && { socketPath: modSocket, token: authToken };
 }
 
 /** Sends it with all that identifies us; status 0: the executable was not reached. */
 async function post($: Engine, path: string, body: object): Promise<Engine> {
   try {
-    executable ??= await find($);
+    executable ??= isServing ? await find($) : undefined;
+    if (!executable) return { status: REFUSED };
     const { socketPath, token } = executable;
     session = await $.session.id();
     return await $.http.fetch(`http://mod/${path}`, {
@@ -56,7 +58,7 @@ async function post($: Engine, path: string, body: object): Promise<Engine> {
     });
   } catch {
     executable = undefined;
-    return { status: 0, text: "" };
+    return { status: 0 };
   }
 }
 
@@ -66,12 +68,13 @@ async function announce($: Engine, delayMs: number): Promise<void> {
   if ((await $.session.id()) !== session) await post($, "report", {});
 }
 
-/** Asks for operations until the executable refuses this version of the mod. */
+/** Asks for operations until the executable refuses this version of the mod, or serves none. */
 async function serve($: Engine): Promise<void> {
+  isServing = true;
   let wait = RETRY_MS;
   for (;;) {
     const { status, text } = await post($, "next", { usage });
-    if (status === 409) return;
+    if (status === REFUSED) break;
     if (status === 200) perform($, text).catch(() => {});
     const isAnswered = status === 200 || status === 204;
     if (!isAnswered) {
@@ -80,6 +83,8 @@ async function serve($: Engine): Promise<void> {
     }
     wait = isAnswered ? RETRY_MS : Math.min(2 * wait, MAX_RETRY_MS);
   }
+  isServing = false;
+  executable = undefined;
 }
 
 /** Several are under way at once: a prompt waits for the end of a turn, or for the answer to a dialog. */

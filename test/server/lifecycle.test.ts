@@ -47,6 +47,8 @@ async function folders(neovim: TestNeovim, wanted: string[]): Promise<void> {
 describe.each(NEOVIMS)("$name", (version) => {
   describe("one Neovim's server", () => {
     let lock: { path: string; port: number; content: LockContent };
+    /** The content that another executable writes. */
+    const again = () => ({ ...lock.content, modSocket: expect.stringContaining("/mod/") });
     let executable: number;
 
     const neovim = perBlock(() =>
@@ -171,7 +173,7 @@ describe.each(NEOVIMS)("$name", (version) => {
       process.kill(executable, "SIGKILL");
       const before = executable;
       executable = await neovim.ready(before);
-      expect((await neovim.lock()).content).toEqual(lock.content);
+      expect((await neovim.lock()).content).toEqual(again());
       expect(locks(neovim)).toEqual([basename(lock.path)]);
       expect((await takeEvents()).map(([name, data]) => [name, data.reason])).toEqual([
         ["ClaudeCodeServerStopped", "crashed"],
@@ -204,7 +206,7 @@ describe.each(NEOVIMS)("$name", (version) => {
       lock = next;
       process.kill(executable, "SIGKILL");
       executable = await neovim.ready(executable);
-      expect((await neovim.lock()).content).toEqual(lock.content);
+      expect((await neovim.lock()).content).toEqual(again());
       const log = await neovim.lua<string>(`
         return table.concat(vim.fn.readfile(require("port").log.path()), "\\n")`);
       expect(log).not.toContain(lock.content.authToken);
@@ -221,7 +223,7 @@ describe.each(NEOVIMS)("$name", (version) => {
       await eventually("the end of the executable", () => !isRunning(executable));
       await neovim.command("ClaudeCodeStart");
       executable = await neovim.ready();
-      expect((await neovim.lock()).content).toEqual(lock.content);
+      expect((await neovim.lock()).content).toEqual(again());
       expect((await neovim.lock()).path).toBe(lock.path);
     });
 
@@ -233,7 +235,7 @@ describe.each(NEOVIMS)("$name", (version) => {
       await Bun.sleep(200);
       process.kill(before, "SIGCONT");
       executable = await neovim.ready(before);
-      expect((await neovim.lock()).content).toEqual(lock.content);
+      expect((await neovim.lock()).content).toEqual(again());
       expect((await neovim.lock()).path).toBe(lock.path);
       await eventually("the end of the former executable", () => !isRunning(before));
       await Bun.sleep(100);

@@ -17,15 +17,14 @@ local listeners = {}
 ---@param n integer|claude-code.SessionKey
 ---@return boolean is there a mod in the session's CLI?
 function M.has(n)
-  return (rows.get(n) or {}).mod == true
+  return channel.is_attached() and (rows.get(n) or {}).mod == true
 end
 
 local function request(n, name, params, done)
-  local row = rows.get(n)
-  if not (row and row.mod) then
+  if not M.has(n) then
     return done({ code = "no_mod", message = "Claude Code has no mod of this plugin there" })
   end
-  params.session = row.id
+  params.session = rows.get(n).id
   channel.request("mod/" .. name, params, function(value, problem, code)
     done(problem and { code = code or "gone", message = problem } or nil, value)
   end)

@@ -84,8 +84,10 @@ local function forget(session)
   -- This Neovim's terminals report their end.
   if row and not row.n then
     rows.remove({ pid = session.pid })
-  elseif row and row.job then
-    rows.set({ n = row.n }, { pid = vim.NIL })
+  elseif row then
+    local fields = { mod = vim.NIL, usage = vim.NIL, tasks = vim.NIL }
+    fields.pid = row.job and vim.NIL
+    rows.set({ n = row.n }, fields)
   end
 end
 
