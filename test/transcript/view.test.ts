@@ -144,31 +144,26 @@ describe("an odd entry hides no other, and costs no more than its length", () =>
     line(result("1", "ok", { structuredPatch: [hunk] }));
   const ran = (text: string) =>
     line(calls("1", "Bash", { command: "x" })) + line(result("1", text));
+  const deep = `{"a":${nested(40_000)}}`;
+  const content = (one: string) => `{"type":"user","message":{"content":[${one}]}}`;
+  const held = `{"type":"tool_result","tool_use_id":"1","content":[${nested(9)},${deep}]}`;
+  const tags = `<command-name>x</command-name>${"<command-args>".repeat(300_000)}`;
   const numbers = { oldStart: 1, oldLines: 1, newStart: 1, newLines: 1 };
 
   test.each([
     ["an entry that is nested deeply", `{"type":"new","a":${nested(40_000)}}`],
     [
       "a block that is",
-      `{"type":"assistant","message":{"content":[{"type":"new","a":${nested(40_000)}}]}}`,
+      content(`{"type":"new","a":${nested(40_000)}}`).replace("user", "assistant"),
     ],
-    [
-      "a result that is",
-      `{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"1","content":[${nested(9)},{"a":${nested(40_000)}}]}]}}`,
-    ],
-    ["an input that is", `${called("1", `{"a":${nested(40_000)}}`)}\n${line(result("1", "r"))}`],
-    [
-      "halves of characters in it",
-      `{"type":"user","message":{"content":["\\ud800",${nested(40_000)}]}}`,
-    ],
+    ["a result that is", content(held)],
+    ["an input that is", `${called("1", deep)}\n${line(result("1", "r"))}`],
+    ["halves of characters in it", content(`"\\ud800",${nested(40_000)}`)],
     ["empty lines", ran(`${"\n".repeat(1_000_000)}x`)],
     ["700,000 lines of a result", ran("x\n".repeat(700_000))],
     ["700,000 lines of a prompt", line(prompt("x\n".repeat(700_000)))],
     ["700,000 lines of an answer", line(answer("x\n".repeat(700_000)))],
-    [
-      "tags without an end",
-      line(prompt(`<command-name>x</command-name>${"<command-args>".repeat(300_000)}`)),
-    ],
+    ["tags without an end", line(prompt(tags))],
     ["summaries without an end", line(prompt(`<task-notification>${"<summary>".repeat(300_000)}`))],
     ["a server's name without an end", line(calls("1", `mcp__a${"__".repeat(300_000)}\n`, {}))],
     ["a patch of numbers", patch({ ...numbers, lines: [1, null] })],
@@ -240,13 +235,8 @@ describe("a conversation that grows", () => {
     appendFileSync(path, ended.slice(20));
     const update = view.update();
     expect(update?.block.lines).toEqual([]);
-    expect(update?.results).toEqual([
-      {
-        call: "1",
-        block: { lines: ["```", "ok", "```"], folds: "111", marks: [] },
-        about: { note: "1 line" },
-      },
-    ]);
+    const block = { lines: ["```", "ok", "```"], folds: "111", marks: [] };
+    expect(update?.results).toEqual([{ call: "1", block, about: { note: "1 line" } }]);
   });
 
   test.each([

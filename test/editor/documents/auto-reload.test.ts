@@ -255,25 +255,17 @@ describe.each(NEOVIMS)("$name", (version) => {
     await a.says("3 open files were deleted on disk");
   });
 
+  const TERMINAL = `PORT.server.ensure = function(_, done) done() end PORT.terminal.open({})
+    vim.wait(9000, PORT.running.is_any_open)`;
   const BEGIN_AND_END: [why: string, begin: string, end: string][] = [
     [
       "a client",
-      'CALL("clients", { clients = { { id = 1, name = "claude-code" } } })',
+      'CALL("clients", { clients = { { id = 1 } } })',
       'CALL("clients", { clients = {} })',
     ],
     ["the executable's end", 'CALL("clients", { clients = { { id = 1 } } })', "PORT.detach()"],
-    [
-      "a session's hooks",
-      'CALL("session_start", { session = "s", installation = "i", source = "startup" })',
-      'CALL("session_finish", { session = "s", installation = "i" })',
-    ],
-    [
-      "a terminal with Claude in it",
-      `PORT.server.ensure = function(_, done) done() end
-       PORT.terminal.open({})
-       vim.wait(9000, PORT.running.is_any_open)`,
-      "PORT.terminal.close()",
-    ],
+    ["a session's hooks", 'CALL("session_start", HOOK)', 'CALL("session_finish", HOOK)'],
+    ["a terminal with Claude in it", TERMINAL, "PORT.terminal.close()"],
   ];
   for (const [why, begin, end] of BEGIN_AND_END) {
     test(`${why}: files are followed as long as it lasts, and nothing is left afterwards`, async () => {
@@ -286,7 +278,7 @@ describe.each(NEOVIMS)("$name", (version) => {
       const buf = await a.edit(path);
       if (!isTerminal) await a.attach();
       await a.nvim.lua(`
-        PORT = require("port")
+        PORT, HOOK = require("port"), { session = "s", installation = "i", source = "startup" }
         CALL = function(...) assert(not PORT.dispatcher.call(...).error) end`);
       await a.nvim.lua(RECORD_WATCHES);
       writeFileSync(path, "two\n");

@@ -42,74 +42,41 @@ onBothNeovims(
       appendFileSync(join(folder, `${ID}.jsonl`), line(answer(text)));
     };
 
-    const WAYS: [string, (text: string) => Promise<unknown>][] = [
-      [
-        "a plan",
-        (text) =>
-          lua(
-            `require("claude-code.permissions.plan").show({ id = 7, plan = (...), session = 1, tool = "ExitPlanMode",
-              title = "x", lines = {}, suggestions = {} })`,
-            text,
-          ),
-      ],
-      [
-        "a conversation that grows",
-        async (text) => {
-          say("**first**");
-          await lua("require('port').transcript.open((...))", ID);
-          await until("**first**");
-          await lua("vim.cmd.redraw()");
-          say(text);
-        },
-      ],
-      [
-        "a file that is reloaded",
-        async (text) => {
-          const path = await session.open("open.md", "# one\n");
-          await lua("vim.cmd.redraw()");
-          writeFileSync(path, `# one\n\n${text}\n`);
-        },
-      ],
-      [
-        "a proposal for an open file",
-        async (text) => {
-          const path = await session.open("proposed.md", "# one\n");
-          await lua("vim.cmd.redraw()");
-          session.client
-            .call("openDiff", {
-              old_file_path: path,
-              new_file_path: path,
-              new_file_contents: `# one\n\n${text}\n`,
-              tab_name: "proposed",
-            })
-            .catch(() => {});
-        },
-      ],
-      [
-        "a prompt",
-        async (text) => {
-          await session.neovim.command("Claude prompt");
-          await lua(
-            "vim.cmd.redraw() vim.api.nvim_buf_set_lines(0, 0, -1, true, ...)",
-            text.split("\n"),
-          );
-        },
-      ],
-      [
-        "a file that Claude opens",
-        (text) => session.client.call("openFile", { filePath: session.write("new.md", text) }),
-      ],
-      [
-        "a file of another encoding that is reloaded",
-        async (text) => {
-          const path = await session.open("utf16.md", Buffer.from("\ufeff# one\n", "utf16le"));
-          writeFileSync(path, Buffer.from(`\ufeff# one\n\n${text}\n`, "utf16le"));
-        },
-      ],
-    ];
+    /** Opens a file that is on screen before Claude writes to it. */
+    const opened = async (name: string, text: string | Buffer) => {
+      const path = await session.open(name, text);
+      await lua("vim.cmd.redraw()");
+      return path;
+    };
+    const PLAN = `{ id = 7, plan = (...), session = 1, tool = "ExitPlanMode", title = "x", lines = {}, suggestions = {} }`;
+    const WAYS: Record<string, (text: string) => unknown> = {
+      "a plan": (text) => lua(`require("claude-code.permissions.plan").show(${PLAN})`, text),
+      "a conversation that grows": async (text) => {
+        say("**first**");
+        await lua("require('port').transcript.open((...))", ID);
+        await until("**first**");
+        await lua("vim.cmd.redraw()");
+        say(text);
+      },
+      "a file that is reloaded": async (text) =>
+        writeFileSync(await opened("open.md", "# one\n"), `# one\n\n${text}\n`),
+      "a proposal for an open file": async (text) =>
+        void session.client.propose(await opened("proposed.md", "# one\n"), `# one\n\n${text}\n`),
+      "a prompt": async (text) => {
+        await session.neovim.command("Claude prompt");
+        const set = "vim.cmd.redraw() vim.api.nvim_buf_set_lines(0, 0, -1, true, ...)";
+        await lua(set, text.split("\n"));
+      },
+      "a file that Claude opens": (text) =>
+        session.client.call("openFile", { filePath: session.write("new.md", text) }),
+      "a file of another encoding that is reloaded": async (text) => {
+        const path = await opened("utf16.md", Buffer.from("\ufeff# one\n", "utf16le"));
+        writeFileSync(path, Buffer.from(`\ufeff# one\n\n${text}\n`, "utf16le"));
+      },
+    };
 
     // Each text is used in at least one way.
-    const cases = WAYS.flatMap(([way, show], i) =>
+    const cases = Object.entries(WAYS).flatMap(([way, show], i) =>
       TEXTS.filter((_, j) => i === 0 || j === i % TEXTS.length).map(
         ([name, text]) => [way, name, text, show] as const,
       ),

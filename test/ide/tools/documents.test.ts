@@ -55,12 +55,9 @@ onEachNeovim((session) => {
     expect(await check()).toEqual({ ...open, isDirty: false });
     await setLine("new");
     expect(await check()).toEqual({ ...open, isDirty: true });
-    expect(await client.json("saveDocument", { filePath: path })).toEqual({
-      success: true,
-      filePath: path,
-      saved: true,
-      message: "Document saved successfully",
-    });
+    const message = "Document saved successfully";
+    const saved = { success: true, filePath: path, saved: true, message };
+    expect(await client.json("saveDocument", { filePath: path })).toEqual(saved);
     expect(readFileSync(path, "utf8")).toBe("new\n");
     expect(await neovim.lua("return vim.bo.modified")).toBe(false);
     writeFileSync(path, "outside\n");
@@ -79,11 +76,8 @@ onEachNeovim((session) => {
       const hidden = session.write("hidden.lua", "local a = 1\nreturn a\n");
       await session.edit(shown);
       const before = await layout(session);
-      const answer = await session.client.json("openFile", {
-        filePath: hidden,
-        makeFrontmost: false,
-        startText: "return",
-      });
+      const asked = { filePath: hidden, makeFrontmost: false, startText: "return" };
+      const answer = await session.client.json("openFile", asked);
       expect(answer).toEqual({ success: true, filePath: hidden, languageId: "lua", lineCount: 2 });
       expect(await layout(session)).toEqual(before);
       expect(await openNames()).toContain(hidden);
@@ -247,11 +241,7 @@ onEachNeovim((session) => {
     const AFTER: [string, string, string | RegExp][] = [
       [":echoerr", 'echoerr "lint failed"', "lint failed"],
       ["a Lua error", 'lua error("lint failed")', /^E5108:.*lint failed$/],
-      [
-        "an error once it has changed the text",
-        "call setline(1, 'again') | throw 'lint failed'",
-        "lint failed",
-      ],
+      ["an error and a change", "call setline(1, 'x') | throw 'lint failed'", "lint failed"],
     ];
     test.each(AFTER)("has saved before %s", async (_, command, said) => {
       const path = await session.open("after.txt", "old\n");
@@ -273,12 +263,8 @@ onEachNeovim((session) => {
       writeFileSync(session.path("clean.txt"), "written outside\n");
       const why = "Neovim's command-line window is open; :q closes it";
       const message = `${path} was not saved: ${why}`;
-      expect(await save(path)).toEqual({
-        success: false,
-        filePath: path,
-        saved: false,
-        message,
-      } as never);
+      const failed = { success: false, filePath: path, saved: false, message };
+      expect(await save(path)).toEqual(failed);
       const closed = await session.client.refusal("close_tab", { tab_name: "clean.txt" });
       expect(closed).toBe(`clean.txt stays open: ${why}`);
       const reload = 'return require("port").dispatcher.call(...)';
@@ -290,12 +276,9 @@ onEachNeovim((session) => {
     });
 
     test("fails for a 'readonly' buffer, without a prompt", async () => {
-      const path = session.write("readonly.txt", "x\n");
+      const path = await session.open("readonly.txt", "x\n");
       chmodSync(path, 0o444);
-      await session.edit(path);
-      await session.neovim.lua(
-        "vim.o.confirm = true; vim.bo.readonly = true; vim.bo.modified = true",
-      );
+      await session.neovim.command("set confirm | setlocal readonly modified");
       expect(await save(path)).toMatchObject({ success: false, saved: false });
       expect(await session.client.request("ping")).toEqual({});
       await expectNoPrompt();
