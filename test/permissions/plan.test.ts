@@ -16,8 +16,15 @@ describe.each(NEOVIMS)("a plan in Neovim $name", (version) => {
   const lua = <T>(code: string, ...args: unknown[]) => editor.neovim.lua<T>(code, ...args);
   const name = () => lua<string>("return vim.fs.dirname(vim.api.nvim_buf_get_name(0))");
   const isShown = () => eventually("the plan", async () => (await name()) === "claude-code://plan");
-  const keys = (typed: string) =>
-    lua("vim.api.nvim_feedkeys(vim.keycode((...)), 'mx', false)", typed);
+  /** One command line after the other. */
+  const keys = async (typed: string) => {
+    for (const one of typed.split(/(?<=<CR>)(?=:)/))
+      await lua("vim.api.nvim_feedkeys(vim.keycode((...)), 'mx', false)", one);
+  };
+  const approves = async (way = ASK) => {
+    await keys("<CR>");
+    await lua("choose(...)", way);
+  };
 
   const editor = perBlock(() => Editor.start(version, { isOn: false }));
   beforeAll(async () => {
@@ -49,8 +56,8 @@ describe.each(NEOVIMS)("a plan in Neovim $name", (version) => {
   ])("approved %s", async (_name, typed, way, plan, mode, inFile) => {
     claims("Only the plan that you saw is approved");
     writeFileSync(ASKED.tool_input.planFilePath, inFile);
-    await keys(`${typed}<CR>`);
-    await lua("choose(...)", way);
+    await keys(typed);
+    await approves(way);
     expect(await output).toEqual({
       behavior: "allow",
       updatedInput: { ...ASKED.tool_input, plan },
@@ -60,14 +67,12 @@ describe.each(NEOVIMS)("a plan in Neovim $name", (version) => {
   });
 
   test("names its keys in the bar and behind g?", async () => {
-    expect(await lua<string>("return vim.wo.winbar")).toContain("g?");
-    await keys("g?");
-    expect(await lua<string[]>("return vim.api.nvim_buf_get_lines(0, 0, -1, false)")).toContain(
-      "<CR>     Approve the plan",
-    );
-    await keys("q");
-    await keys("<CR>");
-    await lua("choose(...)", ASK);
+    await editor.neovim.plays(`
+      <Ignore>   bar g?
+      g?         lines |<CR> Approve the plan|
+      q          bar g?
+    `);
+    await approves();
     await output;
   });
 
@@ -114,13 +119,10 @@ describe.each(NEOVIMS)("a plan in Neovim $name", (version) => {
 
   test("takes a typed comment on lines that are selected", async () => {
     await lua("OURS, vim.ui.input = vim.ui.input, INPUT_OF_NEOVIM");
-    await editor.neovim.type("ggVGgC");
-    await editor.neovim.until("the question", "return vim.api.nvim_get_mode().mode == 'c'");
-    await editor.neovim.type("why?<CR>");
-    await eventually(
-      "Normal mode",
-      async () => (await lua<string>("return vim.fn.mode()")) === "n",
-    );
+    await editor.neovim.plays(`
+      ggVGgC     mode c
+      why?<CR>   mode n
+    `);
     await lua("vim.ui.input = OURS");
     await keys("q");
     expect(await output).toEqual({
@@ -136,11 +138,10 @@ describe.each(NEOVIMS)("a plan in Neovim $name", (version) => {
     ["a wiped buffer", ":bwipeout!<CR>:Claude answer<CR>"],
     ["a closed window", ":copen<CR>:wincmd p<CR>:quit<CR>:Claude answer<CR>"],
   ])("loses nothing by %s, and its keys work", async (_name, typed) => {
-    for (const one of typed.split(/(?<=<CR>)/)) await keys(one);
+    await keys(typed);
     await isShown();
-    expect(await lua("return vim.fn.getline(1, '$')")).toEqual(["# Plan", "", "1. do it"]);
-    await keys("<CR>");
-    await lua("choose(...)", ASK);
+    await editor.neovim.plays("<Ignore>  lines = # Plan||1. do it");
+    await approves();
     expect(await output).toMatchObject({ behavior: "allow" });
   });
 
@@ -171,7 +172,7 @@ describe.each(NEOVIMS)("a plan in Neovim $name", (version) => {
       return { vim.fn.bufname(win.bufnr), win.width, win.height, vim.fn.bufname("#") }
     end, vim.fn.getwininfo())`;
     await keys(":edit before.txt<CR>:edit a.txt<CR>");
-    for (const one of typed.split(/(?<=<CR>)/)) await keys(one);
+    await keys(typed);
     const files = await lua(shown);
     for (const left of ways) {
       await keys(":Claude answer<CR>");
@@ -184,7 +185,8 @@ describe.each(NEOVIMS)("a plan in Neovim $name", (version) => {
   test("is not approved when empty; waits when its window is closed", async () => {
     await keys("ggdG<CR>");
     await editor.says("the plan is empty");
-    for (const one of ["u", ":copen<CR>", ":wincmd p<CR>", ":quit<CR>"]) await keys(one);
+    await keys("u");
+    await keys(":copen<CR>:wincmd p<CR>:quit<CR>");
     await editor.says("the plan waits; :Claude answer shows it");
     await editor.report(n, "working");
     await output;
@@ -198,9 +200,7 @@ describe.each(NEOVIMS)("a plan in Neovim $name", (version) => {
     expect(await name()).not.toBe("claude-code://plan");
     await editor.neovim.command("Claude answer");
     await isShown();
-    expect(await lua<string[]>("return vim.api.nvim_buf_get_lines(0, -2, -1, true)")).toEqual([
-      "mine",
-    ]);
+    await editor.neovim.plays("<Ignore>  {getline('$')} mine");
     await editor.report(n, "working");
     expect(await output).toBeUndefined();
     await eventually("its end", async () => (await name()) !== "claude-code://plan");
@@ -210,26 +210,18 @@ describe.each(NEOVIMS)("a plan in Neovim $name", (version) => {
     ]);
   });
 
+  const PROMPT = "vim.cmd.edit('claude-code://prompt/9') vim.bo.buftype = 'acwrite'";
   test.each([
     ["type", "vim.cmd.startinsert()", "vim.cmd.stopinsert()"],
-    [
-      "think about a prompt",
-      "vim.cmd.edit('claude-code://prompt/9') vim.bo.buftype = 'acwrite'",
-      "vim.cmd.edit('a.txt')",
-    ],
+    ["think about a prompt", PROMPT, "vim.cmd.edit('a.txt')"],
   ])("disturbs no one while they %s, and appears then", async (_name, begin, end) => {
     await editor.report(n, "working");
     await eventually("its end", async () => (await name()) !== "claude-code://plan");
     await lua(begin);
-    const mode = begin.includes("startinsert") ? "i" : "n";
-    await eventually("the mode", async () => (await lua<string>("return vim.fn.mode()")) === mode);
+    await editor.neovim.inMode(begin.includes("startinsert") ? "i" : "n");
     const next = await editor.block();
     output = editor.hook(ASKED, next);
-    await eventually("the request", async () =>
-      (
-        await lua<string>("return vim.inspect(require('claude-code.sessions.requests').list())")
-      ).includes("plan"),
-    );
+    await editor.wait();
     await Bun.sleep(300);
     expect(await name()).not.toBe("claude-code://plan");
     await lua(end);

@@ -276,9 +276,7 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
     await neovim.command("1ClaudeCode");
     await mention();
     await eventually("it", () => first.notifications("at_mentioned").length === 1);
-    await eventually("the message", async () =>
-      expect(await said(neovim)).toContain("Claude 1 has a.txt in its prompt"),
-    );
+    await play("<Ignore>  said Claude 1 has a.txt in its prompt");
     await neovim.command("2ClaudeCode");
     await mention();
     await eventually("it", () => second.notifications("at_mentioned").length === 1);
@@ -299,11 +297,10 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
       return vim.tbl_map(function(part)
         return part.group .. " " .. (vim.api.nvim_get_hl(0, { name = part.group }).link or "")
       end, vim.api.nvim_eval_statusline(winbar, options).highlights)`);
-    expect(links.filter((link) => link.startsWith("ClaudeCode"))).toEqual([
-      ...["ClaudeCodeSessionOther Comment", "ClaudeCodeSessionBlocked DiagnosticWarn"],
-      ...["ClaudeCodeSessionCurrent Title", "ClaudeCodeSessionWorking DiagnosticInfo"],
-      "ClaudeCodeSessionOther Comment",
-    ]);
+    const ours = links.filter((link) => link.startsWith("ClaudeCode")).join(", ");
+    expect(ours.replaceAll("ClaudeCodeSession", "")).toBe(
+      "Other Comment, Blocked DiagnosticWarn, Current Title, Working DiagnosticInfo, Other Comment",
+    );
     // A file has the name that it has elsewhere.
     await neovim.lua(
       `local asks = { state = "blocked", msg = "approve Update: " .. vim.fn.getcwd() .. "/src/a.ts" }
