@@ -6,13 +6,13 @@ const afterPush = () => Bun.sleep(150);
 
 describe.each(NEOVIMS)("$name", (version) => {
   const start = () => Attached.start({ version, ui: { width: 120, height: 40 } });
-  /** All changes so far, requested or pushed. */
+  /** The news: requested, or pushed before that. After it, everything was sent. */
   const sync = async (a: Attached): Promise<WireDelta> => {
     const answer = await a.call<WireDelta>("sync");
     return Object.assign({}, ...a.pushed.splice(0), answer);
   };
 
-  test("merges pushes, and sends nothing without a change", async () => {
+  test("merges pushes, and sends none when nothing is new", async () => {
     await using a = await start();
     await a.edit(a.file("main.lua", "one\n"));
     await a.attach();
@@ -54,31 +54,5 @@ describe.each(NEOVIMS)("$name", (version) => {
       path,
     );
     expect((await sync(a)).diagnostics).toMatchObject([{ path, items: [{ col: 3, end_col: 4 }] }]);
-  });
-
-  test("waits for the report of a language server on a written file", async () => {
-    await using a = await start();
-    const path = a.file("main.lua", "one\n");
-    const buf = await a.edit(path);
-    await a.attach();
-    await a.nvim.lua(`
-      local id
-      local server = require("port").language_server({ textDocumentSync = 1 })
-      id = vim.lsp.start({ name = "fake.server", cmd = server, root_dir = vim.fn.getcwd() })
-      _G.publish = function(path, diagnostics)
-        local handler = vim.lsp.handlers["textDocument/publishDiagnostics"]
-        handler(nil, { uri = vim.uri_from_fname(path), diagnostics = diagnostics }, { client_id = id, method = "textDocument/publishDiagnostics" }, {})
-      end
-      vim.wait(20000, function() return vim.lsp.get_client_by_id(id).initialized end)`);
-    const publish = (diagnostics: object[]) => a.nvim.lua("publish(...)", path, diagnostics);
-    await a.nvim.command("silent write");
-    expect((await sync(a)).pending).toEqual([path]);
-    // A list from another producer is not the awaited report.
-    await a.nvim.lua("vim.diagnostic.set(vim.api.nvim_create_namespace('lint'), ..., {})", buf);
-    expect((await sync(a)).pending).toBeUndefined();
-    await publish([]);
-    // Some servers report twice, so the report counts after a short silence.
-    const pending = await eventually("the report", async () => (await sync(a)).pending ?? false);
-    expect(pending).toEqual([]);
   });
 });

@@ -1,5 +1,4 @@
 import { join } from "node:path";
-import type { Readable } from "node:stream";
 
 /* The base protocol of LSP on streams, and the language servers of the tests that speak it on stdin and stdout. */
 
@@ -9,20 +8,13 @@ export function languageServer(switches: string): string[] {
 }
 
 export function send(message: object): void {
-  sendBody(JSON.stringify({ jsonrpc: "2.0", ...message }));
-}
-
-export function sendBody(body: string): void {
+  const body = JSON.stringify({ jsonrpc: "2.0", ...message });
   process.stdout.write(`Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
 }
 
 /** Calls back with each message. The process ends with its stdin. */
 export function receive<Message>(onMessage: (message: Message) => void): void {
   process.stdin.on("end", () => process.exit(0));
-  receiveBodies(process.stdin, (body) => onMessage(JSON.parse(body)));
-}
-
-export function receiveBodies(stream: Readable, onBody: (body: string) => void): void {
   let rest = Buffer.alloc(0);
   const next = (): string | undefined => {
     const head = rest.indexOf("\r\n\r\n");
@@ -33,8 +25,8 @@ export function receiveBodies(stream: Readable, onBody: (body: string) => void):
     rest = rest.subarray(end);
     return body;
   };
-  stream.on("data", (chunk: Buffer) => {
+  process.stdin.on("data", (chunk: Buffer) => {
     rest = Buffer.concat([rest, chunk]);
-    for (let body = next(); body !== undefined; body = next()) onBody(body);
+    for (let body = next(); body !== undefined; body = next()) onMessage(JSON.parse(body));
   });
 }

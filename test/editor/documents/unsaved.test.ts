@@ -77,11 +77,8 @@ describe.each(NEOVIMS)("$name", (version) => {
     await write("write!", "lost", [...both, "now"]);
   });
 
-  const CONFLICT = ["<<<<<<< your unsaved edits", "mine", "||||||| before both", "line 3"].concat([
-    "=======",
-    "theirs",
-    ">>>>>>> the file on disk",
-  ]);
+  const [OURS, BASE] = ["<<<<<<< your unsaved edits", "||||||| before both"];
+  const CONFLICT = [OURS, "mine", BASE, "line 3", "=======", "theirs", ">>>>>>> the file on disk"];
 
   test.each(["gm", ":Claude diff merge"])("merges conflicts by %s", async (keys) => {
     await using a = await open();
@@ -167,20 +164,13 @@ describe.each(NEOVIMS)("$name", (version) => {
   });
 
   const dos = (lines: string[]) => lines.map((line) => `${line}\r\n`).join("");
+  const bom = (lines: string[]) => `\uFEFF${text(lines)}`;
+  const X = having({ 1: "x" });
+  const BOTH = [...X, "mine"];
   test.each<[string, string | Uint8Array, string | Uint8Array, string | Uint8Array]>([
-    ["CRLF", dos(LINES), dos(having({ 1: "x" })), dos([...having({ 1: "x" }), "mine"])],
-    [
-      "a BOM",
-      `\uFEFF${text(LINES)}`,
-      `\uFEFF${text(having({ 2: "x" }))}`,
-      `\uFEFF${text([...having({ 2: "x" }), "mine"])}`,
-    ],
-    [
-      "no last line end, which the file gets",
-      text(LINES).slice(0, -1),
-      text(having({ 1: "x" })),
-      text([...having({ 1: "x" }), "mine"]),
-    ],
+    ["CRLF", dos(LINES), dos(X), dos(BOTH)],
+    ["a BOM", bom(LINES), bom(having({ 2: "x" })), bom([...having({ 2: "x" }), "mine"])],
+    ["no last line end, which the file gets", text(LINES).slice(0, -1), text(X), text(BOTH)],
   ])("keeps %s", async (_name, before, theirs, both) => {
     await using a = await open(before);
     await a.nvim.command("setlocal nofixendofline");
@@ -191,7 +181,7 @@ describe.each(NEOVIMS)("$name", (version) => {
   });
 
   test.each<[string, string | Uint8Array]>([
-    ["line ends", dos(having({ 1: "x" }))],
+    ["line ends", dos(X)],
     ["its encoding", new Uint8Array([0xe4, 0x0a])],
     ["bytes that are no text", "a\0b\n"],
     [

@@ -6,6 +6,9 @@ import { eventually, onEachNeovim, type Session, TestClient } from "#test";
  */
 const TEXT = "one two three\nfour five\nsix\n";
 
+/** Where "two" is. */
+const TWO = { start: { line: 0, character: 4 }, end: { line: 0, character: 7 } };
+
 interface SelectionChanged {
   text: string;
   filePath: string;
@@ -73,16 +76,9 @@ onEachNeovim((session) => {
       await session.edit(path);
       await session.neovim.type("gg0wve");
       await expectSent("two", path);
-      expect(last()).toEqual({
-        text: "two",
-        filePath: path,
-        fileUrl: `file://${encodeURI(path).replaceAll("#", "%23")}`,
-        selection: {
-          start: { line: 0, character: 4 },
-          end: { line: 0, character: 7 },
-          isEmpty: false,
-        },
-      });
+      const fileUrl = `file://${encodeURI(path).replaceAll("#", "%23")}`;
+      const selection = { ...TWO, isEmpty: false };
+      expect(last()).toEqual({ text: "two", filePath: path, fileUrl, selection });
     });
 
     test("as the cursor when nothing is selected", async () => {
@@ -247,11 +243,7 @@ onEachNeovim((session) => {
 
     test("a diff that is shown", async () => {
       await selectTwo();
-      const answer = session.client.texts("openDiff", {
-        old_file_path: file(),
-        new_file_path: file(),
-        new_file_contents: "another text\n",
-      });
+      const answer = session.client.openDiff(file(), "another text\n");
       await session.neovim.until("the diff", "return vim.wo.diff and vim.bo.buftype == 'acwrite'");
       await session.neovim.type("lV");
       expect((await settled())?.text).toBe("two");
@@ -357,13 +349,8 @@ onEachNeovim((session) => {
     await countSent();
     await session.neovim.type("wve");
     await expectSent("two");
-    expect((await session.neovim.lua<unknown[]>("return SENT")).at(-1)).toEqual({
-      path: file(),
-      text: "two",
-      mode: "v",
-      start: { line: 0, character: 4 },
-      end: { line: 0, character: 7 },
-    });
+    const sent = await session.neovim.lua<unknown[]>("return SENT");
+    expect(sent.at(-1)).toEqual({ path: file(), text: "two", mode: "v", ...TWO });
   });
 }, OPTIONS);
 
@@ -390,19 +377,20 @@ onEachNeovim((session) => {
     const path = session.write("main.txt", TEXT);
     await neovim.command(`edit ${path}`);
     await neovim.plays("gg0wve<Esc>  :1:7  mode n");
+    /** The first frame that a new client gets. */
+    const firstFrame = async (client: TestClient) => {
+      await eventually("a frame", () => client.notifications("selection_changed").length > 0);
+      return client.notifications("selection_changed")[0];
+    };
     using client = await TestClient.open(session.lock, "claude-code");
-    await eventually("a frame", () => client.notifications("selection_changed").length > 0);
-    expect(client.notifications("selection_changed")[0]).toMatchObject({ text: "two" });
+    expect(await firstFrame(client)).toMatchObject({ text: "two" });
 
     client.close();
     await eventually("gone", async () => (await watched(session, "CursorMoved")) === 0);
     await neovim.plays("j  :2:7  mode n");
     using next = await TestClient.open(session.lock, "claude-code");
-    await eventually("a frame", () => next.notifications("selection_changed").length > 0);
-    expect(next.notifications("selection_changed")[0]).toMatchObject({
-      text: "",
-      selection: { start: { line: 1 } },
-    });
+    const moved = { text: "", selection: { start: { line: 1 } } };
+    expect(await firstFrame(next)).toMatchObject(moved);
   });
 
   test("sends a selection after 300 ms without a change", async () => {

@@ -58,16 +58,9 @@ onEachNeovim(
       await session.neovim.type("gg0wve");
       const selections = () => session.client.notifications("editor/selection_changed");
       await eventually("the selection", () => selections().at(-1)?.text === "🦊 fox");
-      expect(selections().at(-1)).toEqual({
-        active: true,
-        start: 7,
-        end: 12,
-        text: "🦊 fox",
-        line_start: 1,
-        line_end: 1,
-        column_start: 6,
-        column_end: 11,
-      });
+      const columns = { line_start: 1, line_end: 1, column_start: 6, column_end: 11 };
+      const selection = { active: true, start: 7, end: 12, text: "🦊 fox", ...columns };
+      expect(selections().at(-1)).toEqual(selection);
       expect(await session.client.request("editor/selection", {})).toEqual(selections().at(-1));
 
       await session.neovim.type("<Esc>jl");
@@ -94,10 +87,8 @@ onEachNeovim(
     test("no client gets anything before the handshake is over", async () => {
       using early = await TestClient.connect(session.lock);
       await session.neovim.type("gg0wve<Esc>:Claude mention<CR>");
-      await eventually(
-        "the others get it",
-        () => session.client.notifications("at_mentioned").length > 0,
-      );
+      const mentioned = () => session.client.notifications("at_mentioned").length > 0;
+      await eventually("the others get it", mentioned);
       await early.initialize("early");
       // A new resource is reported at once, and to the others as well.
       const listed = () => session.client.notifications("notifications/resources/list_changed");
@@ -112,10 +103,8 @@ onEachNeovim(
       const count = session.client.notifications("log_event").length;
       await session.neovim.command("2Claude mention");
       await eventually("the event", () => session.client.notifications("log_event").length > count);
-      expect(session.client.notifications("log_event").at(-1)).toEqual({
-        eventName: "run_claude_command",
-        eventData: { command: "Claude mention" },
-      });
+      const event = { eventName: "run_claude_command", eventData: { command: "Claude mention" } };
+      expect(session.client.notifications("log_event").at(-1)).toEqual(event);
       await cli.request("ping");
       expect(cli.notifications("log_event")).toEqual([]);
     });
