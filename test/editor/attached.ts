@@ -11,22 +11,8 @@ export interface Ended {
 }
 
 export interface WireDelta {
-  full?: boolean;
-  buffers?: {
-    buf: number;
-    name: string;
-    path?: string;
-    modified: boolean;
-    lines: number;
-    loaded: boolean;
-    listed: boolean;
-    filetype: string;
-  }[];
-  removed?: number[];
-  diagnostics?: { buf: number; path: string; items: Record<string, unknown>[] }[];
-  folders?: string[];
-  current?: number;
-  pending?: string[];
+  buffers?: Record<string, unknown>[];
+  diagnostics?: Record<string, unknown>[];
 }
 
 /** An extmark. */

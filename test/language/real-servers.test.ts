@@ -154,32 +154,13 @@ const ANSWERS = rows([
   'rust-analyzer: uses, columns in UTF-8 | find_references bulk rust/solid.rs | bulk (rust/solid.rs:7): 2 uses in 1 file⏎  6 let _name = "é😀"; bulk(solid)⏎@rust',
 ]);
 
-const RENAMES: [name: string, args: object, after: Record<string, string>][] = [
-  [
-    "pyright, in a file that nobody has open",
-    { path: "app.py", symbol: "area", new_name: "size" },
-    { "app.py": "def size(", "other.py": "sum(circle.size() for circle in circles)  # area" },
-  ],
-  [
-    "clangd, in prototype, definition and use",
-    { path: "src/main.cpp", symbol: "total", new_name: "sum_of" },
-    {
-      "include/shape.h": "double sum_of(const Shape *shapes[], int count);",
-      "src/shape.cpp": "double sum_of(const Shape *shapes[], int count) {",
-      "src/main.cpp": "double t = sum_of(none, 0);",
-    },
-  ],
-  [
-    "gopls, with its documentation",
-    { path: "cmd/cmd.go", symbol: "Whole", new_name: "Sum" },
-    { "figure/figure.go": "// Sum adds the measures", "cmd/cmd.go": "return figure.Sum(" },
-  ],
-  [
-    "rust-analyzer, whose edits have an annotation that none of them needs",
-    { path: "rust/lib.rs", symbol: "bulk", new_name: "whole" },
-    { "rust/solid.rs": "pub fn whole(", "rust/lib.rs": "; whole(solid)" },
-  ],
-];
+// Title, path, symbol and new name, and a part of each file afterwards.
+const RENAMES = rows([
+  "pyright, in a file that nobody has open | app.py area size | app.py: def size(⏎other.py: sum(circle.size() for circle in circles)  # area",
+  "clangd, in prototype, definition and use | src/main.cpp total sum_of | include/shape.h: double sum_of(const Shape *shapes[], int count);⏎src/shape.cpp: double sum_of(const Shape *shapes[], int count) {⏎src/main.cpp: double t = sum_of(none, 0);",
+  "gopls, with its documentation | cmd/cmd.go Whole Sum | figure/figure.go: // Sum adds the measures⏎cmd/cmd.go: return figure.Sum(",
+  "rust-analyzer, whose edits have an annotation that none of them needs | rust/lib.rs bulk whole | rust/solid.rs: pub fn whole(⏎rust/lib.rs: ; whole(solid)",
+]);
 
 describe.each(NEOVIMS)("real language servers with $name", (version) => {
   const world = perBlock(() => LanguageProject.open(version, FILES, { servers: () => SERVERS }));
@@ -221,10 +202,12 @@ describe.each(NEOVIMS)("real language servers with $name", (version) => {
     );
   });
 
-  test.each(RENAMES)("renames by %s", async (_name, args, after) => {
+  test.each(RENAMES)("renames by %s", async (_name, asked = "", after = "") => {
     const before = world.texts(Object.keys(FILES));
-    expect(await world.call("rename_symbol", args)).toStartWith("renamed ");
-    for (const [name, part] of Object.entries(after)) expect(world.read(name)).toContain(part);
+    const [path, symbol, new_name] = asked.split(" ");
+    expect(await world.call("rename_symbol", { path, symbol, new_name })).toStartWith("renamed ");
+    for (const [name = "", part = ""] of after.split("⏎").map((one) => one.split(/: (.*)/)))
+      expect(world.read(name)).toContain(part);
     for (const [name, text] of Object.entries(before)) world.project.write(name, text);
   });
 

@@ -48,18 +48,14 @@ describe.each(NEOVIMS)("terminal.provider in $name", (version) => {
       neovim.until("open()", `return require("port").running.is_open(...)`, n);
     await neovim.command("Claude");
     await opened(1);
-    await neovim.command("Claude send! hello");
-    await neovim.command("Claude focus");
+    const run = async (...commands: string[]) => {
+      for (const command of commands) await neovim.command(command);
+    };
     // Without hide() it is at least shown.
-    await neovim.command("Claude");
-    await neovim.command("Claude new");
+    await run("Claude send! hello", "Claude focus", "Claude", "Claude new");
     await opened(2);
-    await neovim.command("Claude send words");
-    await neovim.command("1ClaudeCode");
-    await neovim.command("Claude send more");
-    await neovim.command("Claude close");
-    await neovim.command("Claude send last");
-    await neovim.command("Claude close");
+    await run("Claude send words", "1ClaudeCode", "Claude send more", "Claude close");
+    await run("Claude send last", "Claude close");
     expect((await said(neovim)).join()).not.toContain("code -1");
     await neovim.command("Claude");
     await opened(1);

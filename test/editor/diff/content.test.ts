@@ -219,9 +219,8 @@ describe.each(NEOVIMS)("big changes, in $name", (version) => {
     expect(await outcomeOf(a.propose(path, big))).toThrow(problem);
     a.file("main.txt", big);
     expect(await outcomeOf(a.propose(path, "one\n"))).toThrow(problem);
-    expect(await outcomeOf(a.propose(a.path("new.txt"), "one\n", { old_path: path }))).toThrow(
-      "too big",
-    );
+    const renamed = a.propose(a.path("new.txt"), "one\n", { old_path: path });
+    expect(await outcomeOf(renamed)).toThrow("too big");
     expect(await a.messages()).toContain(`${problem}: decide where Claude asks you`);
     expect(await a.nvim.lua(buffers)).toBe(before);
     // A smaller one is shown.
