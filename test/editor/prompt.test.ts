@@ -104,7 +104,7 @@ onEachNeovim(
       ["set autowrite nohidden", "<C-^>"],
       ["autocmd BufLeave,QuitPre * ++nested silent! write", ":quit<CR>"],
       ["set hidden", ":wq! other.md<CR>"],
-    ])("after :%s %s sends nothing", async (setup, typed) => {
+    ])("sends nothing after :%s by %s", async (setup, typed) => {
       await open(["half of"]);
       await lua("vim.cmd.augroup('t') vim.cmd(...)", setup);
       await plays(typed);
@@ -139,7 +139,7 @@ onEachNeovim(
       ["split", ":wq<CR>"],
       ["tab split", ":xit<CR>"],
       ["vsplit", "ZZ"],
-    ])("after :%s %s sends it, and closes it in both", async (show, typed) => {
+    ])("is sent after :%s by %s, and closed in both windows", async (show, typed) => {
       const before = await lua<number>("return #vim.api.nvim_list_wins()");
       await open(["once"]);
       await plays(`

@@ -38,7 +38,7 @@ test.each(Object.entries(HOSTILE))("reads %s within a second", (_what, make) => 
   rmSync(project, { recursive: true });
 });
 
-test("a project that names another one as its work tree does not get it", () => {
+test("gives a project no other one that it names as its work tree", () => {
   claims("A project cannot claim another project's conversations");
   const folder = realpathSync(temporaryFolder());
   const [work, hostile, linked] = ["work", "hostile", "linked"].map((name) =>

@@ -30,7 +30,7 @@ describe.each(NEOVIMS)("the rows of sessions in Neovim $name", (version) => {
     return neovim.lua<T>(body);
   }
 
-  test("a number is the lowest that is free, and stays", async () => {
+  test("gives the lowest free number, which stays", async () => {
     const numbers = await run(`
       rows.add({}) rows.add({}) rows.add({})
       rows.remove(2)
@@ -39,7 +39,7 @@ describe.each(NEOVIMS)("the rows of sessions in Neovim $name", (version) => {
     expect(numbers).toEqual([2, 7, 4, 5]);
   });
 
-  test("events say what happened, and nothing that did not", async () => {
+  test("reports by events what happened, and nothing else", async () => {
     const happened = await run(`
       local n = rows.add({})
       rows.report(n, "terminal", { state = "working", msg = "Reading a.txt" })
@@ -56,7 +56,7 @@ describe.each(NEOVIMS)("the rows of sessions in Neovim $name", (version) => {
     ]);
   });
 
-  test("a lower source never overrules a higher one", async () => {
+  test("takes no state from a lower source than the last one", async () => {
     const states = await run(`
       local n, states = rows.add({ pid = 100 }), {}
       for _, step in ipairs({
@@ -70,7 +70,7 @@ describe.each(NEOVIMS)("the rows of sessions in Neovim $name", (version) => {
     expect(states).toEqual(["working", "idle", "idle", "blocked", "blocked"]);
   });
 
-  test("a session is known by its process, by its id, or by its number until its CLI ends", async () => {
+  test("knows a session by its process, its id, or its number until its CLI ends", async () => {
     const known = await run(`
       local n, report = rows.add({ pid = 100, id = "a" }), { state = "idle" }
       local second, cli = rows.add({}), vim.fn.jobstart({ "sleep", "100" })
@@ -96,7 +96,7 @@ describe.each(NEOVIMS)("the rows of sessions in Neovim $name", (version) => {
     ]);
   });
 
-  test("the current session: with the cursor, of the tab page, shown, used last", async () => {
+  test("chooses the current session: with the cursor, of the tab page, shown, used last", async () => {
     const current = await run(`
       local first, second, third = rows.add({}), rows.add({}), rows.add({})
       local buf = vim.api.nvim_create_buf(false, true)

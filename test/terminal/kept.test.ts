@@ -205,7 +205,7 @@ describe("a pane that is kept", () => {
     ["has no place for a command", "1.1,}#(true)"],
     ["has a number without end", `${2 ** 22 + 1}.${2 ** 60}`],
     ["names a Neovim that runs", `${process.pid}.1`],
-  ])("with a tag that %s is not taken", async (_, tag) => {
+  ])("is not taken with a tag that %s", async (_, tag) => {
     await world.setTag(left.pane, tag);
     await expectNotTaken(await world.neovim(NEWEST));
     expect((await world.onlyPane()).tag).toBe(tag);

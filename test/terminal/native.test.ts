@@ -110,7 +110,7 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     expect((await job()) > 0).toBe(end === "Claude");
   });
 
-  test("focus moves there in terminal mode, also from its own normal mode", async () => {
+  test("moves there by focus in terminal mode, also from its own normal mode", async () => {
     await open();
     await play(`
       <C-\\><C-n><C-w>p  mode n
@@ -120,7 +120,7 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     `);
   });
 
-  test("terminal mode comes back with the window, unless it was left to read", async () => {
+  test("comes back in terminal mode, unless the user left it to read", async () => {
     await neovim.lua(`vim.keymap.set("t", "<C-h>", "<C-\\\\><C-n><C-w>h")`);
     await open();
     // At the "0" the CLI draws the line again, and the cursor follows its end.
@@ -185,7 +185,7 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
       `);
     });
 
-    test("in a float", async () => {
+    test("from a float", async () => {
       await neovim.command("Claude");
       await configure(neovim, `{ command = ${ECHO}, position = "float" }`);
       await play(`

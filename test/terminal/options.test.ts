@@ -99,7 +99,7 @@ describe.each(NEOVIMS)("options of Claude's terminal in $name", (version) => {
       `);
     });
 
-    test("by default Ctrl+Q leaves it, and Claude receives every other key", async () => {
+    test("are Ctrl+Q alone by default, and Claude receives every other key", async () => {
       await configure(neovim, `{ command = ${ECHO} }`);
       await openEcho(neovim);
       // A second Ctrl+Q does not begin blockwise visual mode.
@@ -182,7 +182,7 @@ describe.each(NEOVIMS)("options of Claude's terminal in $name", (version) => {
       expect(await neovim.command("messages")).not.toContain("Error");
     });
 
-    test("'winborder' takes precedence over ours", async () => {
+    test("has the border of 'winborder'", async () => {
       if (version.name.endsWith("0.10")) return;
       await neovim.command("set winborder=double");
       await float();
@@ -206,7 +206,7 @@ describe.each(NEOVIMS)("options of Claude's terminal in $name", (version) => {
       await shows(neovim, "--model haiku --verbose>");
     });
 
-    test("a Claude that runs has it in its prompt, and nothing is submitted", async () => {
+    test("puts it into the prompt of a Claude that runs, and submits nothing", async () => {
       await use(ECHO, `"opus"`);
       await openEcho(neovim);
       await neovim.command("Claude model");

@@ -26,7 +26,7 @@ describe.each(NEOVIMS)("terminal.provider in $name", (version) => {
     return neovim.lua<string[]>("return SAID");
   };
 
-  test("a table of the user's own is called for everything: open() returns a terminal for each", async () => {
+  test("calls the user's own table for everything: open() returns a terminal for each", async () => {
     expect(
       await setup(`{
         open = function(launch)
@@ -84,7 +84,7 @@ describe.each(NEOVIMS)("terminal.provider in $name", (version) => {
     },
   );
 
-  test("a table whose function fails is named, and Neovim lives on", async () => {
+  test("names a table whose function fails", async () => {
     await setup(`{ open = function() error("no window today") end }`);
     await neovim.command("Claude");
     expect(await said(neovim)).toEqual([
@@ -103,7 +103,7 @@ describe.each(NEOVIMS)("terminal.provider in $name", (version) => {
     expect(await neovim.lua(`return #require("claude-code").sessions()`)).toBe(0);
   });
 
-  test("the help's provider for WezTerm works with a program that notes what it is told", async () => {
+  test("works with the help's provider for WezTerm, whose program notes its arguments", async () => {
     const folder = join(neovim.home, "wezterm");
     const log = join(folder, "log");
     mkdirSync(folder);
@@ -174,7 +174,7 @@ describe.each(NEOVIMS)("tmux beside $name", (version) => {
       expect(await ask(`&columns .. "x" .. &lines`)).toBe(size),
     );
 
-  test("a pane opens, is typed into, is hidden, comes back, and ends with Neovim", async () => {
+  test("opens a pane, types into it, hides and shows it, and ends it with Neovim", async () => {
     for (const folder of ["run", "tmp", "project"]) mkdirSync(join(home, folder));
     const show = `printf '<%s>\\n' "$PWD" "$CLAUDE_CODE_SSE_PORT" "$NVIM" "$CLAUDE_CONFIG_DIR"; exec cat`;
     // env(1) would take it for a variable.

@@ -71,7 +71,7 @@ describe.each(NEOVIMS)("a session of $name with Claude's terminal in it", (versi
     expect(await buffers(neovim)).not.toContain("term://");
   });
 
-  test("read while Claude runs shows the one that runs", async () => {
+  test("shows the Claude that runs when it is read meanwhile", async () => {
     await using neovim = await start(options);
     await openEcho(neovim);
     await neovim.command("wincmd p");
@@ -83,7 +83,7 @@ describe.each(NEOVIMS)("a session of $name with Claude's terminal in it", (versi
     expect(started()).toHaveLength(1);
   });
 
-  test("read before the plugin is there starts nothing, and does not interfere later", async () => {
+  test("starts nothing when it is read before the plugin, and does not interfere later", async () => {
     await using neovim = await start(false, "--cmd", "set noloadplugins", "-S", usual);
     expect([await shown(neovim), started()]).toEqual([["a.txt", "terminal"], []]);
     expect(await neovim.lua("return vim.v.errmsg")).toBe("");

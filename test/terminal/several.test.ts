@@ -94,7 +94,7 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
     `);
   });
 
-  test("closing ends the current one alone, by ! one that works; ! starts it again under its number", async () => {
+  test("ends the current one alone, by ! one that works, and starts it again by ! under its number", async () => {
     await openTwo();
     await play(`
       :Claude new            3 up 3   mode t

@@ -82,7 +82,7 @@ describe.each(NEOVIMS)("the size of Claude's terminal in $name", (version) => {
     ["bottom", "split", "noequalalways", [14, 2, -10]],
     ["top", "split", "noequalalways", [-10, 3, 13]],
   ];
-  test.each(shares)("at the %s is given by windows of a %s: %s", async (...row) => {
+  test.each(shares)("takes its share at the %s from windows of a %s: %s", async (...row) => {
     const [position, split, options, during] = row;
     const direction = split === "split" ? "height" : "width";
     await neovim.command(split);

@@ -61,7 +61,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     });
   });
 
-  test("the executable closes it: no diff_ended, counted once", async () => {
+  test("sends no diff_ended when the executable closes it", async () => {
     await using a = await Attached.opened({ version, ui: UI }, OLD);
     const id = await a.propose(a.main, NEW);
     expect(await a.call("diff_close", { ids: [id, 99] })).toBe(1);

@@ -50,7 +50,7 @@ describe.each(NEOVIMS)("$name: the file is written while its diff waits", (versi
     await a.accepts(a.last);
   });
 
-  test("a dropped hunk becomes what is on disk now", async () => {
+  test("turns a dropped hunk into the text on disk", async () => {
     await using a = await start();
     writeFileSync(a.main, SAVED);
     const both = "ONE|two|three|four|MY WORK|";

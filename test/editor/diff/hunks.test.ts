@@ -71,7 +71,7 @@ describe.each(BOTH_NEOVIMS)("$name", (version) => {
     }
   });
 
-  test("`.` repeats gr, a count takes more hunks, and g? shows the keys", async () => {
+  test("repeats gr by a dot, takes a count, and shows the keys by g?", async () => {
     await using a = await Attached.attached({ version, ui: UI });
     const old = "a\nb\nc\nd\ne\nf\ng\nh\ni\n";
     await a.proposeAndShow(
@@ -87,7 +87,7 @@ describe.each(BOTH_NEOVIMS)("$name", (version) => {
     `);
   });
 
-  test("gr does not wait for a longer mapping", async () => {
+  test("does not wait for a longer mapping than gr", async () => {
     await using a = await Attached.asNew({ version, ui: UI });
     await a.nvim.lua("vim.o.timeoutlen = 60000; vim.keymap.set('n', 'grx', 'x')");
     await a.propose(a.file("a.txt", LETTERS), LETTERS.replace("b", "B"));
@@ -95,7 +95,7 @@ describe.each(BOTH_NEOVIMS)("$name", (version) => {
     await a.nvim.plays("gg]cgr  lines a|b|");
   });
 
-  test("gr is undone by u; ga twice is as before; the bar says what <CR> takes", async () => {
+  test("undoes gr by u, and ga by ga; the bar says what <CR> takes", async () => {
     await using a = await Attached.opened({ version, ui: UI }, OLD);
     for (const layout of ["inline", "tab"]) {
       await a.diffLayout(layout);

@@ -65,7 +65,7 @@ describe.each(BOTH_NEOVIMS)("$name", (version) => {
     return a;
   }
 
-  test("K asks the file's server about the line that the file has; the float closes with the diff", async () => {
+  test("asks the file's server by K about the file's own line, and closes the float with the diff", async () => {
     await using a = await start();
     await hovers(a, "6G3|K", 4);
     expect(await a.nvim.lua("return asked")).toEqual([["main.txt", 4, 2]]);
@@ -86,7 +86,7 @@ describe.each(BOTH_NEOVIMS)("$name", (version) => {
     await hovers(a, "1GK", 3);
   });
 
-  test("gd leads to places in the file within the diff, and to another file, while the diff waits", async () => {
+  test("leads by gd to places within the diff, and to another file, while the diff waits", async () => {
     await using a = await start("lead.line = 5");
     await a.nvim.plays(`
       1Ggd    {expand('%:t')} main.txt (proposed)   {line('.')} 7

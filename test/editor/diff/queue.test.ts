@@ -29,7 +29,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     return a;
   }
 
-  test(":Claude diff reject-all rejects what is on screen and what waits behind it", async () => {
+  test("rejects by reject-all the diff on screen and those behind it", async () => {
     await using a = await start();
     await a.propose(a.main, NEW);
     await a.propose(a.main, NEW.replace("line 2\n", "two\n"));
@@ -37,7 +37,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     expect(a.read("main.txt")).toBe(OLD);
   });
 
-  test(":Claude diff moves into the only one, and reports that there is no other", async () => {
+  test("moves into the only one by :Claude diff, and says that there is no other", async () => {
     await using a = await start("vsplit other.txt | wincmd p");
     const id = await a.propose(a.main, NEW);
     await a.plays(`
@@ -49,7 +49,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     await a.plays("<Ignore>  {expand('%:t')} other.txt");
   });
 
-  test("sessions saved when Neovim ends show the user's windows", async () => {
+  test("keeps the user's windows in a session that is saved when Neovim ends", async () => {
     await using a = await start("vsplit other.txt | wincmd p");
     await a.nvim.command("autocmd VimLeavePre * mksession! session.vim");
     const id = await a.propose(a.main, NEW);
@@ -63,7 +63,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     expect(session).not.toMatch(/claude-code:|foldmethod=diff|fdm=diff/);
   });
 
-  test.each(LAYOUTS)("another diff scrolls sideways as before (%s)", async (layout) => {
+  test.each(LAYOUTS)("leaves 'scrollopt' as it was (%s)", async (layout) => {
     const others = "edit other.txt | diffthis | vert diffsplit third.txt | tabnew main.txt";
     await using a = await start(others, layout);
     const before = await a.nvim.lua("return vim.go.scrollopt");
@@ -95,7 +95,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     },
   );
 
-  test("windows come and go without a message, whatever 'shortmess' is", async () => {
+  test("says nothing while windows come and go, whatever 'shortmess' is", async () => {
     await using a = await start("set shortmess-=F");
     await a.nvim.command("messages clear");
     await a.reject(await a.propose(a.main, NEW));

@@ -88,7 +88,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     }
   });
 
-  test("two sides with too little room left become one, where the cursor stays as it is", async () => {
+  test("joins two sides that have too little room left, and leaves the cursor", async () => {
     await using a = await Attached.opened({ version, ui: { width: 140, height: 40 } }, OLD);
     for (const [open, isInside] of [
       [CLAUDE, false],
@@ -108,7 +108,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     }
   });
 
-  test("with `diff.focus = false` the diff is in sight, beside the cursor", async () => {
+  test("shows the diff beside the cursor with `diff.focus = false`", async () => {
     await using a = await Attached.opened({ version, ui: UI }, OLD);
     await a.nvim.command("vsplit b.txt");
     await a.configure("{ diff = { focus = false } }");
@@ -146,7 +146,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     await seen(2);
   });
 
-  test("all of a hunk is in sight, and what follows it (inline)", async () => {
+  test("shows all of a hunk, and the lines behind it (inline)", async () => {
     const line = (n: number) => `line ${n}\n`;
     const all = Array.from({ length: 90 }, (_, i) => line(i + 1));
     await using a = await Attached.opened({ version, ui: { width: 80, height: 24 } }, all.join(""));

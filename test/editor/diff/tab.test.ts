@@ -81,7 +81,7 @@ describe.each(NEOVIMS)("a tab page of the diff's own in $name", (version) => {
     });
   });
 
-  test("leaving it does not start terminal mode on the user's own tab page", async () => {
+  test("does not start terminal mode on the user's own tab page", async () => {
     await using neovim = await start('{ layout = "tab" }');
     using client = await TestClient.open(await neovim.lock(), "claude-code");
     await openTerminal(neovim);

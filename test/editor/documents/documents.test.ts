@@ -114,7 +114,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     await selects(a, "the selection", { mode: "v", text: "function b" });
   });
 
-  test("never replaces a terminal, tree, float or unsaved buffer", async () => {
+  test("replaces no terminal, tree, float or unsaved buffer", async () => {
     await using a = await start();
     const path = a.file("main.lua", SOURCE);
     await a.nvim.command("terminal cat");

@@ -121,7 +121,7 @@ onEachNeovim((session) => {
     expect(await nvim().lua<string>("return vim.v.errmsg")).toBe("");
   });
 
-  test("is shown at once if diff.layout was set, and again for the next file", async () => {
+  test("appears at once if diff.layout was set, and again for the next file", async () => {
     await nvim().lua(`require("claude-code").setup({ diff = { layout = "vertical" } })`);
     await plays(`
       :Claude review     windows a a quickfix   {&diff} 1
@@ -186,7 +186,7 @@ onEachNeovim((session) => {
     expect(await options()).toBe(before);
   });
 
-  test(":q closes both sides with the file's window, and keeps both if it fails", async () => {
+  test("closes both sides by :q with the file's window, and keeps both if it fails", async () => {
     await plays(`
       :Claude review   a:2   windows a quickfix   bar hunk 1/2
       gs               windows a a quickfix

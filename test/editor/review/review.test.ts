@@ -499,7 +499,7 @@ onEachNeovim((session) => {
       <C-w>b1G<CR>   a:*   {maparg('gr', 'n', 0, 1)->get('buffer')} 1
       gr             disk a ! LINE 2|
 
-      # gr acts at once beside longer mappings, and puts away those of the buffer until the review ends
+      # acts at once by gr beside longer mappings, and puts away those of the buffer until the review ends
       :edit @a | set timeoutlen=60000
       :nnoremap grx ix<Esc>
       :nnoremap <buffer> gry iy<Esc>

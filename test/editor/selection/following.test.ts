@@ -86,7 +86,7 @@ onEachNeovim((session) => {
       expect(last()?.selection).toMatchObject({ end: { line: 1, character: 5 }, isEmpty: true });
     });
 
-    test("also when the cursor has just been moved before going to a terminal", async () => {
+    test("for a cursor that moved just before the user went to a terminal", async () => {
       await session.neovim.command("belowright split | terminal");
       await session.neovim.command("wincmd k");
       await settled();
@@ -143,7 +143,7 @@ onEachNeovim((session) => {
       expect((await settled())?.text).toBe("two");
     });
 
-    test("also when it is left through other file windows", async () => {
+    test("when it is left through other file windows", async () => {
       const other = session.write("other.txt", TEXT);
       await session.neovim.command(`belowright split ${other}`);
       await session.neovim.command("belowright split | terminal");
@@ -241,7 +241,7 @@ onEachNeovim((session) => {
       expect(JSON.stringify(frames())).not.toContain(".env");
     });
 
-    test("a diff that is shown", async () => {
+    test("a diff on screen", async () => {
       await selectTwo();
       const answer = session.client.openDiff(file(), "another text\n");
       await session.neovim.until("the diff", "return vim.wo.diff and vim.bo.buftype == 'acwrite'");

@@ -232,7 +232,7 @@ onEachNeovim((session) => {
       rmSync(path("tree/link.txt"));
     });
 
-    test("netrw: the marked files, wherever the cursor is; with a range its lines", async () => {
+    test("mentions netrw's marked files wherever the cursor is, and with a range its lines", async () => {
       await explore(0);
       await session.neovim.type("gg/sub<CR>mfgg/b c<CR>mf");
       await session.neovim.type("gg/a.txt<CR>:Claude mention<CR>");
@@ -241,7 +241,7 @@ onEachNeovim((session) => {
       await session.neovim.type("mu");
     });
 
-    test("an adapter of the user's own", async () => {
+    test("asks an adapter of the user's own", async () => {
       await session.neovim.lua(
         `
         require("claude-code.explorers").register("mytree", {

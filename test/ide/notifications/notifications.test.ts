@@ -13,7 +13,7 @@ onEachNeovim(
       await session.edit(path);
     });
 
-    test("diagnostics_changed names every file that changed, a burst of changes once", async () => {
+    test("names every file with changed diagnostics, a burst of changes once", async () => {
       const other = session.write("other.txt", TEXT);
       await session.neovim.lua(
         `
@@ -36,7 +36,7 @@ onEachNeovim(
       await eventually("cleared", () => changed().flatMap((params) => params.uris).length === 4);
     });
 
-    test("diagnostics_changed names a file that is renamed, by both names, and one that is gone", async () => {
+    test("names a file with diagnostics that is renamed, by both names, and one that is gone", async () => {
       const sent = (...names: string[]) =>
         session.client
           .notifications<{ uris: string[] }>("diagnostics_changed")
@@ -53,7 +53,7 @@ onEachNeovim(
       expect(await session.client.json("getDiagnostics")).toEqual([]);
     });
 
-    test("editor/selection_changed and editor/position_changed count as spec 05 does, and never go to the CLI", async () => {
+    test("counts selections and positions as spec 05 does, and sends neither to the CLI", async () => {
       using cli = await TestClient.open(session.lock, "claude-code");
       await session.neovim.type("gg0wve");
       const selections = () => session.client.notifications("editor/selection_changed");
@@ -84,7 +84,7 @@ onEachNeovim(
       await eventually("it", () => cli.notifications("selection_changed").length >= 4);
     });
 
-    test("no client gets anything before the handshake is over", async () => {
+    test("sends nothing to a client before the handshake is over", async () => {
       using early = await TestClient.connect(session.lock);
       await session.neovim.type("gg0wve<Esc>:Claude mention<CR>");
       const mentioned = () => session.client.notifications("at_mentioned").length > 0;
@@ -98,7 +98,7 @@ onEachNeovim(
       expect(early.received.filter(({ method }) => method !== undefined)).toEqual([]);
     });
 
-    test("log_event reports the plugin's commands, but not to the CLI, which would count them", async () => {
+    test("reports the plugin's commands by log_event, but not to the CLI, which would count them", async () => {
       using cli = await TestClient.open(session.lock, "claude-code");
       const count = session.client.notifications("log_event").length;
       await session.neovim.command("2Claude mention");

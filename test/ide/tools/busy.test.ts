@@ -41,7 +41,7 @@ onEachNeovim(
     }
 
     describe.each(first(1, Object.entries(busy)))("while Neovim %s", (_name, makeBusy) => {
-      test("ping and lists answer, diagnostics come from what was known, others say so", async () => {
+      test("answers pings, lists and known diagnostics, and refuses others", async () => {
         const path = await session.open("busy.txt", "text\n");
         await session.neovim.lua(`
           vim.diagnostic.set(vim.api.nvim_create_namespace("busy"), 0, {

@@ -51,7 +51,7 @@ onEachNeovim((session) => {
       ]);
     });
 
-    test("columns count UTF-16 code units, and end with their line and text", async () => {
+    test("counts columns in UTF-16 code units, which end with their line and text", async () => {
       const path = await session.open("wide.txt", "日本😀x\n");
       const bytes = (text: string) => Buffer.byteLength(text);
       await setDiagnostics([
@@ -101,7 +101,7 @@ onEachNeovim((session) => {
       expect(await cli.json("getDiagnostics")).toEqual(found);
     });
 
-    test("old problems of a file that was not open do not look new to the CLI", async () => {
+    test("makes old problems of a file that was not open look old to the CLI", async () => {
       using cli = await TestClient.open(session.lock, "claude-code");
       const path = session.write("unseen.txt", "x\n");
       const uri = `file://${path}`;

@@ -223,7 +223,7 @@ onEachNeovim((session) => {
       expect(readFileSync(path, "utf8")).toBe("formatted\n");
     });
 
-    test("that fails is reported and loses nothing", async () => {
+    test("reports a failure, and loses nothing", async () => {
       const path = await session.open("refused.txt", "on disk\n");
       await session.neovim.lua(`
         vim.api.nvim_buf_set_lines(0, 0, -1, false, { "in the buffer" })
@@ -255,7 +255,7 @@ onEachNeovim((session) => {
       expect(readFileSync(path, "utf8")).toBe("new\n");
     });
 
-    test("and close_tab refuse while the command-line window is open, and say why", async () => {
+    test("refuses as close_tab does while the command-line window is open, and says why", async () => {
       const path = await session.open("cmdwin.txt", "old\n");
       await setLine("new");
       const clean = await session.edit(session.write("clean.txt", "x\n"));
@@ -349,7 +349,7 @@ onEachNeovim((session) => {
       expect(await openNames()).toEqual([path]);
     });
 
-    test("never discards unsaved work", async () => {
+    test("discards no unsaved work", async () => {
       claims("Unsaved work is never discarded");
       await session.open("unsaved.txt", "x\n");
       await setLine("work");

@@ -109,7 +109,7 @@ onEachNeovim((session) => {
       });
     });
 
-    test("cut at 100,000 bytes says so", async () => {
+    test("cuts it at 100,000 bytes, and says so", async () => {
       const line = "ü".repeat(49);
       await session.open("big.txt", `${line}\n`.repeat(3_000));
       await session.neovim.type("ggVG");
@@ -192,7 +192,7 @@ onEachNeovim((session) => {
       expect(await read(path)).toMatchObject([{ text: "" }]);
     });
 
-    test("a big one is read a part at a time, and never half before and half after an edit", async () => {
+    test("give a big text in parts, and all of it from before or after an edit", async () => {
       const text = (word: string) => `\uFEFF${`${word}\r\n`.repeat(200_000)}end`;
       const path = await session.open("big.txt", text("first"));
       await session.neovim.command("setlocal nofixendofline");

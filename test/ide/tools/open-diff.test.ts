@@ -43,7 +43,7 @@ onEachNeovim(
           end)`,
       );
 
-    test("a file that cannot be written: the user's edits stay in a buffer", async () => {
+    test("keeps the user's edits of a file that cannot be written in a buffer", async () => {
       using other = await TestClient.open(session.lock);
       writeFileSync(join(session.neovim.cwd, "file"), "");
       const path = join(session.neovim.cwd, "file", "below");
@@ -65,7 +65,7 @@ onEachNeovim(
       ["a lone surrogate", "a\ud800b\n"],
       ["a long line", `${"x".repeat(100_000)}\n`],
     ];
-    test.each(proposals)("a proposal with %s comes back to the byte", async (_name, text) => {
+    test.each(proposals)("gives a proposal with %s back to the byte", async (_name, text) => {
       const path = session.write("bytes.txt", "something else\r\n");
       const answer = open(cli, path, text);
       await press("<CR>");
@@ -155,7 +155,7 @@ onEachNeovim(
       });
     });
 
-    test("close_tab ends the diff as rejected, and may come twice", async () => {
+    test("rejects the diff by close_tab, also twice", async () => {
       const name = "✻ [Claude Code] twice.txt (abc) ⧉";
       const answer = open(cli, session.path("twice.txt"), "x\n", name);
       await untilShown();
@@ -165,7 +165,7 @@ onEachNeovim(
       await untilGone();
     });
 
-    test("closeAllDiffTabs closes the caller's diffs only", async () => {
+    test("closes only the caller's diffs by closeAllDiffTabs", async () => {
       using other = await TestClient.open(session.lock, "claude-code");
       const mine = open(cli, session.path("mine.txt"), "mine\n");
       await untilShown();
@@ -179,7 +179,7 @@ onEachNeovim(
       expect(await cli.texts("closeAllDiffTabs")).toEqual(["closed 0 diff tabs"]);
     });
 
-    test("a client that goes away takes its diff along, and those that waited are not shown in turn", async () => {
+    test("closes the diffs of a client that goes away, and shows none of those that waited", async () => {
       using gone = await TestClient.open(session.lock, "claude-code");
       await session.neovim.command("let [g:opened, g:closed] = [0, 0]");
       await session.neovim.command("autocmd User ClaudeCodeDiffOpened let g:opened += 1");
@@ -197,7 +197,7 @@ onEachNeovim(
       expect(existsSync(session.path("many-0.txt"))).toBe(false);
     });
 
-    test("rejected with a reason: another client reads it in the answer", async () => {
+    test("gives the reason to another client in the answer", async () => {
       const path = session.write("reason.txt", "old\n");
       const answer = open(session.client, path, "new\n", "the name");
       await press(":Claude diff reject too clever<CR>");
@@ -209,7 +209,7 @@ onEachNeovim(
     const mentioned = (client: TestClient) => client.notifications("at_mentioned");
     const reason = (client: TestClient) => client.request("resources/read", { uri });
 
-    test("rejected with a reason: a CLI elsewhere reads it as a resource, and no other client does", async () => {
+    test("gives the reason to a CLI elsewhere as a resource, and to no other client", async () => {
       const path = session.write("reason.txt", "old\n");
       using other = await TestClient.open(session.lock, "claude-code");
       const answer = open(cli, path, "new\n", "the name");
@@ -230,7 +230,7 @@ onEachNeovim(
       expect(await outcomeOf(reason(session.client))).toThrow();
     });
 
-    test("the reason waits while the CLI asks its user something: Enter would be the answer", async () => {
+    test("holds the reason while the CLI asks its user something: Enter would be the answer", async () => {
       const pid = 4_000_000;
       const folder = join(session.neovim.home, ".claude/sessions");
       mkdirSync(folder, { recursive: true });
@@ -249,7 +249,7 @@ onEachNeovim(
       await eventually("the reason", async () => expect(mentioned(cli)).toHaveLength(1));
     });
 
-    test("leaving Neovim with a diff open rejects it", async () => {
+    test("rejects an open diff when Neovim ends", async () => {
       claims("Leaving Neovim rejects what waits");
       await using neovim = await TestNeovim.start({ version, ui: { width: 120, height: 30 } });
       using client = await TestClient.open(await neovim.lock(), "claude-code");
