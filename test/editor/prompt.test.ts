@@ -1,13 +1,5 @@
 import { execFileSync } from "node:child_process";
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmdirSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { eventually, nightly, onEachNeovim } from "#test";
 
@@ -39,10 +31,8 @@ onEachNeovim(
       await session.known();
       if (!(await lua<boolean>("return require('port').running.is_any_open()"))) {
         await session.neovim.command("Claude");
-        await eventually(
-          "the terminal",
-          () => received() === "" && existsSync(session.path("received")),
-        );
+        const begins = () => received() === "" && existsSync(session.path("received"));
+        await eventually("the terminal", begins);
       }
       await lua("vim.cmd.stopinsert() vim.cmd.messages('clear')");
       session.write("a.txt", "one\ntwo\nthree\n");
@@ -91,10 +81,8 @@ onEachNeovim(
       await open(["not yet"]);
       await lua("vim.api.nvim_exec_autocmds('TextChanged', { buffer = 0 })");
       const folder = drafts();
-      await eventually(
-        "the file",
-        () => execFileSync("grep", ["-r", "not yet", folder]).length > 0,
-      );
+      const written = () => execFileSync("grep", ["-r", "not yet", folder]).length > 0;
+      await eventually("the file", written);
       expect(execFileSync("find", [folder, "-perm", "/077"]).toString()).toBe("");
     });
 
@@ -108,9 +96,8 @@ onEachNeovim(
       await open(["half of"]);
       await lua("vim.cmd.augroup('t') vim.cmd(...)", setup);
       await plays(typed);
-      await lua(
-        "vim.cmd('augroup END | autocmd! t') vim.cmd('set hidden noautowrite noautowriteall')",
-      );
+      await session.neovim.command("augroup END | autocmd! t");
+      await session.neovim.command("set hidden noautowrite noautowriteall");
       await session.known();
       await plays(":Claude prompt  lines = half of  sent =");
     });
@@ -168,7 +155,7 @@ onEachNeovim(
       for (const quit of ["quit", "wincmd p | qall"])
         expect(await session.neovim.command(quit).catch(String)).toMatch(/E37|E162/);
       await plays(":Claude prompt  lines = after");
-      rmdirSync(`${file}.new`);
+      rmSync(`${file}.new`, { recursive: true });
       await plays(":quit<CR>  a.txt:*");
       expect(readFileSync(file, "utf8")).toBe("after");
       rmSync(file);
@@ -236,11 +223,7 @@ onEachNeovim(
                 return item.textEdit.range.start.character .. " " .. item.textEdit.newText
               end, result.items)
             end
-            if vim.fn.has("nvim-0.11") == 1 then
-              client:request("textDocument/completion", params, done, 0)
-            else
-              client.request("textDocument/completion", params, done, 0)
-            end
+            vim.lsp.buf_request(0, "textDocument/completion", params, done)
             vim.wait(2000, function() return items end, 1)
             return items`,
           line,
@@ -277,16 +260,10 @@ onEachNeovim(
           end
           local symbols = { symbol("evil", "/ok.lua"), symbol("evil", "/x%0Arm"), symbol("evil", "/e%1b.lua"),
             symbol("evil", "/%e2%80%ae.lua"), symbol("e\\27[31m", "/a.lua"), { name = 1, location = 2 } }
-          local function request(method, _, callback)
-            local isnt = method ~= "initialize"
-            callback(nil, isnt and symbols or { capabilities = { workspaceSymbolProvider = true } })
-            return true, 1
-          end
-          local server = { request = request }
-          function server.notify() return true end
-          function server.is_closing() return false end
-          function server.terminate() end
-          vim.lsp.start({ name = "symbols", cmd = function() return server end }, { bufnr = 0 })`);
+          local server = require("port").language_server({ workspaceSymbolProvider = true }, {
+            request = function(_, _, done) done(nil, symbols) end,
+          })
+          vim.lsp.start({ name = "symbols", cmd = server }, { bufnr = 0 })`);
         await open();
         expect(await complete("@evil")).toEqual(["0 @ok.lua#L1"]);
         await lua("vim.lsp.stop_client(vim.lsp.get_clients({ name = 'symbols' }), true)");

@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { eventually, NEOVIMS, TestNeovim, temporaryFolder } from "#test";
-import { LATER, openEcho, SCREEN, shows } from "./workbench";
+import { NEOVIMS, TestNeovim, temporaryFolder } from "#test";
+import { LATER, openEcho, plays, SCREEN } from "./workbench";
 
 describe.each(NEOVIMS)("a session of $name with Claude's terminal in it", (version) => {
   const folder = temporaryFolder();
@@ -19,14 +19,8 @@ describe.each(NEOVIMS)("a session of $name with Claude's terminal in it", (versi
   const started = () =>
     existsSync(starts) ? readFileSync(starts, "utf8").trimEnd().split("\n") : [];
 
-  const shown = (neovim: TestNeovim) =>
-    neovim.lua<string[]>(`
-      return vim.tbl_map(function(win)
-        return vim.fs.basename(vim.api.nvim_buf_get_name(vim.api.nvim_win_get_buf(win)))
-      end, vim.api.nvim_list_wins())`);
-
-  const fileAlone = (neovim: TestNeovim) =>
-    eventually("the file alone", async () => expect(await shown(neovim)).toEqual(["a.txt"]));
+  const shows = (neovim: TestNeovim, windows: string) =>
+    neovim.plays(`<Ignore>  windows ${windows}`);
 
   beforeAll(async () => {
     writeFileSync(claude, `#!/bin/sh\necho "$*" >>${starts}\n${LATER}\necho up\nexec cat\n`);
@@ -54,19 +48,14 @@ describe.each(NEOVIMS)("a session of $name with Claude's terminal in it", (versi
   ])("%s starts nothing, and has nothing of Claude's", async (_, path) => {
     const autocommand = "autocmd TermOpen * startinsert";
     await using neovim = await start(options, "--cmd", autocommand, "-S", path);
-    await fileAlone(neovim);
-    expect(await neovim.lua("return { vim.fn.bufname(), vim.v.errmsg, vim.fn.mode() }")).toEqual([
-      join(folder, "a.txt"),
-      "",
-      "n",
-    ]);
+    await shows(neovim, "a.txt");
+    await neovim.plays(`<Ignore>  {bufname()} ${join(folder, "a.txt")}  {v:errmsg} =  mode n`);
     expect(await buffers(neovim)).not.toContain("claude-code:");
     expect(started()).toEqual([]);
 
     await openEcho(neovim);
     expect(started()).toEqual([expect.stringContaining("--mcp-config")]);
-    expect(await shown(neovim)).toEqual(["a.txt", "terminal"]);
-    expect(await neovim.lua("return vim.fn.bufname()")).toBe("claude-code://terminal");
+    await neovim.plays("<Ignore>  windows a.txt terminal  {bufname()} claude-code://terminal");
     // Its temporary name has left no buffer.
     expect(await buffers(neovim)).not.toContain("term://");
   });
@@ -78,20 +67,19 @@ describe.each(NEOVIMS)("a session of $name with Claude's terminal in it", (versi
     await neovim.inMode("n");
     await neovim.command(`edit ${join(folder, "a.txt")} | mksession! ${join(folder, "own.vim")}`);
     await neovim.command(`source ${join(folder, "own.vim")}`);
-    await eventually("it", async () => expect(await shown(neovim)).toEqual(["a.txt", "terminal"]));
-    await shows(neovim, "up");
+    await plays(neovim, "<Ignore>  windows a.txt terminal  terminal up");
     expect(started()).toHaveLength(1);
   });
 
   test("starts nothing when it is read before the plugin, and does not interfere later", async () => {
     await using neovim = await start(false, "--cmd", "set noloadplugins", "-S", usual);
-    expect([await shown(neovim), started()]).toEqual([["a.txt", "terminal"], []]);
-    expect(await neovim.lua("return vim.v.errmsg")).toBe("");
+    await neovim.plays("<Ignore>  windows a.txt terminal  {v:errmsg} =");
+    expect(started()).toEqual([]);
     await neovim.lua(`
       vim.cmd.runtime("plugin/claude-code.lua")
       require("claude-code").setup(${options})`);
     await openEcho(neovim);
     expect(started()).toHaveLength(1);
-    expect(await shown(neovim)).toEqual(["a.txt", "terminal"]);
+    await shows(neovim, "a.txt terminal");
   });
 });

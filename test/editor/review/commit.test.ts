@@ -55,11 +55,7 @@ onEachNeovim((session, version) => {
 
   test.each([
     ["left unwritten", ":quit<CR>", "the message was not written"],
-    [
-      "with a draft that is thrown away",
-      ":w .git/copy<CR>:quit!<CR>",
-      "the message was not written",
-    ],
+    ["with a draft, thrown away", ":w .git/c<CR>:quit!<CR>", "the message was not written"],
     ["written without a word", ":wq<CR>", "empty commit message"],
   ])("commits nothing, %s", async (what, typed, words) => {
     const before = index();
@@ -74,10 +70,8 @@ onEachNeovim((session, version) => {
 
   /** It stands for the CLI, which runs outside of the project. */
   const program = async (text: string) => {
-    const path = session.write(
-      ".git/claude",
-      `#!/bin/sh\ncd ${session.neovim.cwd}/.git\n${text}\n`,
-    );
+    const script = `#!/bin/sh\ncd ${session.neovim.cwd}/.git\n${text}\n`;
+    const path = session.write(".git/claude", script);
     chmodSync(path, 0o755);
     await lua("require('claude-code').setup({ terminal = { command = (...) } })", path);
   };
@@ -104,10 +98,8 @@ onEachNeovim((session, version) => {
     await program("sh -c 'echo $$ > pid; exec sleep 1000'; :");
     await open();
     await session.neovim.type("gm");
-    const pid = await eventually(
-      "Claude",
-      () => Number(readFileSync(session.path(".git/pid"))) || false,
-    );
+    const written = () => Number(readFileSync(session.path(".git/pid"))) || false;
+    const pid = await eventually("Claude", written);
     await session.neovim.type(":q<CR>");
     await eventually("its end", () => !isAlive(pid));
   });
@@ -121,11 +113,8 @@ onEachNeovim((session, version) => {
     await using other = await TestNeovim.start({ version, cwd, home });
     await other.command("set noswapfile | edit a");
     await other.plays("<Ignore>  {v:lua.require('claude-code.editor.review').count()} 1");
-    const hook = session.write(
-      ".git/hooks/prepare-commit-msg",
-      "#!/bin/sh\necho $PPID > .git/pid\n",
-    );
-    chmodSync(hook, 0o755);
+    const script = "#!/bin/sh\necho $PPID > .git/pid\n";
+    chmodSync(session.write(".git/hooks/prepare-commit-msg", script), 0o755);
     await other.command("Claude commit");
     await other.plays("<Ignore>  {&filetype} gitcommit");
     if (isKilled) {
