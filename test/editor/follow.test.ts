@@ -1,6 +1,6 @@
 import { appendFileSync, mkdirSync, rmSync, truncateSync } from "node:fs";
 import { join } from "node:path";
-import { onEachNeovim } from "#test";
+import { eventually, onEachNeovim } from "#test";
 import { answer, calls, line, prompt, result } from "../transcript/entries";
 
 /* Files that Claude reads and edits, listed and followed; a stand-in for the CLI writes nothing on its own. */
@@ -29,11 +29,8 @@ onEachNeovim(
       session.write(".env", "TOKEN=1\n");
       await session.known();
       await session.neovim.command("Claude");
-      await session.neovim.until(
-        "the session",
-        "return require('claude-code').sessions()[1].id ~= nil",
-      );
-      const id = await lua<string>("return require('claude-code').sessions()[1].id");
+      const find = "return require('claude-code').sessions()[1].id or false";
+      const id = await eventually("the session", () => lua<string | false>(find));
       // Its SessionStart hook does the same.
       await lua("require('port').session_sources.on_hook({ session = ..., n = 1 }, 'idle')", id);
       const folder = join(

@@ -37,11 +37,9 @@ describe.each(NEOVIMS)("$name", (version) => {
     await a.edit(a.file("main.lua", "one\n"));
     await afterPush();
     expect(a.pushed).toEqual([]);
-    expect(
-      await a.nvim.lua(
-        "return #vim.api.nvim_get_autocmds({ group = vim.api.nvim_create_augroup('claude-code.state', { clear = false }) })",
-      ),
-    ).toBe(0);
+    const left = `local group = vim.api.nvim_create_augroup("claude-code.state", { clear = false })
+      return #vim.api.nvim_get_autocmds({ group = group })`;
+    expect(await a.nvim.lua(left)).toBe(0);
     expect((await a.answer("sync")).error?.message).toBe("not attached");
   });
 
@@ -49,10 +47,9 @@ describe.each(NEOVIMS)("$name", (version) => {
     await using a = await start();
     const path = a.file("far.lua", "ää x\r\n");
     await a.attach();
-    await a.nvim.lua(
-      `vim.diagnostic.set(vim.api.nvim_create_namespace('t'), vim.fn.bufadd(...), {{ lnum = 0, col = 5, end_lnum = 0, end_col = 6, message = "m", severity = 1 }})`,
-      path,
-    );
+    const item = `{ lnum = 0, col = 5, end_lnum = 0, end_col = 6, message = "m", severity = 1 }`;
+    const set = `vim.diagnostic.set(vim.api.nvim_create_namespace("t"), vim.fn.bufadd(...), { ${item} })`;
+    await a.nvim.lua(set, path);
     expect((await sync(a)).diagnostics).toMatchObject([{ path, items: [{ col: 3, end_col: 4 }] }]);
   });
 });

@@ -34,9 +34,8 @@ describe.each(NEOVIMS)("questions to a language server with $name", (version) =>
     const missing = await references({ symbol: "nothing" });
     expect(missing.isError).toBe(true);
     expect(missing.text).toStartWith("Not ready: text (indexing) may know `nothing` later");
-    expect(await world.call("rename_symbol", { ...apple, new_name: "pear" })).toContain(
-      "ERROR Not ready: text is indexing, and may not know every use of `apple` yet.",
-    );
+    const refusal = "ERROR Not ready: text is indexing, and may not know every use of `apple` yet.";
+    expect(await world.call("rename_symbol", { ...apple, new_name: "pear" })).toContain(refusal);
     world.set("indexing", false);
     await eventually("the rest", async () =>
       expect((await references(apple)).text).toEndWith(`\n${REPORTED}`),

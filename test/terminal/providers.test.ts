@@ -193,10 +193,8 @@ describe.each(NEOVIMS)("tmux beside $name", (version) => {
       columns: 400,
       env: { ...isolatedEnv(home), CLAUDE_CONFIG_DIR: join(home, "config;") },
     });
-    const port = await eventually(
-      "the server",
-      async () => (await ask("$CLAUDE_CODE_SSE_PORT")) || false,
-    );
+    const portOf = async () => (await ask("$CLAUDE_CODE_SSE_PORT")) || false;
+    const port = await eventually("the server", portOf);
 
     // tmux would run what is in the parentheses.
     const trap = join(home, "trap");

@@ -49,9 +49,8 @@ describe.each(NEOVIMS)("$name", (version) => {
       await a.nvim.type(":edit main.txt<CR>");
       await eventually("W325", async () => {
         await a.nvim.type("<CR>");
-        expect(await a.messages()).toContain(
-          `W325: Ignoring swapfile from Nvim process ${other.nvim.process.pid}`,
-        );
+        const { pid } = other.nvim.process;
+        expect(await a.messages()).toContain(`W325: Ignoring swapfile from Nvim process ${pid}`);
       });
       await a.plays("<Ignore>  main.txt:*  {&readonly} 0");
     });

@@ -138,9 +138,8 @@ describe.each(NEOVIMS)("$name", (version) => {
       await Bun.sleep(700);
       expect(await a.lines()).toEqual(during);
       if (index === 0) {
-        expect((await a.answer("document_save", { path: a.main })).error?.message).toContain(
-          "changed on disk",
-        );
+        const { error } = await a.answer("document_save", { path: a.main });
+        expect(error?.message).toContain("changed on disk");
       }
       await a.nvim.type(end as string);
       const rest = index === 0 ? [...LINES, "mine typed"] : before.slice(1, -1);

@@ -931,10 +931,8 @@ onEachNeovim((session) => {
   });
 
   test("says once that a turn ended with changes", async () => {
-    await nvim().until(
-      "the executable's first report",
-      `return require("claude-code.editor.review").summary() ~= nil`,
-    );
+    const reported = `return require("claude-code.editor.review").summary() ~= nil`;
+    await nvim().until("the executable's first report", reported);
     await changed();
     await counts(5);
     await endTurn();

@@ -77,9 +77,8 @@ onEachNeovim(
         const uri = `file://${session.path("link.md")}`;
         expect(await outcomeOf(session.client.request("resources/read", { uri }))).toThrow();
         await session.neovim.type("ggVG");
-        expect(JSON.stringify(await session.client.call("getCurrentSelection"))).not.toContain(
-          "very-secret-value",
-        );
+        const selected = JSON.stringify(await session.client.call("getCurrentSelection"));
+        expect(selected).not.toContain("very-secret-value");
         await session.neovim.type("<Esc>");
         if (!isFile) return;
         await session.neovim.command("edit!");
