@@ -6,13 +6,13 @@ const afterPush = () => Bun.sleep(150);
 
 describe.each(NEOVIMS)("$name", (version) => {
   const start = () => Attached.start({ version, ui: { width: 120, height: 40 } });
-  /** The news: requested, or pushed before that. After it, everything was sent. */
+  /** All changes so far, requested or pushed. */
   const sync = async (a: Attached): Promise<WireDelta> => {
     const answer = await a.call<WireDelta>("sync");
     return Object.assign({}, ...a.pushed.splice(0), answer);
   };
 
-  test("merges pushes, and sends none when nothing is new", async () => {
+  test("merges pushes, and sends nothing without a change", async () => {
     await using a = await start();
     await a.edit(a.file("main.lua", "one\n"));
     await a.attach();
