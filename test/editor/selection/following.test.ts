@@ -6,7 +6,7 @@ import { eventually, onEachNeovim, type Session, TestClient } from "#test";
  */
 const TEXT = "one two three\nfour five\nsix\n";
 
-/** Where "two" is. */
+/** The range of the word "two" in TEXT. */
 const TWO = { start: { line: 0, character: 4 }, end: { line: 0, character: 7 } };
 
 interface SelectionChanged {
