@@ -161,6 +161,16 @@ onEachNeovim((session) => {
         :tabnew | Claude review close       ${lists} 0   {tabpagenr('$')} 2
         :tabclose
 
+        # continues without its list if the user closes that or its tab page; :copen shows it again
+        :edit @a | Claude review   list 5           ${lists} 1
+        :tabnew | Claude review    list 5           ${lists} 1
+        :tabclose                  ${lists} 0       bar ga keep
+        :copen                     ${lists} 1       {&buftype} quickfix
+        :1
+        ga                         list 4
+        :quit                      ${lists} 0       bar ga keep
+        :copen | Claude review close   ${lists} 0
+
         # takes a quarter of a low screen at most, and gives it back
         :set lines=16 columns=80 | edit @a   ${heights} [14]
         :Claude review                               ${heights} /, 4]$/

@@ -66,7 +66,7 @@ local function visible(text, tabstop, column)
   return table.concat(shown), column
 end
 
----@return string
+---@return string shown
 ---@return string? note about the rest
 local function cut(line, most)
   if #line <= most then
@@ -76,8 +76,6 @@ local function cut(line, most)
   return line:sub(1, last), (" … and %d more bytes"):format(#line - last)
 end
 
----@param lines string[]
----@param language? string
 ---@return table<integer, string>[] groups of each line, by 1-based bytes
 local function colours_of(lines, language)
   local found = vim.tbl_map(function()
@@ -108,7 +106,6 @@ end
 ---@param most integer bytes that are shown
 ---@param ranges claude-code.ByteRange[] changed parts
 ---@param colours table<integer, string>
----@return claude-code.Chunk[]
 local function chunks(whole, most, ranges, colours, tabstop)
   local found, column, at, marked = {}, 0, 1, {}
   local line, note = cut(whole, most)
@@ -169,7 +166,6 @@ local function wrapped(lines, width)
 end
 
 ---@param changes table<integer, claude-code.ByteRange[]> by the index of a line
----@return claude-code.Chunk[][]
 local function virtual_lines(buf, old_lines, changes, style)
   local shown, lines, above = vim.list_slice(old_lines, 1, MAX_OLD_LINES), {}, 0
   local parsed, colours = pcall(colours_of, shown, style.language)
@@ -288,8 +284,6 @@ function M.start(buf, namespace, list, paint, side)
   return drawing
 end
 
----@param win? integer
----@return claude-code.LineStyle
 local function style_in(buf, win)
   local active = vim.treesitter.highlighter.active[buf]
   -- The margin is a sign, and blanks up to the buffer's text.

@@ -110,9 +110,10 @@ local function of_old(view, cells)
 end
 
 local function of_new(view, cells)
-  local is_wide, is_new = cells >= WIDE, view.proposal:is_new_file()
+  local proposal, found = view.proposal, view.found
+  local is_wide, remote = cells >= WIDE, proposal.remote
+  local is_new = not proposal.exists or proposal.base_path ~= proposal.new_path
   local number, total = view.diff.number, view.diff.series.total
-  local found, remote = view.found, view.proposal.remote
   local parts = winbar.parts(
     " ",
     remote

@@ -35,7 +35,6 @@ Diff.__index = Diff
 
 local M = {}
 
----@return claude-code.Diff
 function M.new(params)
   return setmetatable({ proposal = proposals.new(params) }, Diff)
 end

@@ -21,7 +21,6 @@ Inline.__index = Inline
 
 local M = {}
 
----@return claude-code.Inline
 function M.new(proposal, place)
   return setmetatable({ proposal = proposal, place = place, windows = {} }, Inline)
 end

@@ -55,7 +55,6 @@ local function is_loaded(buf)
   return buf ~= nil and api.nvim_buf_is_loaded(buf)
 end
 
----@return claude-code.Proposal
 function M.new(params)
   local proposed = text.parse(params.contents)
   local proposal = setmetatable({
@@ -136,7 +135,9 @@ function Proposal:follow_disk()
   elseif self:is_prepared() then
     local before, existed = self.old, self.exists
     self:read_old()
-    local is_same = existed == self.exists and text.is_same(before, self.old)
+    local is_same = existed == self.exists
+      and text.change_of_ends(before, self.old) == nil
+      and text.same_lines(before.lines, self.old.lines)
     if is_same and not self.too_big then
       return false
     elseif not is_same then
@@ -233,11 +234,6 @@ function Proposal:hunks()
     self.hunk_list = hunks.list(self.old.lines, self:lines(), tick)
   end
   return self.hunk_list
-end
-
----@return boolean accepting makes a new file
-function Proposal:is_new_file()
-  return not self.exists or self.base_path ~= self.new_path
 end
 
 ---@return boolean the proposal holds the unsaved edits, all that there are now

@@ -17,7 +17,6 @@ Sides.__index = Sides
 
 local M = {}
 
----@return claude-code.DiffSides
 function M.new(proposal, place)
   return setmetatable({ proposal = proposal, place = place, windows = {} }, Sides)
 end

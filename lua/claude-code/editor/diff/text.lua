@@ -16,12 +16,6 @@ M.NOTHING = { lines = { "" }, crlf = false, bom = false, newline = false }
 
 M.parse, M.same_lines = file_lines.parse, file_lines.are_same
 
----@param a claude-code.Text
----@param b claude-code.Text
-function M.is_same(a, b)
-  return M.change_of_ends(a, b) == nil and M.same_lines(a.lines, b.lines)
-end
-
 local function has_text(some)
   return some.newline or not M.same_lines(some.lines, M.NOTHING.lines)
 end

@@ -145,7 +145,6 @@ end
 
 ---Closes now, with autocommands off. Throws if Neovim refuses. A user who opened something in its place keeps it.
 ---@private
----@param back_to_terminal? boolean
 function View:remove(back_to_terminal)
   local origin, proposal = self.origin, self.proposal
   local is_inside = vim.list_contains(proposal:buffers(), api.nvim_get_current_buf())

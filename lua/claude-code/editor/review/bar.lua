@@ -74,7 +74,6 @@ local function parts_in(review, win, is_short)
   )
 end
 
----@return claude-code.BarHint[]
 local function hints()
   local options = require("claude-code.config").get().review.keys
   return vim.tbl_map(function(hint)

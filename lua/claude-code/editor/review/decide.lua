@@ -72,7 +72,6 @@ end
 ---@field range? [integer, integer]
 
 ---Asks the executable, with the present texts of buffers. Runs in a task.
----@return claude-code.Decision?
 ---@return string? problem
 local function ask(method, params)
   for _, choice in ipairs(params.files) do

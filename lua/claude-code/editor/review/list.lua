@@ -37,7 +37,6 @@ local M = {}
 local List = {}
 List.__index = List
 
----@return claude-code.ReviewQuickfix
 function M.new()
   return setmetatable({ items = {}, rows = {}, title = "", buffers = {} }, List)
 end
@@ -53,15 +52,6 @@ local function entry_of(item)
   return item and type(item.user_data) == "table" and item.user_data.claude_code or nil
 end
 
-local function rows_of(items)
-  local rows = {}
-  for row, item in ipairs(items) do
-    local entry = item.user_data.claude_code
-    rows[M.key(entry)], rows[entry.path] = row, rows[entry.path] or row
-  end
-  return rows
-end
-
 ---@return any of our list; 0 or nil if it is gone
 function List:get(what)
   return self.id and fn.getqflist({ id = self.id, [what] = 0 })[what]
@@ -71,7 +61,11 @@ function List:set(action, what)
   fn.setqflist({}, action, what)
   self.id = what.id or fn.getqflist({ id = 0 }).id
   self.whole = self.only and self.whole or self.id
-  self.items, self.title, self.rows = what.items, what.title, rows_of(what.items)
+  self.items, self.title, self.rows = what.items, what.title, {}
+  for row, item in ipairs(what.items) do
+    local entry = item.user_data.claude_code
+    self.rows[M.key(entry)], self.rows[entry.path] = row, self.rows[entry.path] or row
+  end
 end
 
 ---@return boolean is it the list that the quickfix window shows?
@@ -198,7 +192,6 @@ end
 
 ---@param from table as `items_of` makes it
 ---@param names? table<string, string>
----@return claude-code.ListedFile
 local function listed_file(file, from, names)
   local items, above, shown = {}, from.above, visible(from.short)
   for _, change in ipairs(entries.changes_of(file)) do
