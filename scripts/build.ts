@@ -6,7 +6,6 @@
 import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { BunPlugin } from "bun";
-import { writeClaudePlugin } from "./claude-plugin";
 import { helpTags } from "./help-tags";
 import { signedAdHoc } from "./packaging/mach-o";
 
@@ -119,7 +118,6 @@ if (import.meta.main) {
     await build(join(root, "dist", name));
     await writeFile(join(root, "doc/tags"), helpTags(join(root, "doc")));
   }
-  await writeClaudePlugin(join(root, "dist/claude-plugin"));
   for (const target of targets) {
     const suffix = target.includes("windows") ? ".exe" : "";
     await build(join(root, "dist", target, name + suffix), target);

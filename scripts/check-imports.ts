@@ -133,6 +133,7 @@ const typescriptRules: Rule[] = [
 /** The functions with which a file opens files outside of a project, or follows symlinks for the user. */
 const OPENERS = `
 src/claude/left-behind.ts readFileSync readlinkSync
+src/claude/plugin.ts mkdirSync mkdtempSync renameSync rmSync symlinkSync writeFileSync
 src/claude/settings-files.ts readText
 src/commands/uninstall.ts readlinkSync rmSync
 src/hooks/permission.ts readText

@@ -12,9 +12,6 @@ local function run(path, command, options, callback)
   if claude then
     vim.list_extend(words, { "--claude", claude[1] })
   end
-  if command == "install-hooks" and require("claude-code.config").get().permissions.answer then
-    table.insert(words, "--answers")
-  end
   local executable = require("claude-code.install.executable")
   local env = executable.environment()
   env.NVIM = require("claude-code.server.endpoint").address()

@@ -1,7 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Glob, gzipSync } from "bun";
-import { claudePlugin } from "../claude-plugin";
 import { helpTags } from "../help-tags";
 import { type Entry, tar } from "./tar";
 import { executableName, type Target } from "./targets";
@@ -55,9 +54,6 @@ async function archiveEntries(options: ArchiveOptions): Promise<Entry[]> {
   add("THIRD-PARTY-NOTICES", options.notices);
   for (const path of sources(root)) add(path, await readFile(join(root, path)));
   add(TAGS, helpTags(join(root, "doc")));
-  for (const { path, text, executable } of claudePlugin()) {
-    add(`claude-plugin/${path}`, text, executable);
-  }
   return entries;
 }
 

@@ -11,7 +11,6 @@ import { SERVER_NAME } from "./names";
 /** The CLI's installers use these places. Neovim may have been started without the shell's $PATH. */
 const PLACES = [".local/bin/claude", ".claude/local/claude"];
 
-export const ADD_ARGUMENTS = ["mcp", "add", SERVER_NAME, "-s", "local", "--"];
 export const REMOVE_ARGUMENTS = ["mcp", "remove", SERVER_NAME, "-s", "local"];
 const RUN_MS = 30_000;
 const VERSION_MS = 10_000;
@@ -28,16 +27,15 @@ export async function claudeVersion(path: string): Promise<string | undefined> {
   return /^(\d+\.\d+\.\d+)/.exec(ran?.out ?? "")?.[1];
 }
 
-/** Says whether the CLI has an MCP server of our name in a project, and whether it is ours. */
-export function installedServer(root: string): "none" | "ours" | "other" {
+/** Says whether the CLI has our MCP server in a project, as version 0.1 added it. */
+export function hasOldServer(root: string): boolean {
   const projects = readJson(claudeStateFile())?.projects;
   const project = isObject(projects) ? projects[root] : undefined;
   const servers = isObject(project) ? project.mcpServers : undefined;
   const entry = isObject(servers) ? servers[SERVER_NAME] : undefined;
-  if (!isObject(entry)) return "none";
+  if (!isObject(entry)) return false;
   const args = Array.isArray(entry.args) ? entry.args : [];
-  const words = [entry.command, ...args].join("\0");
-  return words === commandWords(["mcp"]).join("\0") ? "ours" : "other";
+  return [entry.command, ...args].join("\0") === commandWords(["mcp"]).join("\0");
 }
 
 /** Runs the CLI in a project. Resolves to undefined, or to the CLI's output if it failed. */

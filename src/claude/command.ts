@@ -36,29 +36,3 @@ export function commandWords(
     : [executable];
   return [...ENV_WITHOUT_HAZARDS, ...variables, ...program, ...args];
 }
-
-/** The same command as one line for a shell. Hooks need that. */
-export function commandLine(
-  args: readonly string[],
-  executable = stablePath(),
-  env: Record<string, string> = {},
-): string {
-  return commandWords(args, executable, env).map(quoted).join(" ");
-}
-
-/**
- * A hook's command for a settings file. The file may outlive the program, so the command does nothing once the program
- * is gone. The hook itself always exits with 0; any other code means that the program does not run.
- */
-export function hookLine(event: string, env?: Record<string, string>): string {
-  const line = commandLine(["hook", event], stablePath(), env);
-  if (process.platform === "win32") return line;
-  const why = "claude-code-nvim does not run; if its package strips programs, it needs !strip";
-  return `[ ! -x ${quoted(stablePath())} ] || ${line} || { echo '${why}' >&2; exit 1; }`;
-}
-
-function quoted(word: string): string {
-  if (/^[\w@%+=:,./-]+$/.test(word)) return word;
-  if (process.platform === "win32") return `"${word}"`;
-  return `'${word.replaceAll("'", "'\\''")}'`;
-}

@@ -1,12 +1,13 @@
 import { attempt } from "../lib/errors";
 import { isObject, type JsonObject } from "../lib/json";
-import { hookLine, RARELY_AWAKE } from "./command";
+import { commandWords, RARELY_AWAKE } from "./command";
 import { CHANGING_TOOLS_MATCHER, EDITING_TOOLS, OTHER_TOOLS_MATCHER } from "./names";
 
-/** One hook in the format of Claude Code's settings. `timeout` is in seconds. */
-export interface HookEntry {
+/** One hook. The CLI starts `command` with `args`, without a shell. `timeout` is in seconds. */
+interface HookEntry {
   type: "command";
   command: string;
+  args?: string[];
   timeout: number;
   /** The CLI shows this while the hook runs. */
   statusMessage?: string;
@@ -34,14 +35,12 @@ const STOP_STATUS = "Waiting for language servers in Neovim";
  */
 const ANSWER_S = 86_400;
 
-/** Claude proposes a plan with this tool (2.1.330). */
-const PLAN = "ExitPlanMode";
-
-type Line = (event: string, env?: Record<string, string>) => string;
-
-/** Our hooks by event, with Claude Code's names. `line` returns the command of a hook. */
-export function hookSettings(line: Line = hookLine): HookSettings {
-  const entry = (event: string, timeout: number) => hookEntry(line(event), timeout);
+/** Our hooks by event, with Claude Code's names. The CLI ignores a plugin's hook for an event that it does not know. */
+export function hookSettings(executable: string): HookSettings {
+  const entry = (event: string, timeout: number, env?: Record<string, string>): HookEntry => {
+    const [command = "", ...args] = commandWords(["hook", event], executable, env);
+    return { type: "command", command, args, timeout };
+  };
   return {
     SessionStart: [{ hooks: [entry("session-start", QUICK_S)] }],
     UserPromptSubmit: [{ hooks: [entry("user-prompt-submit", QUICK_S)] }],
@@ -56,27 +55,9 @@ export function hookSettings(line: Line = hookLine): HookSettings {
     SubagentStop: [{ hooks: [entry("subagent-stop", QUICK_S)] }],
     Stop: [{ hooks: [{ ...entry("stop", STOP_S), statusMessage: STOP_STATUS }] }],
     SessionEnd: [{ hooks: [entry("session-end", QUICK_S)] }],
-    // Neovim shows plans as documents, even if the user answers Claude's other questions in the CLI.
-    PermissionRequest: [{ matcher: PLAN, hooks: [answerHook(line)] }],
+    // The hook asks Neovim first whether its user answers there.
+    PermissionRequest: [{ hooks: [entry("permission-request", ANSWER_S, RARELY_AWAKE)] }],
   };
-}
-
-/** The hook of the option `permissions.answer`: the user answers Claude's questions in Neovim. */
-export function answerHookSettings(line: Line = hookLine): HookSettings {
-  return { PermissionRequest: [{ hooks: [answerHook(line)] }] };
-}
-
-/** The same, except for plans, which `hookSettings` covers. */
-export function otherAnswerHookSettings(line: Line): HookSettings {
-  return { PermissionRequest: [{ matcher: `(?!${PLAN}$).*`, hooks: [answerHook(line)] }] };
-}
-
-function answerHook(line: Line): HookEntry {
-  return hookEntry(line("permission-request", RARELY_AWAKE), ANSWER_S);
-}
-
-function hookEntry(command: string, timeout: number): HookEntry {
-  return { type: "command", command, timeout };
 }
 
 const OUR_HOOK = new RegExp(
@@ -84,7 +65,7 @@ const OUR_HOOK = new RegExp(
     "(?<event>session-(start|end)|user-prompt-submit|(pre|post)-tool-use(-failure)?|pre-edit|(subagent-)?stop|permission-request)(?![\\w-])",
 );
 
-/** The event, such as "pre-edit", if a command runs one of our hooks. The path of the program does not matter. */
+/** The event, such as "pre-edit", if a line runs one of our hooks, as version 0.1 wrote them into settings. */
 export function ourHook(command: unknown): string | undefined {
   return typeof command === "string" ? OUR_HOOK.exec(command)?.groups?.event : undefined;
 }

@@ -1,8 +1,14 @@
-/** Claude Code knows our stdio server by this name, and its tools as `mcp__nvim-lsp__…`. */
+/** Claude Code knows our stdio server by this name. */
 export const SERVER_NAME = "nvim-lsp";
 
-/** The name of our Claude Code plugin. The tools of its server are `mcp__plugin_NAME_nvim-lsp__…`. */
+/** The name of our plugin for Claude Code, and of the marketplace that its folder is. */
 export const PLUGIN_NAME = "claude-code-nvim";
+/** The folder of the plugin that settings name, beside one folder for each content. */
+export const STABLE_PLUGIN = "current";
+export const PLUGIN_ID = `${PLUGIN_NAME}@${PLUGIN_NAME}`;
+
+/** Claude Code's name of a tool of that server, which the plugin brings. */
+export const toolName = (tool: string) => `mcp__plugin_${PLUGIN_NAME}_${SERVER_NAME}__${tool}`;
 
 /** These tools of our server change nothing, so Claude Code need not ask before it calls one. */
 export const READING_TOOLS = [

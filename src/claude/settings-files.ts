@@ -1,11 +1,9 @@
-import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { gitTop } from "../lib/git-folder";
-import { isObject, type JsonObject, parseObject, readJson } from "../lib/json";
-import { stablePath, statOf } from "../lib/paths";
+import { type JsonObject, parseObject, readJson } from "../lib/json";
+import { statOf } from "../lib/paths";
 import { readText } from "../lib/read-regular";
 import { claudeFolder } from "./config-dir";
-import { answerHookSettings, type HookGroup, type HookSettings, hookSettings } from "./hooks";
 
 /** We do not read larger settings files. */
 const MAX_BYTES = 1024 * 1024;
@@ -41,22 +39,13 @@ export function settingsFiles(paths: readonly string[]): SettingsFile[] {
 /** The settings that apply to a CLI that starts in a folder: `claude-code.FolderSetup` in Lua. */
 export interface FolderSetup {
   folder: string;
-  /** The settings have all our hooks, so the CLI needs no hooks from our arguments. */
-  has_hooks: boolean;
-  /** The settings have the hook of the option `permissions.answer`. */
-  has_answers: boolean;
   /** The file and the setting that switch hooks off. */
   off?: string;
 }
 
 export function folderSetup(folder: string): FolderSetup {
   const off = hooksOff(folder);
-  return {
-    folder,
-    has_hooks: areInstalled(folder, hookSettings()),
-    has_answers: areInstalled(folder, answerHookSettings()),
-    ...(off !== undefined && { off }),
-  };
+  return { folder, ...(off !== undefined && { off }) };
 }
 
 /** Names the file and the setting that switch hooks off for a CLI that starts in `cwd`. */
@@ -73,29 +62,4 @@ export function hooksOff(cwd: string): string | undefined {
     }
   }
   return undefined;
-}
-
-/**
- * Says whether the program exists and one settings file that the CLI reads in `cwd` has exactly these hooks. If similar
- * hooks, or some of them, were enough, the missing ones would never run, and no one would notice.
- */
-function areInstalled(cwd: string, wanted: HookSettings): boolean {
-  if (!existsSync(stablePath())) return false;
-  return settingsPaths(cwd, claudeFolder()).some((path) => {
-    const hooks = readJson(path, MAX_BYTES)?.hooks;
-    if (!isObject(hooks)) return false;
-    return Object.entries(wanted).every(([event, groups]) =>
-      groups.every((group) => hasGroup(hooks[event], group)),
-    );
-  });
-}
-
-/** A group without a matcher runs for every tool, so it covers any matcher. */
-function hasGroup(groups: unknown, { matcher, hooks: [wanted] }: HookGroup): boolean {
-  return (Array.isArray(groups) ? groups : []).some(
-    (group: Partial<HookGroup> | null) =>
-      (group?.matcher ?? matcher) === matcher &&
-      Array.isArray(group?.hooks) &&
-      group.hooks.some((hook) => Bun.deepEquals(hook, wanted, true)),
-  );
 }

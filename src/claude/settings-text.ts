@@ -9,28 +9,36 @@ import {
 } from "jsonc-parser";
 import { Failure, message } from "../lib/errors";
 import { isObject } from "../lib/json";
-import { type HookEntry, type HookGroup, type HookSettings, ourHook } from "./hooks";
+import { type HookGroup, ourHook } from "./hooks";
+import { PLUGIN_ID, PLUGIN_NAME } from "./names";
 
 type Json = Record<string, unknown>;
 
 const BOM = "\uFEFF";
 
+/** The entries of a settings file that declare our plugin and its folder. */
+const MARKETPLACE = ["extraKnownMarketplaces", PLUGIN_NAME];
+const ENABLED = ["enabledPlugins", PLUGIN_ID];
+
 /**
- * Adds our hooks to the text of a settings file; everything else keeps its bytes. `text` is undefined for a new file.
- * Throws Failure unless the text is a JSON object without comments, as Claude Code requires.
+ * The text of a settings file that enables the plugin in `folder`: everything else keeps its bytes, except the hooks
+ * that version 0.1 added. `text` is undefined for a new file. Throws Failure for text that is not a JSON object
+ * (comments included: Claude Code would not read them either).
  */
-export function withHooks(text: string | undefined, hooks: HookSettings, name: string): string {
+export function withPlugin(text: string | undefined, folder: string, name: string): string {
   const editor = new SettingsText(text ?? "", name);
-  for (const [event, groups] of Object.entries(hooks)) {
-    for (const group of groups) editor.addGroup(event, group);
-  }
+  editor.removeHooks();
+  editor.put(MARKETPLACE, { source: { source: "directory", path: folder } });
+  editor.put(ENABLED, true);
   return editor.text;
 }
 
-/** Removes our hooks from the text, and the lists and objects that become empty. */
-export function withoutHooks(text: string, name: string): string {
+/** The text without our plugin and hooks, and without the lists and objects that this leaves empty. */
+export function withoutPlugin(text: string, name: string): string {
   const editor = new SettingsText(text, name);
-  editor.removeOurs();
+  editor.removeHooks();
+  editor.remove(MARKETPLACE);
+  editor.remove(ENABLED);
   return editor.text;
 }
 
@@ -53,32 +61,26 @@ class SettingsText {
     return this.#bom + this.#text;
   }
 
-  /** Adds the group, or updates the command of our existing hook and raises its time-out if needed. */
-  addGroup(event: string, group: HookGroup): void {
-    const [entry] = group.hooks;
-    if (!entry) return;
-    const word = ourHook(entry.command);
-    const there = this.ours().find(
-      (path) => path[1] === event && ourHook((this.#at(path) as HookEntry).command) === word,
-    );
-    if (there) {
-      this.#update([...there, "command"], entry.command);
-      const timeout = [...there, "timeout"];
-      if (Number(this.#at(timeout)) < entry.timeout) this.#replace(timeout, entry.timeout);
-      // The matcher of an older version, or of a set-up without `answers`, matches fewer tools. A group that also has
-      // other hooks keeps its matcher.
-      const place = there.slice(0, 3);
-      if ((this.#at(place) as HookGroup).hooks.length > 1) return;
-      this.#update([...place, "matcher"], group.matcher);
-      return;
-    }
-    if (this.#value().hooks === undefined) this.#insert([], "hooks", {});
-    if (this.#hooks()[event] === undefined) this.#insert(["hooks"], event, []);
-    this.#insert(["hooks", event], undefined, group);
+  /** Sets an entry of an object, which is made if it is missing. */
+  put([parent, key]: string[], value: unknown): void {
+    const entries = this.#value()[parent as string];
+    if (entries === undefined) return this.#insert([], parent, { [key as string]: value });
+    if (!isObject(entries)) throw this.#malformed(parent as string);
+    const before = entries[key as string];
+    if (before === undefined) this.#insert([parent as string], key, value);
+    else if (!isDeepStrictEqual(before, value))
+      this.#replace([parent as string, key as string], value);
   }
 
-  /** The paths of all our hooks. The last comes first, so removing one does not change the paths after it. */
-  ours(): JSONPath[] {
+  remove([parent, key]: string[]): void {
+    const entries = this.#value()[parent as string];
+    if (!isObject(entries) || !Object.hasOwn(entries, key as string)) return;
+    const isLast = Object.keys(entries).length === 1;
+    this.#replace(isLast ? [parent as string] : [parent as string, key as string], undefined);
+  }
+
+  /** The paths of all our hook entries, last first, so that removing one leaves the others'. */
+  #ours(): JSONPath[] {
     const found: JSONPath[] = [];
     for (const [event, groups] of Object.entries(this.#hooks())) {
       (groups as HookGroup[]).forEach((group, index) => {
@@ -91,8 +93,8 @@ class SettingsText {
     return found.reverse();
   }
 
-  removeOurs(): void {
-    for (const path of this.ours()) {
+  removeHooks(): void {
+    for (const path of this.#ours()) {
       this.#replace(path, undefined);
       // Remove what is empty now: the list of hooks with its group, the event's list, "hooks".
       for (let up = path.slice(0, -1); up.length > 0; up = up.slice(0, -1)) {
@@ -103,10 +105,6 @@ class SettingsText {
         if (up.length !== 4) this.#replace(up, undefined);
       }
     }
-  }
-
-  #update(path: JSONPath, value: unknown): void {
-    if (this.#at(path) !== value) this.#replace(path, value);
   }
 
   #insert(parent: JSONPath, key: string | undefined, value: unknown): void {
@@ -149,9 +147,13 @@ class SettingsText {
   #hooks(): Record<string, unknown> {
     const { hooks = {} } = this.#value();
     if (!isObject(hooks) || !Object.values(hooks).every(Array.isArray)) {
-      throw new Failure(`"hooks" in ${this.name} is not in Claude Code's format: fix it first`);
+      throw this.#malformed("hooks");
     }
     return hooks;
+  }
+
+  #malformed(key: string): Failure {
+    return new Failure(`"${key}" in ${this.name} is not in Claude Code's format: fix it first`);
   }
 
   #at(path: JSONPath): unknown {

@@ -1,4 +1,4 @@
-import { cliPid, HookCall, type Installation } from "../hooks/call";
+import { cliPid, HookCall } from "../hooks/call";
 import { parseInput } from "../hooks/input";
 import { postToolUse } from "../hooks/post-tool-use";
 import { record, userPromptSubmit } from "../hooks/record";
@@ -46,11 +46,11 @@ const ON_FAILURE: Record<string, object> = { stop: { continue: true } };
  * Claude, or show the user an error at every edit.
  */
 export async function hook(args: string[]): Promise<number> {
-  const [event = "", option, further] = args;
+  const [event = "", root = ""] = args;
   // Our own hooks start this one, Claude Code never does.
   if (event === "compare") {
     const { compare } = await import("../hooks/compare");
-    await compare(option ?? "", installation(further), stateLog("hooks.log"));
+    await compare(root, stateLog("hooks.log"));
     return 0;
   }
   const handle = own(EVENTS, event);
@@ -67,7 +67,7 @@ export async function hook(args: string[]): Promise<number> {
     // Neovim is on another machine, and the hook runs there.
     if (relay) await hookByRelay(relay, args, text);
     else {
-      const call = new HookCall(parseInput(text), installation(option), log);
+      const call = new HookCall(parseInput(text), log);
       output = await withDeadline(answer(event, handle, call), wholeMs, "the hook");
     }
   } catch (error) {
@@ -99,8 +99,3 @@ async function sessionStart(call: HookCall): Promise<undefined> {
 }
 
 async function onlyRecorded(): Promise<undefined> {}
-
-function installation(option: string | undefined): Installation {
-  if (process.env.CLAUDE_PLUGIN_ROOT) return "plugin";
-  return option === "--from-neovim" ? "neovim" : "settings";
-}

@@ -1,4 +1,4 @@
-import { cliArguments } from "../claude/cli-arguments";
+import { writePlugin } from "../claude/plugin";
 import { type Launch, openServerPort, readLaunch } from "../ide/launch";
 import { LockKeeper, lockFolder, sweepStaleLocks } from "../ide/lock-file";
 import { createIdeServer } from "../ide/server";
@@ -156,14 +156,24 @@ async function attach(
   await editor.attach({ contract: CONTRACT, version: VERSION });
   await reportSessions();
   const { problem, path } = lock;
+  const plugin = pluginFor(executable);
   // `claude-code.ReadyInfo` in Lua.
   await editor.call("ready", {
     port,
     lock_file: path,
     uses_next_token: token !== given,
-    cli_arguments: cliArguments(executable),
+    ...plugin,
     problem,
   });
+}
+
+/** Without the plugin, a CLI starts without our hooks and tools. */
+function pluginFor(executable: string): { plugin?: string; plugin_problem?: string } {
+  try {
+    return { plugin: writePlugin(executable) };
+  } catch (error) {
+    return { plugin_problem: `The plugin for Claude Code cannot be written: ${message(error)}` };
+  }
 }
 
 /** Resolves to the reason when there is no Neovim left to serve. */

@@ -17,10 +17,8 @@ const OPTIONS = {
   "dry-run": { type: "boolean" },
   once: { type: "boolean" },
   "claude-md": { type: "boolean" },
-  answers: { type: "boolean" },
 } as const;
-const USAGE =
-  "install-hooks|uninstall-hooks [--project DIR] [--claude-md] [--answers] [--dry-run] [--yes]";
+const USAGE = "install-hooks|uninstall-hooks [--project DIR] [--claude-md] [--dry-run] [--yes]";
 
 /** `claude-code-nvim install-hooks` sets a project up for a Claude CLI outside of Neovim. */
 export const installHooks = (args: string[]) => runSetup(args, true);
@@ -36,10 +34,8 @@ async function runSetup(args: string[], active: boolean): Promise<number> {
   const options = parseOptions(args, OPTIONS, USAGE);
   const root = projectRoot(options.project ?? process.cwd());
   if (options.once && readRecord(root)) return 0;
-  const { claude, answers, "claude-md": claudeMd = false } = options;
-  const plan = active
-    ? planInstall(root, { claude, claudeMd, answers })
-    : planUninstall(root, claude);
+  const { claude, "claude-md": claudeMd = false } = options;
+  const plan = active ? planInstall(root, { claude, claudeMd }) : planUninstall(root, claude);
   print(`${describe(plan, root, active)}\n`);
   if (plan.steps.length === 0 || options["dry-run"]) return 0;
   if (!options.yes && !isConfirmed()) return 1;

@@ -26,8 +26,8 @@ interface Removal {
 
 /**
  * `claude-code-nvim uninstall` removes everything that this program, the plugin's download and install.sh put on the
- * disk, and the hooks of all projects that were set up. It lists them first, and asks unless --yes is given. Returns
- * the exit code: 0 if all is done, 1 if the user declined or something failed.
+ * disk, and disables the plugin in all projects that were set up. It lists everything first, and asks unless --yes is
+ * given. Returns the exit code: 0 if all is done, 1 if the user declined or something failed.
  */
 export async function uninstall(args: string[]): Promise<number> {
   const options = parseOptions(args, OPTIONS, USAGE);
@@ -56,14 +56,14 @@ async function removeAll(removals: Removal[]): Promise<number> {
   return failed;
 }
 
-/** The hooks in projects come first, since removing the state folder removes their records. */
+/** The projects come first, since removing the state folder removes their records. */
 function planRemoval(claude: string | undefined): { removals: Removal[]; notes: string[] } {
   const projects = activeProjects().map((root) => project(root, claude));
   const root = dirname(dirname(stablePath()));
   const removals = [
     ...projects.flatMap((one) => one.removals),
     ...pluginLink(root),
-    ...folder(root, "the executable, and the plugin of install.sh"),
+    ...folder(root, "the executable, its plugin for Claude Code, and the plugin of install.sh"),
     ...folder(stateFolder(), "state: the registry of Neovims, set-up projects, reviews, logs"),
   ];
   return { removals, notes: [...projects.flatMap(({ notes }) => notes), ...whatStays()] };
@@ -79,7 +79,7 @@ function project(root: string, claude: string | undefined) {
     const what = `in ${root}: ${plan.steps.map((step) => step.what).join("; ")}`;
     return { removals: [{ what, remove: () => applyPlan(plan) }], notes: plan.notes };
   } catch (error) {
-    const why = `The hooks in ${root} stay: ${message(error)}. Fix that before you go on.`;
+    const why = `The plugin stays enabled in ${root}: ${message(error)}. Fix that before you go on.`;
     return { ...nothing, notes: [why] };
   }
 }

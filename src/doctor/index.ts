@@ -1,5 +1,5 @@
 import { dirname } from "node:path";
-import { ASKING_MODES, SERVER_NAME } from "../claude/names";
+import { ASKING_MODES } from "../claude/names";
 import { catchingProxy } from "../claude/proxy";
 import { type Lock, readLock } from "../ide/lock-file";
 import { message } from "../lib/errors";
@@ -234,8 +234,8 @@ const REPAIR = "run :Claude setup, or `claude-code-nvim install-hooks`";
 function checkHooks({ cwd }: Facts): Finding | undefined {
   const root = projectAround(cwd);
   if (!root) return undefined;
-  const [missing, withAnswers] = [false, true].map((answers) => missingSteps(root, answers));
-  if (missing && withAnswers) {
+  const missing = missingSteps(root);
+  if (missing) {
     const what = `the set-up of ${root} is incomplete; a new one would ${missing}`;
     return warning("hooks-half-installed", what, REPAIR);
   }
@@ -243,13 +243,13 @@ function checkHooks({ cwd }: Facts): Finding | undefined {
     const what = `the hooks of ${root} start ${stablePath()}, which is not an executable`;
     return error("hooks-broken", what, REPAIR);
   }
-  return ok(`hooks and the MCP server ${SERVER_NAME} are set up in ${root}`);
+  return ok(`the plugin for Claude Code is enabled in ${root}`);
 }
 
 /** The changes that a new set-up of the project would make; empty if it is complete. */
-function missingSteps(root: string, answers: boolean): string {
+function missingSteps(root: string): string {
   try {
-    const { steps } = planInstall(root, { claudeMd: false, answers, address: false });
+    const { steps } = planInstall(root, { claudeMd: false, address: false });
     return steps.map(({ what }) => what).join(", ");
   } catch (problem) {
     return `fail: ${message(problem)}`;

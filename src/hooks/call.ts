@@ -1,3 +1,5 @@
+import { basename } from "node:path";
+import { STABLE_PLUGIN } from "../claude/names";
 import type { MethodName, Params, Result } from "../editor/methods";
 import type { Log } from "../lib/log";
 import { Binding, findNeovim } from "../locate/find";
@@ -9,9 +11,6 @@ import type { HookInput } from "./input";
 const ANSWER_MS = 1_000;
 /** In ms. Claude does not wait for Neovim: the user may also answer in Claude's terminal. */
 const UNHURRIED_MS = 10_000;
-
-/** The installation that started the hook. One installation must not undo what another did. */
-export type Installation = "neovim" | "plugin" | "settings";
 
 /** The CLI's process id. Newer versions put it into the environment (measured with 2.1.330). */
 export function cliPid(): number | undefined {
@@ -25,6 +24,12 @@ export function sessionNumber(): number | undefined {
   return Number.isInteger(number) && number > 0 ? number : undefined;
 }
 
+/** Says whether the CLI got our settings with the plugin. It did not if a project's settings enabled the plugin. */
+export function hasOurSettings(): boolean {
+  const { CLAUDE_PLUGIN_ROOT: folder, CLAUDE_CODE_NVIM_REMOTE: remote } = process.env;
+  return Boolean(remote) || (folder !== undefined && basename(folder) !== STABLE_PLUGIN);
+}
+
 /** One run of a hook: its input, and the connection to the CLI's Neovim. */
 export class HookCall {
   /** Null if there is no Neovim; undefined before we looked. */
@@ -32,7 +37,6 @@ export class HookCall {
 
   constructor(
     readonly input: HookInput,
-    readonly installation: Installation,
     readonly log: Log,
   ) {}
 
@@ -87,7 +91,6 @@ export class HookCall {
   #withCommon<P extends object>(params: P): P {
     return withoutUndefined({
       session: this.input.session_id,
-      installation: this.installation,
       cwd: this.cwd,
       pid: cliPid(),
       n: sessionNumber(),

@@ -6,7 +6,7 @@ import { noteIncomplete, reviewFolder } from "../review/journal/folder";
 import { pruneSometimes } from "../review/journal/prune";
 import type { Found } from "../review/record/compare";
 import { compareInTurns } from "../review/record/comparison-request";
-import { HookCall, type Installation } from "./call";
+import { HookCall } from "./call";
 
 /** For one comparison: Neovim loads each file. */
 const MAX_FILES = 50;
@@ -15,10 +15,10 @@ const MAX_FILES = 50;
  * `hook compare ROOT`, which our hooks start in the background. It records the changes of the work tree that no record
  * explains, and makes Neovim check those files before Claude may end its turn. Never throws.
  */
-export async function compare(root: string, installation: Installation, log: Log): Promise<void> {
+export async function compare(root: string, log: Log): Promise<void> {
   try {
     for (let all = compareInTurns(root); all; all = compareInTurns(root)) {
-      for (const found of all) await reportFound(root, found, installation, log);
+      for (const found of all) await reportFound(root, found, log);
     }
     await pruneSometimes(reviewFolder(root), async () => {
       // Loaded only here: most comparisons prune nothing.
@@ -34,11 +34,10 @@ export async function compare(root: string, installation: Installation, log: Log
 async function reportFound(
   root: string,
   { session, prompt, paths }: Found,
-  installation: Installation,
   log: Log,
 ): Promise<void> {
   const input = { session_id: session, cwd: root, prompt_id: prompt };
-  const call = new HookCall(input, installation, log);
+  const call = new HookCall(input, log);
   const present = paths.map((path) => join(root, path)).filter((path) => existsSync(path));
   try {
     for (const path of present.slice(0, MAX_FILES)) {

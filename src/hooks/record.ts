@@ -3,7 +3,7 @@ import { startedAt } from "../lib/process";
 import { noteIncomplete, reviewFolder, reviewRoot } from "../review/journal/folder";
 import type { ToolCall } from "../review/record/recorded-project";
 import type { Comparison, Recorder } from "../review/record/recorder";
-import { cliPid, type HookCall } from "./call";
+import { cliPid, type HookCall, hasOurSettings } from "./call";
 import { editedPath } from "./input";
 
 /** The handlers record an event, and say whether it requires a comparison of the work tree. */
@@ -13,8 +13,7 @@ export const EVENTS: Record<string, (recorder: Recorder, call: HookCall) => Comp
     recorder.prompt(input.session_id, input.prompt_id, input.prompt ?? ""),
   "pre-tool-use": (recorder, call) => recorder.begin(toolCall(call), cliPid()),
   "pre-edit": (recorder, call) => recorder.seen(toolCall(call)),
-  "post-tool-use": (recorder, call) =>
-    recorder.change(toolCall(call), call.installation === "neovim"),
+  "post-tool-use": (recorder, call) => recorder.change(toolCall(call), hasOurSettings()),
   "post-tool-use-failure": (recorder, call) => recorder.failed(toolCall(call)),
   stop: (recorder, { input }) =>
     recorder.stop(
@@ -40,7 +39,7 @@ export async function record(event: string, call: HookCall): Promise<void> {
     if (handle(recorder, call) === "enough") return;
     // Loaded only here: few hooks start a process.
     const request = await import("../review/record/comparison-request");
-    request.startComparison(recorder.project, call.installation, (problem) =>
+    request.startComparison(recorder.project, (problem) =>
       call.log.warn(`The work tree was not compared: ${problem}`),
     );
   } catch (error) {

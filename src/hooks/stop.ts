@@ -1,7 +1,7 @@
-import { PLUGIN_NAME, SERVER_NAME } from "../claude/names";
+import { toolName } from "../claude/names";
 import type { Result } from "../editor/methods";
 import { counted } from "../lib/visible";
-import type { HookCall, Installation } from "./call";
+import type { HookCall } from "./call";
 import { problemLine } from "./problem";
 
 type Summary = NonNullable<Result<"session_summary">>;
@@ -49,7 +49,7 @@ function reason(summary: Summary, call: HookCall): string {
   const more = others > 0 ? ` (and ${others} of lesser severity)` : "";
   const lines = [
     `Found ${counted(errors, "error")} and ${counted(warnings, "warning")}${more} in edited files. ` +
-      `Use '${detailTool(call.installation)}' to see details.`,
+      `Use '${toolName("get_session_diagnostics")}' to see details.`,
   ];
   if (summary.session) lines.push(`This session, ${summary.session}, edited these files.`);
   if (!summary.settled || summary.unknown) {
@@ -62,10 +62,4 @@ function reason(summary: Summary, call: HookCall): string {
   const total = errors + warnings + others;
   if (worst.length < total) worst.push(`… and ${total - worst.length} more`);
   return [...lines, ...worst].join("\n");
-}
-
-/** Claude Code gives the tools of a plugin's servers another prefix. */
-function detailTool(installation: Installation): string {
-  const server = installation === "plugin" ? `plugin_${PLUGIN_NAME}_${SERVER_NAME}` : SERVER_NAME;
-  return `mcp__${server}__get_session_diagnostics`;
 }

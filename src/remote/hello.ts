@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import * as v from "valibot";
+import { writePlugin } from "../claude/plugin";
 import { catchingProxy } from "../claude/proxy";
 import { readGitFile } from "../lib/git-folder";
 import { parseJson } from "../lib/json";
@@ -33,8 +34,8 @@ export type HostHello = v.InferOutput<typeof HostHello>;
 const RelayHello = v.object({
   ...Contract.entries,
   port,
-  /** The path of the executable in the remote. */
-  executable: text,
+  /** The folder of our plugin for the CLI in the remote. */
+  plugin: text,
   /** A probe for each of the host's `roots`, in their order; null if there is no such folder. */
   probes: v.pipe(v.array(v.nullable(text)), v.maxLength(MAX_ROOTS)),
   /** A value for `no_proxy` that exempts loopback, if a proxy is set. */
@@ -70,7 +71,7 @@ export function relayHello(roots: readonly string[], port: number, problem?: str
     contract: CONTRACT,
     version: VERSION,
     port,
-    executable: process.execPath,
+    plugin: writePlugin(process.execPath),
     probes: roots.map((root) => probe(root) ?? null),
     ...noProxy(process.env),
     ...(problem !== undefined && { problem }),

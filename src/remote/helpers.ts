@@ -95,7 +95,7 @@ async function run(channel: Channel, d: string, remote: Remote): Promise<unknown
   if (!release) return;
   // This throws if the folder is gone.
   const child = attempt(() =>
-    Bun.spawn([process.execPath, "hook", String(event), "--from-neovim"], {
+    Bun.spawn([process.execPath, "hook", String(event)], {
       ...{ cwd: folder, env, stdout: "pipe", stderr: "ignore" },
       stdin: Buffer.from(JSON.stringify(mapped)),
     }),

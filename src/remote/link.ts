@@ -1,5 +1,4 @@
 import { isAbsolute } from "node:path";
-import { cliArguments } from "../claude/cli-arguments";
 import { message } from "../lib/errors";
 import { linesOf } from "../lib/lines";
 import type { Log } from "../lib/log";
@@ -44,7 +43,8 @@ export type LinkState =
       port: number;
       uses_next_token: boolean;
       no_proxy?: string;
-      cli_arguments: object;
+      /** The folder of our plugin for the CLI in the remote. */
+      plugin: string;
       /** A problem that does not keep clients from connecting. */
       problem?: string;
     }
@@ -146,7 +146,7 @@ export class Link {
   }
 
   #accept(hello: RelayHello): void {
-    const { port, executable, noProxy } = hello;
+    const { port, plugin, noProxy } = hello;
     const uses_next_token = this.#options.port !== undefined && this.#options.port !== port;
     if (uses_next_token) {
       const { nextToken: token } = this.#options;
@@ -156,7 +156,7 @@ export class Link {
     const problem = this.#problem(hello);
     this.events.onState({
       state: "up",
-      ...{ port, uses_next_token, cli_arguments: cliArguments(executable) },
+      ...{ port, uses_next_token, plugin },
       ...(noProxy !== undefined && { no_proxy: noProxy }),
       ...(problem !== undefined && { problem }),
     });

@@ -113,7 +113,7 @@ class WatchedProject {
     const isDue = sessions.anyOutlives() && now - this.#compared > OUTLIVING_MS;
     if (!endInterrupted(this.project) && !isDue) return;
     this.#compared = now;
-    startComparison(this.project, "neovim", () => noteIncomplete(folder));
+    startComparison(this.project, () => noteIncomplete(folder));
   }
 
   async checkCommits(): Promise<void> {

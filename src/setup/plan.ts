@@ -1,21 +1,12 @@
 import { existsSync, lstatSync, mkdirSync, realpathSync, rmSync, symlinkSync } from "node:fs";
 import { basename, delimiter, dirname, isAbsolute, join } from "node:path";
-import {
-  ADD_ARGUMENTS,
-  findClaude,
-  installedServer,
-  REMOVE_ARGUMENTS,
-  runClaude,
-} from "../claude/cli";
-import { commandWords } from "../claude/command";
-import { answerHookSettings, hookSettings } from "../claude/hooks";
-import { SERVER_NAME } from "../claude/names";
-import { withHooks, withoutHooks } from "../claude/settings-text";
+import { findClaude, hasOldServer, REMOVE_ARGUMENTS, runClaude } from "../claude/cli";
+import { stablePlugin, writePlugin } from "../claude/plugin";
+import { withoutPlugin, withPlugin } from "../claude/settings-text";
 import { removeOldDrafts, replace, writePrivateFile } from "../lib/atomic-write";
 import { Failure } from "../lib/errors";
 import { waitForLock } from "../lib/lock";
 import { stablePath } from "../lib/paths";
-import type { Lookup } from "../lib/programs";
 import { whyUnsafe } from "../locate/find";
 import { PROJECT_FILE } from "../locate/project-file";
 import { type ProjectRecord, readRecord, recordPath, writeRecord } from "./record";
@@ -33,8 +24,6 @@ import {
 interface InstallOptions {
   /** Adds the section to CLAUDE.md. */
   claudeMd: boolean;
-  /** Adds the hook of the option `permissions.answer`. */
-  answers?: boolean | undefined;
   /** Unless false, writes the address of the Neovim around us. */
   address?: boolean | undefined;
   /** The path of the Claude CLI, instead of looking it up. */
@@ -46,21 +35,19 @@ const SETTINGS = join(".claude", "settings.local.json");
 const LOCK_MS = 40_000;
 const FOLDER = dirname(PROJECT_FILE);
 const IGNORE_ALL = "*\n";
-const REMOVE = `claude ${REMOVE_ARGUMENTS.join(" ")}`;
 
 /** Sets a project up for a Claude CLI that is started outside of Neovim. Throws Failure. */
 export function planInstall(root: string, options: InstallOptions): Plan {
   const again = () => planInstall(root, options);
   const plan: Plan = { root, active: true, steps: [], notes: [], again };
-  const hooks = { ...hookSettings(), ...(options.answers && answerHookSettings()) };
-  addChange(plan, root, SETTINGS, `hooks for ${Object.keys(hooks).join(", ")}`, (text) =>
-    withHooks(text, hooks, join(root, SETTINGS)),
+  addChange(plan, root, SETTINGS, `enable the plugin in ${stablePlugin()}`, (text) =>
+    withPlugin(text, stablePlugin(), join(root, SETTINGS)),
   );
   if (options.claudeMd) {
     addChange(plan, root, "CLAUDE.md", "the section LSP Diagnostics", withSection);
   }
   if (options.address !== false) addProjectFile(plan, root);
-  addServer(plan, root, cli(options.claude));
+  addServerRemoval(plan, root, options.claude);
   return plan;
 }
 
@@ -71,12 +58,12 @@ export function planUninstall(root: string, claude?: string): Plan {
   const record = readRecord(root);
   const add = (step: Step | undefined) => step && plan.steps.push(step);
   const settings = join(root, SETTINGS);
-  const without = (text: string) => withoutHooks(text, settings);
-  add(restoreFile(root, settings, record, without, "remove the plugin's hooks"));
+  const without = (text: string) => withoutPlugin(text, settings);
+  add(restoreFile(root, settings, record, without, "disable the plugin"));
   const claudeMd = join(root, "CLAUDE.md");
   add(restoreFile(root, claudeMd, record, withoutSection, "remove the plugin's section"));
   add(removeProjectFile(root, record));
-  if (installedServer(root) === "ours") addRun(plan, root, cli(claude), REMOVE_ARGUMENTS);
+  addServerRemoval(plan, root, claude);
   // A set-up or removal that was killed may leave only empty folders.
   if (plan.steps.length === 0 && record && record.folders.length > 0) {
     add({
@@ -108,16 +95,15 @@ export async function applyPlan(seen: Plan): Promise<void> {
     removeOldDrafts(dirname(join(root, file)));
   }
   try {
-    if (active) ensureStablePath();
+    if (active) {
+      ensureStablePath();
+      writePlugin(stablePath());
+    }
     for (const step of plan.steps) await step.run(record);
     if (!active) removeFolders(record);
   } finally {
     writeRecord(record);
   }
-}
-
-function cli(path: string | undefined): Lookup {
-  return path === undefined ? findClaude() : { path };
 }
 
 function addChange(
@@ -183,33 +169,21 @@ function removeProjectFile(root: string, record: ProjectRecord | undefined): Ste
   };
 }
 
-/** Registers our MCP server for the project with Claude Code. */
-function addServer(plan: Plan, root: string, claude: Lookup): void {
-  const args = [...ADD_ARGUMENTS, ...commandWords(["mcp"])];
-  const installed = installedServer(root);
-  if (installed === "ours") return;
-  if (installed === "other") {
-    plan.notes.push(
-      `Claude Code already has a server ${SERVER_NAME} with another command here, which stays. ` +
-        `To replace it, run ${REMOVE}, then this command again.`,
-    );
-    return;
-  }
-  addRun(plan, root, claude, args);
-}
-
-function addRun(plan: Plan, root: string, claude: Lookup, args: readonly string[]): void {
-  const command = ["claude", ...args].join(" ");
-  const { path } = claude;
+/** Version 0.1 added the server to the CLI's own configuration. Now the plugin brings it. */
+function addServerRemoval(plan: Plan, root: string, claude: string | undefined): void {
+  if (!hasOldServer(root)) return;
+  const command = `claude ${REMOVE_ARGUMENTS.join(" ")}`;
+  const found = claude === undefined ? findClaude() : { path: claude };
+  const { path } = found;
   if (path === undefined) {
-    plan.notes.push(`The Claude CLI: ${claude.why}. Once it is found, run in ${root}: ${command}`);
+    plan.notes.push(`The Claude CLI: ${found.why}. Once it is found, run in ${root}: ${command}`);
     return;
   }
   plan.steps.push({
     what: `run ${command}`,
     async run() {
-      const failure = await runClaude(path, args, root);
-      if (failure) throw new Failure(`${path} ${args.join(" ")} failed: ${failure}`);
+      const failure = await runClaude(path, REMOVE_ARGUMENTS, root);
+      if (failure) throw new Failure(`${command} failed: ${failure}`);
     },
   });
 }

@@ -1,11 +1,14 @@
 import fc from "fast-check";
-import { hookSettings } from "../../src/claude/hooks";
-import { withHooks, withoutHooks } from "../../src/claude/settings-text";
+import { withoutPlugin, withPlugin } from "../../src/claude/settings-text";
 import { tries } from "../fuzz/effort";
 
-const OURS = hookSettings((event) => `/bin/claude-code-nvim hook ${event}`);
-const add = (text: string | undefined) => withHooks(text, OURS, "settings.local.json");
-const remove = (text: string) => withoutHooks(text, "settings.local.json");
+const FOLDER = "/data/claude-plugin/current";
+const add = (text: string | undefined) => withPlugin(text, FOLDER, "settings.local.json");
+const remove = (text: string) => withoutPlugin(text, "settings.local.json");
+
+const NAME = "claude-code-nvim";
+const MARKETPLACES = { [NAME]: { source: { source: "directory", path: FOLDER } } };
+const ENABLED = { [`${NAME}@${NAME}`]: true };
 
 const FILES: [string, string][] = [
   ["nothing but an object", "{}"],
@@ -18,8 +21,7 @@ const FILES: [string, string][] = [
     '{\r\n    "permissions": {\r\n        "allow": ["Bash(ls)"]\r\n    }\r\n}\r\n',
   ],
   ["odd spacing", '{ "a" :1 ,\n\n   "b":  [ ]  }  \n\n'],
-  ["empty hooks", '{\n  "hooks": {},\n  "a": 1\n}\n'],
-  ["an empty list", '{\n  "hooks": {\n    "Stop": []\n  }\n}\n'],
+  ["other plugins", '{\n  "enabledPlugins": {\n    "b@c": false\n  },\n  "a": 1\n}\n'],
   [
     "other hooks",
     '{\n  "hooks": {\n    "Stop": [ {"hooks": [{"type":"command","command":"make lint"}]} ],\n    "PreToolUse": [\n      {\n        "matcher": "Bash",\n        "hooks": [{ "type": "command", "command": "true" }]\n      }\n    ]\n  },\n  "unknown": {"deep": [1, {"ü": "\\u00e9"}]}\n}',
@@ -27,92 +29,86 @@ const FILES: [string, string][] = [
   ["a byte order mark", '\uFEFF{\n  "a": 1\n}\n'],
 ];
 
-describe("hooks in a settings file", () => {
+describe("the plugin in a settings file", () => {
   test.each(FILES)("keeps the bytes of everything else: %s", (_name, text) => {
     const after = add(text);
     // The old text remains in order, with only insertions in between.
     expect(isSubsequence(text.replace(/\{\s*\}|\[\s*\]/g, ""), after)).toBe(true);
     const before = JSON.parse(text.replace("\uFEFF", ""));
-    const value = JSON.parse(after.replace("\uFEFF", ""));
-    for (const [event, groups] of Object.entries(OURS)) {
-      expect(value.hooks[event]).toEqual([...(before.hooks?.[event] ?? []), ...groups]);
-    }
-    expect({ ...value, hooks: 0 }).toEqual({ ...before, hooks: 0 });
+    expect(JSON.parse(after.replace("\uFEFF", ""))).toEqual({
+      ...before,
+      extraKnownMarketplaces: MARKETPLACES,
+      enabledPlugins: { ...before.enabledPlugins, ...ENABLED },
+    });
     expect(add(after)).toBe(after);
-    // Taken out again, the value is as before, but for what was empty.
-    for (const [event, groups] of Object.entries(before.hooks ?? {})) {
-      if ((groups as unknown[]).length === 0) delete before.hooks[event];
-    }
-    if (before.hooks && Object.keys(before.hooks).length === 0) delete before.hooks;
     expect(JSON.parse(remove(after).replace("\uFEFF", ""))).toEqual(before);
+  });
+
+  test("restores every byte when it is removed", () => {
+    for (const name of [
+      "other hooks",
+      "other plugins",
+      "four spaces, CRLF",
+      "a key",
+      "tabs",
+      "one line",
+    ]) {
+      const text = FILES.find(([known]) => known === name)?.[1] as string;
+      expect(remove(add(text))).toBe(text);
+    }
   });
 
   test("writes a new file as a user would", () => {
     const text = add(undefined);
-    expect(text).toStartWith(
-      '{\n  "hooks": {\n    "SessionStart": [\n      {\n        "hooks": [\n',
-    );
+    expect(text).toStartWith('{\n  "extraKnownMarketplaces": {\n    "claude-code-nvim": {\n');
     expect(text).toEndWith("\n  }\n}\n");
-    expect(JSON.parse(text)).toEqual({ hooks: OURS });
   });
 
-  test("points hooks of an older path to the new one, in place", () => {
-    const old = withHooks(
-      '{"a": 1}',
-      hookSettings((event) => `'/old dir/claude-code-nvim' hook ${event}`),
-      "x",
-    );
-    const renewed = add(old);
-    expect(JSON.parse(renewed)).toEqual({ a: 1, hooks: OURS });
+  test("points an older folder to the new one, and enables what the user disabled", () => {
+    const old = withPlugin('{"a": 1}', "/old", "x").replace("true", "false");
+    expect(JSON.parse(add(old))).toEqual(JSON.parse(add('{"a": 1}')));
   });
 
-  test("gives a hook enough time, and keeps more than that", () => {
-    const timeouts = (stop: number, edit: number) => {
-      const hooks = structuredClone(OURS);
-      for (const [event, timeout] of [
-        ["Stop", stop],
-        ["PostToolUse", edit],
-      ] as const) {
-        Object.assign(hooks[event]?.[0]?.hooks[0] ?? {}, { timeout });
-      }
-      return JSON.stringify({ hooks });
-    };
-    const enough = OURS.Stop?.[0]?.hooks[0]?.timeout ?? 0;
-    expect(add(timeouts(15, 100))).toBe(timeouts(enough, 100));
-  });
-
-  test("gives an older hook the matcher of this version, unless others share its group", () => {
-    const [group] = structuredClone(OURS.PostToolUse ?? []);
-    const older = { hooks: { PostToolUse: [{ ...group, matcher: "Edit|Write" }] } };
-    expect(JSON.parse(add(JSON.stringify(older)))).toEqual({ hooks: OURS });
-    older.hooks.PostToolUse[0]?.hooks?.push({ type: "command", command: "theirs", timeout: 1 });
-    const shared = JSON.parse(add(JSON.stringify(older)));
-    expect(shared.hooks.PostToolUse[0].matcher).toBe("Edit|Write");
-  });
-
-  test("keeps another's hook in our group", () => {
-    const value = JSON.parse(add("{}"));
-    value.hooks.Stop[0].hooks.push({ type: "command", command: "theirs" });
-    const left = JSON.parse(remove(JSON.stringify(value, null, 2)));
-    expect(left).toEqual({
-      hooks: { Stop: [{ hooks: [{ type: "command", command: "theirs" }] }] },
+  test("replaces the hooks of version 0.1, and keeps another's hook in their group", () => {
+    const ours = { type: "command", command: "'/old dir/claude-code-nvim' hook stop", timeout: 75 };
+    const theirs = { type: "command", command: "theirs" };
+    const hooks = { Stop: [{ hooks: [ours, theirs] }], SessionEnd: [{ hooks: [ours] }] };
+    expect(JSON.parse(add(JSON.stringify({ hooks })))).toEqual({
+      ...JSON.parse(add(undefined)),
+      hooks: { Stop: [{ hooks: [theirs] }] },
     });
+    expect(JSON.parse(remove(JSON.stringify({ hooks: { SessionEnd: hooks.SessionEnd } })))).toEqual(
+      {},
+    );
   });
 
   test.each([
+    ["a comment", '{\n  // mine\n  "a": 1\n}', "not valid JSON"],
     ["a trailing comma", '{"a": 1,}', "not valid JSON"],
+    ["cut short", '{"a": ', "not valid JSON"],
     ["a list", "[]", "not a JSON object"],
     ["null", "null", "not a JSON object"],
     ["hooks that are a list", '{"hooks": []}', '"hooks" in settings.local.json'],
     ["an event that is no list", '{"hooks": {"Stop": {}}}', '"hooks" in settings.local.json'],
-    ["a key twice", '{"hooks": {"Stop": []}, "hooks": {}}', "cannot be edited without harm"],
+    [
+      "plugins that are a list",
+      '{"enabledPlugins": []}',
+      '"enabledPlugins" in settings.local.json',
+    ],
+    [
+      "a key twice",
+      '{"enabledPlugins": {"a": 1}, "enabledPlugins": {}}',
+      "cannot be edited without harm",
+    ],
   ])("refuses %s", (_name, text, message) => {
     expect(() => add(text)).toThrow(message);
   });
 
-  test("changes nothing but our hooks in any settings, and restores them", () => {
+  test("changes nothing else in any settings, and restores them", () => {
     const settings = fc.dictionary(
-      fc.string().filter((key) => key !== "hooks" && key !== "__proto__"),
+      fc
+        .string()
+        .filter((key) => !/^(hooks|enabledPlugins|extraKnownMarketplaces|__proto__)$/.test(key)),
       fc.jsonValue(),
     );
     const layout = fc.constantFrom(undefined, 2, 4, "\t");
@@ -120,7 +116,7 @@ describe("hooks in a settings file", () => {
       fc.property(settings, layout, (value, space) => {
         const text = JSON.stringify(value, null, space);
         const after = add(text);
-        expect(JSON.parse(after)).toEqual({ ...JSON.parse(text), hooks: OURS });
+        expect(JSON.parse(after)).toEqual({ ...JSON.parse(text), ...JSON.parse(add(undefined)) });
         expect(JSON.parse(remove(after))).toEqual(JSON.parse(text));
       }),
       { numRuns: tries(300) },

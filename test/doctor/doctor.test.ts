@@ -15,7 +15,6 @@ import {
   TestNeovim,
   temporaryFolder,
 } from "#test";
-import { commandWords } from "../../src/claude/command";
 import { type Finding, isProblem } from "../../src/doctor/finding";
 
 interface RunOptions {
@@ -124,8 +123,7 @@ const FAULTS = rows(`
   no-diff-anywhere | no diff anywhere | diff.open is "never" | /config
   mode-skips-diffs | a mode in the settings | permissions.defaultMode is "acceptEdits" | claude --permission-mode default
   mode-skips-diffs | a mode in setup() | terminal.permission_mode in setup() | set it to "default"
-  hooks-half-installed | one hook gone | hooks for | :Claude setup
-  hooks-half-installed | hooks without the server | run claude mcp add | :Claude setup
+  hooks-half-installed | plugin without its folder | enable the plugin | :Claude setup
   hooks-broken | hooks whose executable is gone | which is not an executable | :Claude setup
   server-stopped | a server that the user stopped | you stopped the server, so no CLI finds it | :Claude
   server-stopped | a server that was never started | was not started: auto_start is false | :Claude
@@ -190,15 +188,11 @@ const SEEDS: Record<string, (world: World) => unknown> = {
   "a mode in the settings": (world) =>
     void world.write(CLAUDE_SETTINGS, { permissions: { defaultMode: "acceptEdits" } }),
   "a mode in setup()": (world) => world.setup(`{ terminal = { permission_mode = "auto" } }`),
-  "one hook gone": async (world) => {
+  "plugin without its folder": async (world) => {
     await installHooks(world);
     const settings = JSON.parse(readFileSync(join(world.project, SETTINGS), "utf8"));
-    delete settings.hooks.Stop;
+    delete settings.extraKnownMarketplaces;
     writeFileSync(join(world.project, SETTINGS), JSON.stringify(settings));
-  },
-  "hooks without the server": async (world) => {
-    await installHooks(world);
-    world.write(".claude.json", {});
   },
   "hooks whose executable is gone": async (world) => {
     await installHooks(world);
@@ -244,7 +238,9 @@ describe("claude-code-nvim doctor", () => {
     expect(await problems({ env: { ...env, CLAUDE_CODE_SSE_PORT } })).toEqual([]);
     await installHooks(world);
     expect(await problems()).toEqual([]);
-    expect(JSON.stringify(await world.findings())).toContain("nvim-lsp are set up");
+    expect(JSON.stringify(await world.findings())).toContain(
+      "the plugin for Claude Code is enabled",
+    );
 
     const other = { version: NEWEST, cwd: world.project, home: world.home };
     await using stopped = await TestNeovim.start({ ...other, setup: "{ auto_start = false }" });
@@ -380,7 +376,4 @@ async function endedProcess(): Promise<number> {
 
 async function installHooks(world: World): Promise<void> {
   expect((await world.run(["install-hooks", "--yes"])).code).toBe(0);
-  const [command, ...args] = commandWords(["mcp"], join(world.home, STABLE));
-  const mcpServers = { "nvim-lsp": { command, args } };
-  world.write(".claude.json", { projects: { [world.project]: { mcpServers } } });
 }

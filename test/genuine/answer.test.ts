@@ -255,13 +255,12 @@ describe.each(NEOVIMS)("answers to Claude from $name", (version) => {
   });
 
   nightly.test("does not keep claude -p waiting, which has no dialog", async () => {
-    const launch = `return require("port").launch_arguments()[1]`;
-    const settings = await asking.neovim.lua<string>(launch);
-    expect(settings).toContain("PermissionRequest");
+    const plugin = await asking.neovim.lua<string[]>(`return require("port").plugin_arguments()`);
+    expect(plugin).toHaveLength(2);
     asking.model.script([bash("touch p.txt"), say("The end.")]);
     const { project, home, model } = asking;
     const options = { project, home, model };
-    const args = [settings, "--permission-mode", "default"];
+    const args = [...plugin, "--permission-mode", "default"];
     const { stdout } = await runHeadless({ ...options, args }, "go on");
     expect(stdout).toContain("The end.");
     expect(existsSync(asking.path("p.txt"))).toBe(false);

@@ -1,22 +1,6 @@
-import {
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import {
-  claudeCli,
-  EXECUTABLE,
-  NEOVIMS,
-  NEWEST,
-  type NeovimVersion,
-  nightly,
-  ROOT,
-  run,
-} from "#test";
+import { claudeCli, EXECUTABLE, NEOVIMS, NEWEST, type NeovimVersion, nightly, run } from "#test";
 import { OPENED, Project } from "../hooks/project";
 import { Claude, runHeadless } from "../support/claude";
 import { claudeEnv, prepareClaudeHome } from "../support/claude-home";
@@ -109,7 +93,7 @@ class Loop {
     const args = [
       "--permission-mode",
       "acceptEdits",
-      ...(await this.project.neovim.launchArguments()),
+      ...(await this.project.neovim.pluginArguments()),
     ];
     const claude = await Claude.start({ project, home, model, port, args });
     await claude.waitForEditor();
@@ -122,10 +106,10 @@ describe.each(NEOVIMS)("the loop with $name", (version) => {
   const loop = Loop.inBlock(version);
 
   nightly.test("runs in claude -p with Neovim's arguments", async () => {
-    const tool = "mcp__nvim-lsp__get_session_diagnostics";
+    const tool = "mcp__plugin_claude-code-nvim_nvim-lsp__get_session_diagnostics";
     const from = loop.model.requests.length;
     const file = loop.script(tool);
-    await loop.headless(await loop.project.neovim.launchArguments());
+    await loop.headless(await loop.project.neovim.pluginArguments());
     loop.expectLoop(from, file, tool);
     // Without a connection to an editor, the hook after the edit reports what it broke.
     expect(loop.requests(from).map(newsText)[2]).toContain("hook additional context: Problems in");
@@ -134,7 +118,7 @@ describe.each(NEOVIMS)("the loop with $name", (version) => {
   });
 
   test("runs in a terminal, connected to Neovim", async () => {
-    const tool = "mcp__nvim-lsp__get_session_diagnostics";
+    const tool = "mcp__plugin_claude-code-nvim_nvim-lsp__get_session_diagnostics";
     await using claude = await loop.claude();
     const from = loop.model.requests.length;
     const file = loop.script(tool);
@@ -188,47 +172,25 @@ nightly.describe(`the loop with ${NEWEST.name}`, () => {
       const stdout = expect.stringContaining("Done.");
       expect(await run(words, { cwd: loop.folder, env })).toMatchObject({ code: 0, stdout });
     };
-    const server = () =>
-      JSON.parse(readFileSync(join(loop.home, ".claude.json"), "utf8")).projects?.[loop.folder]
-        ?.mcpServers?.["nvim-lsp"];
     await setUp("install-hooks");
-    expect(server()).toMatchObject({ type: "stdio", command: "/usr/bin/env" });
 
-    const tool = "mcp__nvim-lsp__get_session_diagnostics";
+    const tool = "mcp__plugin_claude-code-nvim_nvim-lsp__get_session_diagnostics";
     const from = loop.model.requests.length;
     const file = loop.script(tool);
-    await loop.headless(["--allowedTools", "mcp__nvim-lsp"]);
-    loop.expectLoop(from, file, tool);
-    // Neovim then leaves the hooks out of what it passes along, or they would run twice.
-    expect((await loop.project.neovim.launchArguments())[0]).not.toContain("hook stop");
-
-    await setUp("uninstall-hooks");
-    expect(readFileSync(settings, "utf8")).toBe('{ "x": [1,2] }');
-    expect(server()).toBeUndefined();
-    expect(existsSync(loop.project.path(".nvim-claude"))).toBe(false);
-  });
-
-  test("runs as a plugin of Claude Code, also beside the hooks of Neovim", async () => {
-    const stable = join(loop.home, ".local/share/claude-code.nvim/bin/claude-code-nvim");
-    if (!existsSync(stable)) {
-      mkdirSync(join(stable, ".."), { recursive: true });
-      copyFileSync(EXECUTABLE, stable);
-    }
-    const plugin = ["--plugin-dir", join(ROOT, "dist/claude-plugin")];
-    const prefix = "mcp__plugin_claude-code-nvim_nvim-lsp";
-    const tool = `${prefix}__get_session_diagnostics`;
-    const from = loop.model.requests.length;
-    const file = loop.script(tool);
-    await loop.headless([...plugin, "--allowedTools", prefix]);
+    await loop.headless(["--allowedTools", "mcp__plugin_claude-code-nvim_nvim-lsp"]);
     loop.expectLoop(from, file, tool);
 
+    // If it has the plugin twice, the CLI takes the one from its arguments.
     const again = loop.model.requests.length;
-    const both = loop.script("mcp__nvim-lsp__get_session_diagnostics");
-    await loop.headless([...plugin, ...(await loop.project.neovim.launchArguments())]);
-    expect(readFileSync(both, "utf8")).toBe("local x = 2\n");
+    loop.script(tool);
+    await loop.headless(await loop.project.neovim.pluginArguments());
     const blocked = loop
       .requests(again)
       .filter((request) => newsText(request).includes("Stop hook feedback"));
     expect(blocked).toHaveLength(1);
+
+    await setUp("uninstall-hooks");
+    expect(readFileSync(settings, "utf8")).toBe('{ "x": [1,2] }');
+    expect(existsSync(loop.project.path(".nvim-claude"))).toBe(false);
   });
 });

@@ -24,7 +24,7 @@ async function open(model: Model) {
   const world = await LanguageProject.open(NEWEST, files);
   const { folder, neovim } = world.project;
   mkdirSync(join(neovim.home, "tmp"), { recursive: true });
-  const args = await neovim.launchArguments();
+  const args = await neovim.pluginArguments();
   return { world, run: { project: folder, home: neovim.home, model, args } };
 }
 
@@ -34,9 +34,9 @@ test("answers by tools that are loaded and short, also in a subagent", async () 
   await using _world = world;
   const task = { description: "sub", prompt: "SUB", subagent_type: "general-purpose" };
   model.script([
-    [{ tool: "mcp__nvim-lsp__find_symbol", input: APPLE }],
+    [{ tool: "mcp__plugin_claude-code-nvim_nvim-lsp__find_symbol", input: APPLE }],
     [{ tool: "Agent", input: { ...task, run_in_background: false } }],
-    [{ tool: "mcp__nvim-lsp__find_references", input: APPLE }],
+    [{ tool: "mcp__plugin_claude-code-nvim_nvim-lsp__find_references", input: APPLE }],
     say("sub done"),
     say("Done."),
   ]);
@@ -46,8 +46,12 @@ test("answers by tools that are loaded and short, also in a subagent", async () 
   for (const request of [first, sub]) {
     const tools = (request?.tools ?? []) as { name: string; defer_loading?: boolean }[];
     const ours = tools.filter(({ name }) => /__(find_|rename_)/.test(name));
-    expect(ours.map(({ name }) => name)).toContain("mcp__nvim-lsp__find_references");
-    expect(ours.map(({ name }) => name)).toContain("mcp__nvim-lsp__find_symbol");
+    expect(ours.map(({ name }) => name)).toContain(
+      "mcp__plugin_claude-code-nvim_nvim-lsp__find_references",
+    );
+    expect(ours.map(({ name }) => name)).toContain(
+      "mcp__plugin_claude-code-nvim_nvim-lsp__find_symbol",
+    );
     expect(ours.filter(({ defer_loading }) => defer_loading)).toEqual([]);
     expect(JSON.stringify(ours).length).toBeLessThan(MAX_CHARACTERS);
   }
@@ -56,7 +60,7 @@ test("answers by tools that are loaded and short, also in a subagent", async () 
   expect(results).toContain("apple (one.txt:1): 1 use in 1 file\none.txt\n  2 use apple\n");
 });
 
-const RENAME = "mcp__nvim-lsp__rename_symbol";
+const RENAME = "mcp__plugin_claude-code-nvim_nvim-lsp__rename_symbol";
 
 test.each<[string, string[], string]>([
   ["without the user's permission", [], "permission"],
@@ -66,7 +70,7 @@ test.each<[string, string[], string]>([
   const { world, run } = await open(model);
   await using _world = world;
   model.script([
-    [{ tool: "mcp__nvim-lsp__find_symbol", input: APPLE }],
+    [{ tool: "mcp__plugin_claude-code-nvim_nvim-lsp__find_symbol", input: APPLE }],
     [{ tool: RENAME, input: { ...APPLE, new_name: "pear" } }],
     say("Done."),
   ]);

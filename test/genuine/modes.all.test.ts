@@ -114,7 +114,6 @@ describe.each(NEOVIMS)("the user's own way in $name", (version) => {
     claude.model.script([read(path), edit(path, "return 1", "return 2"), say("Done.")]);
     await claude.send("change it");
     await claude.showing(/Do you want to make this edit to main\.lua\?/);
-    await claude.says('Claude shows no diff; in its /config, set "Diff tool" to "terminal"');
     expect(await claude.neovim.diff()).toBe(null);
     expect(await claude.onDisk("main.lua")).toBe(MAIN);
     await claude.confirm(async () => (await claude.onDisk("main.lua")) === "return 2\n");

@@ -151,8 +151,8 @@ function reviews(claude: InRemote): void {
     );
     const request = await claude.received(UPDATED);
     const tools = request.tools?.map(({ name }) => name) ?? [];
-    expect(tools).toContain("mcp__nvim-lsp__find_symbol");
-    expect(tools).not.toContain("mcp__nvim-lsp__rename_symbol");
+    expect(tools).toContain("mcp__plugin_claude-code-nvim_nvim-lsp__find_symbol");
+    expect(tools).not.toContain("mcp__plugin_claude-code-nvim_nvim-lsp__rename_symbol");
     expect(await claude.onDisk("other.lua")).toBe("return 2\n");
     const waiting = () =>
       claude.neovim.lua<number>("return (vim.b.claude_code_review or {}).hunks or 0");

@@ -1,11 +1,10 @@
 import { existsSync, mkdirSync, readdirSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import { Recorded } from "#review";
-import { EXECUTABLE, NEWEST } from "#test";
-import { cliArguments } from "../../src/claude/cli-arguments";
+import { NEWEST } from "#test";
 import { isAlive } from "../../src/lib/process";
 import type { Listed } from "../../src/review/service";
-import { Claude } from "../support/claude";
+import { Claude, pluginArguments } from "../support/claude";
 import { Model } from "../support/model";
 import { requireNamespace } from "../support/namespace";
 import { bash, edit, read, say } from "../support/turns";
@@ -17,8 +16,7 @@ import { Neovim } from "./neovim";
 
 requireNamespace();
 
-const settings = cliArguments(EXECUTABLE).settings_with_hooks;
-const ARGS = ["--permission-mode", "acceptEdits", "--allowedTools=Bash", settings];
+const ARGS = ["--permission-mode", "acceptEdits", "--allowedTools=Bash", ...pluginArguments()];
 /** A hook of the user's, which holds the CLI while ours have ended. */
 const SLOW_HOOK = {
   hooks: {

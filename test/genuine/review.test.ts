@@ -1,9 +1,8 @@
 import { existsSync, statSync } from "node:fs";
 import { chmod, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { EXECUTABLE, NEOVIMS, type NeovimVersion, nightly } from "#test";
-import { cliArguments } from "../../src/claude/cli-arguments";
-import type { Claude } from "../support/claude";
+import { NEOVIMS, type NeovimVersion, nightly } from "#test";
+import { type Claude, pluginArguments } from "../support/claude";
 import { isolatedEnv } from "../support/claude-home";
 import type { Block } from "../support/model-answer";
 import { type ModelRequest, newsText } from "../support/model-request";
@@ -24,7 +23,6 @@ const FILES: Record<string, string> = {
   "old.txt": "old 1\nold 2\n",
   "mine.txt": "a\nb\nc\n",
 };
-const SETTINGS = cliArguments(EXECUTABLE).settings_with_hooks;
 
 const write = (path: string, content: string): Block[] => [
   { tool: "Write", input: { file_path: path, content } },
@@ -33,7 +31,7 @@ const write = (path: string, content: string): Block[] => [
 /** A repository in which the genuine CLI changes files, and a Neovim in which the user reviews that. */
 class Review extends Bench {
   constructor(version: NeovimVersion) {
-    const args = ["--permission-mode", "acceptEdits", "--allowedTools=Bash", SETTINGS];
+    const args = ["--permission-mode", "acceptEdits", "--allowedTools=Bash", ...pluginArguments()];
     super({ version, files: FILES, shown: ["main.lua"], columns: 160, args });
   }
 
@@ -294,7 +292,7 @@ nightly.describe.each(NEOVIMS)("$name", (version) => {
   });
 
   test("tells apart a second session, in auto mode; follows commit and checkout", async () => {
-    await using second = await review.another("auto", SETTINGS);
+    await using second = await review.another("auto", ...pluginArguments());
     await second.waitForEditor();
     review.model.script([
       read(review.path("main.lua")),

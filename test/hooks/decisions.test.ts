@@ -21,7 +21,7 @@ describe.each(NEOVIMS)("the Stop hook with $name", (version) => {
     decision: "block" as const,
     reason: expect.stringContaining(
       `Found ${counted(errors, "error")} and ${counted(warnings, "warning")} in edited files. ` +
-        "Use 'mcp__nvim-lsp__get_session_diagnostics' to see details.",
+        "Use 'mcp__plugin_claude-code-nvim_nvim-lsp__get_session_diagnostics' to see details.",
     ) as unknown as string,
   });
 
@@ -72,7 +72,7 @@ describe.each(NEOVIMS)("the Stop hook with $name", (version) => {
     expect(await stop()).toEqual({
       decision: "block",
       reason: [
-        "Found 1 error and 1 warning in edited files. Use 'mcp__nvim-lsp__get_session_diagnostics' to see details.",
+        "Found 1 error and 1 warning in edited files. Use 'mcp__plugin_claude-code-nvim_nvim-lsp__get_session_diagnostics' to see details.",
         "deep/b.txt:2:3 error: ERROR in b (marks)",
         "a.txt:1:1 warning: WARN in a (marks)",
       ].join("\n"),

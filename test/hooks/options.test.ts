@@ -1,4 +1,4 @@
-import { NEWEST, nightly, OLDEST, rows } from "#test";
+import { OLDEST, rows } from "#test";
 import { Project } from "./project";
 
 /*
@@ -106,17 +106,4 @@ describe("the options", () => {
     expect(lines).toHaveLength(22);
     expect(lines?.at(-1)).toBe("… and 30 more");
   });
-});
-
-nightly.test("ignores the hooks of a second installation", async () => {
-  await using project = await Project.open(NEWEST);
-  const plugin = { CLAUDE_PLUGIN_ROOT: "/somewhere" };
-  await project.hook("session-start", { source: "startup" });
-  await project.edit("both.txt", "ERROR\n");
-  const tool = { tool_name: "Edit", tool_input: { file_path: project.path("both.txt") } };
-  expect((await project.hook("post-tool-use", tool, plugin)).output).toBeUndefined();
-  expect((await project.hook("stop", {}, plugin)).output).toEqual(GO);
-  expect(await project.stop()).toMatchObject({ decision: "block" });
-  expect((await project.hook("session-end", {}, plugin)).code).toBe(0);
-  expect(await project.stop({ prompt_id: "p" })).toMatchObject({ decision: "block" });
 });

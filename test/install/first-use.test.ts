@@ -98,8 +98,7 @@ describe.each(NEOVIMS)(":Claude, the first time in $name", (version) => {
     const { port } = await neovim.lock();
     await shows(neovim, `port <${port}>`);
     expect((await statusOf(neovim)).binary?.source).toBe("managed");
-    await shows(neovim, "claude-code-nvim hook stop --from-neovim");
-    await shows(neovim, `claude-code-nvim","mcp"]`);
+    await shows(neovim, "--plugin-dir=");
     expect((await messages(neovim)).join()).not.toContain("not connected");
   });
 

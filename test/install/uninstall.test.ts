@@ -75,7 +75,7 @@ test("lists all, asks, and changes nothing without an answer", async () => {
     `${home}/data/nvim/site/pack/claude-code.nvim/start/claude-code.nvim (a symlink`,
     `${home}/data/claude-code.nvim (the executable`,
     `${home}/state/claude-code.nvim (state`,
-    `in ${project}: change ${project}/.claude/settings.local.json: remove the plugin's hooks`,
+    `in ${project}: change ${project}/.claude/settings.local.json: disable the plugin`,
     "Not removed:",
     "Use --yes",
   ]) {
@@ -120,17 +120,6 @@ nightly.test("does the same by install.sh --uninstall, and says where nothing is
   expect([nothing.code, nothing.stderr]).toEqual([1, expect.stringContaining("is missing")]);
 });
 
-test("leaves hooks that do nothing once the program is gone", async () => {
-  await run([EXECUTABLE, "install-hooks", "--yes"], project);
-  const settings = JSON.parse(readFileSync(join(project, ".claude/settings.local.json"), "utf8"));
-  const { command } = settings.hooks.Stop[0].hooks[0];
-  rmSync(stable());
-  expect(await run(["sh", "-c", command], project)).toEqual({ code: 0, stdout: "", stderr: "" });
-  Bun.spawnSync(["cp", process.execPath, stable()]);
-  const { code, stderr } = await run(["sh", "-c", command], project);
-  expect([code, stderr]).toEqual([1, expect.stringContaining("!strip")]);
-});
-
 nightly.test("removes all else beside a project that cannot be undone", async () => {
   await everything();
   const settings = join(project, ".claude/settings.local.json");
@@ -138,6 +127,6 @@ nightly.test("removes all else beside a project that cannot be undone", async ()
   mkdirSync(settings);
   const { code, stdout } = await run([EXECUTABLE, "uninstall", "--yes"]);
   expect(code).toBe(0);
-  expect(stdout).toContain(`The hooks in ${project} stay: ${settings} cannot be read`);
+  expect(stdout).toContain(`The plugin stays enabled in ${project}: ${settings} cannot be read`);
   expect(existsSync(join(home, "data/claude-code.nvim"))).toBe(false);
 });

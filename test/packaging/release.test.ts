@@ -42,8 +42,7 @@ describe("an archive", () => {
     const tags = entries.find(({ path }) => path.endsWith("/doc/tags"))?.content.toString();
     expect(tags?.split("\n")).toContain("claude-code\tclaude-code.txt\t/*claude-code*");
     for (const { path, mode, owner, group, modified } of entries) {
-      const runs = [`${top}/claude-code-nvim`, `${top}/claude-plugin/run.sh`].includes(path);
-      const expected = runs ? 0o755 : 0o644;
+      const expected = path === `${top}/claude-code-nvim` ? 0o755 : 0o644;
       expect({ path, mode }).toEqual({ path, mode: expected });
       expect([owner, group, new Date(1000 * modified).getUTCFullYear()]).toEqual([0, 0, 2000]);
     }

@@ -1,17 +1,4 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
-import {
-  claims,
-  isolatedEnv,
-  NEOVIMS,
-  NEWEST,
-  nightly,
-  outcomeOf,
-  perBlock,
-  rows,
-  TestClient,
-  TestNeovim,
-} from "#test";
+import { claims, NEOVIMS, NEWEST, nightly, outcomeOf, perBlock, rows, TestClient } from "#test";
 import { type Asked, BASH, Editor, type Request } from "./editor";
 
 /*
@@ -350,39 +337,5 @@ describe("answers in the newest Neovim", () => {
     process.kill(pid, "SIGKILL");
     await editor.answer(id, "{ allow = false }");
     expect(await output).toMatchObject({ behavior: "deny" });
-  });
-
-  test("gives the CLI the hook only with the option, and only once", async () => {
-    for (const answers of [false, true]) {
-      await using neovim = await TestNeovim.start({
-        version: NEWEST,
-        setup: `{ permissions = { answer = ${answers} } }`,
-      });
-      await neovim.lock();
-      const launch = async () => {
-        const [settings = ""] = await neovim.launchArguments();
-        // The hook for plans is there in any case.
-        const { hooks = {} } = JSON.parse(settings.slice("--settings=".length));
-        return Object.keys(hooks).filter((event) =>
-          hooks[event].some(({ matcher }: { matcher?: string }) => matcher !== "ExitPlanMode"),
-        );
-      };
-      expect((await launch()).includes("PermissionRequest")).toBe(answers);
-      expect(await launch()).toContain("Stop");
-      await neovim.lua(`require("claude-code").setup({ permissions = { answer = true } })`);
-      const run = (...args: string[]) =>
-        Bun.spawnSync([join(process.cwd(), "dist/claude-code-nvim"), ...args, "--yes"], {
-          cwd: neovim.cwd,
-          env: isolatedEnv(neovim.home),
-        });
-      run("install-hooks");
-      expect(await launch()).toEqual(["PermissionRequest"]);
-      run("install-hooks", "--answers");
-      expect(await launch()).toEqual([]);
-      const file = join(neovim.cwd, ".claude/settings.local.json");
-      expect(readFileSync(file, "utf8")).toContain(" hook permission-request");
-      run("uninstall-hooks");
-      expect(await launch()).toContain("PermissionRequest");
-    }
   });
 });

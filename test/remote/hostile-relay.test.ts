@@ -38,9 +38,9 @@ test.each([
     `contract: 99, version: "9.9"`,
     `it is version 9.9 with contract 99, and this one is ${VERSION} with contract ${CONTRACT}: install the same version on both sides`,
   ],
-  [`port: "1", executable: 1`, "its first line is wrong in: port, executable"],
+  [`port: "1", plugin: 1`, "its first line is wrong in: port, plugin"],
   [`problem: "\\x1b]0;x\\x07"`, "its first line is wrong in: problem"],
-  [`executable: "/a\\n", noProxy: "x\\0"`, "its first line is wrong in: executable, noProxy"],
+  [`plugin: "/a\\n", noProxy: "x\\0"`, "its first line is wrong in: plugin, noProxy"],
   [`contract: 99, version: "\\x1b[31m"`, "its first line is not in the expected format"],
 ])("names as the cause a hello with %s", async (fields, cause) => {
   expect(await causeOf(`say({ ...HELLO, ${fields} })`)).toBe(cause);

@@ -66,7 +66,7 @@ describe("Claude behind a program that changes what passes", () => {
     expect(started.words).toContain(GREETING);
     const option = "--settings=";
     const settings = started.words.find((word) => word.startsWith(option)) ?? "";
-    expect(JSON.parse(settings.slice(option.length))).toHaveProperty("hooks");
+    expect(readFileSync(settings.slice(option.length), "utf8")).toContain("bashEditDiffEnabled");
   };
 
   test("starts by ssh, which joins its words for a shell there", async () => {

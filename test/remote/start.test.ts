@@ -1,14 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import {
-  BOTH_NEOVIMS,
-  claims,
-  EXECUTABLE,
-  eventually,
-  rows,
-  TestClient,
-  type TestNeovim,
-} from "#test";
+import { BOTH_NEOVIMS, claims, eventually, rows, TestClient, type TestNeovim } from "#test";
 import { said, shows, startNeovim } from "../terminal/workbench";
 import { killRelay, World } from "./world";
 
@@ -55,7 +47,7 @@ describe.each(BOTH_NEOVIMS)("Claude in a remote, from $name", (version) => {
     expect(lines).toContain("CLAUDE_CODE_NVIM_SESSION=1");
     expect(lines).toContain("NVIM=");
     expect(lines).toContain("--session-id");
-    expect(text).toContain(`${EXECUTABLE} hook stop --from-neovim`);
+    expect(text).toContain("--plugin-dir=");
     expect(text).not.toContain((await neovim.lock()).content.authToken);
     expect(await status()).toContain(`remote dev: up, port ${lock?.port}`);
     expect(await neovim.lua("return SAID")).toEqual([]);

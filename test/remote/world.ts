@@ -11,7 +11,7 @@ export const HELLO = {
   contract: CONTRACT,
   version: VERSION,
   port: 12_345,
-  executable: "/usr/bin/claude-code-nvim",
+  plugin: "/data/claude-plugin/0",
   probes: [],
 };
 

@@ -143,7 +143,7 @@ test("compares as often as it is asked for", async () => {
   writeFileSync(join(world.home, "bin/git"), git, { mode: 0o755 });
   world.env.PATH = `${world.home}/bin:${world.env.PATH}`;
   requestComparison(world.folder);
-  const child = Bun.spawn([EXECUTABLE, "hook", "compare", world.root, "--from-neovim"], {
+  const child = Bun.spawn([EXECUTABLE, "hook", "compare", world.root], {
     env: world.env,
   });
   for (let asked = 0; asked < 8; asked++) {

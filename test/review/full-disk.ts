@@ -44,7 +44,6 @@ const hook = () =>
     },
     cwd: "/",
     env: { ...isolatedEnv(home), CLAUDE_PROJECT_DIR: project },
-    args: ["--from-neovim"],
   });
 
 const decided = async (method: string) => {

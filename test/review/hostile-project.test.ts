@@ -162,10 +162,7 @@ test.each(NEOVIMS)(
     await neovim.lock();
     Bun.spawnSync(["sh", "-c", "mkdir .claude && mkfifo .claude/settings.json"], { cwd: folder });
     symlinkSync("settings.json", `${folder}/.claude/settings.local.json`);
-    const words = () =>
-      neovim.lua<string[]>(`return require("port").launch_arguments(...)`, folder);
-    await eventually("the arguments", async () =>
-      (await words()).join(" ").includes("--settings="),
-    );
+    const setup = `return require("port").folder_setup(...).off`;
+    expect(await neovim.lua(setup, folder)).toContain("cannot be read");
   },
 );

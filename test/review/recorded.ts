@@ -66,7 +66,7 @@ export class Recorded extends TestProject {
   /** One of the compiled executable. */
   compiled(event: string, input: object, inputMs = 0): Promise<HookResult> {
     const [env, cwd] = [this.env, this.root];
-    return runHook({ event, input: this.given(input), cwd, env, args: ["--from-neovim"], inputMs });
+    return runHook({ event, input: this.given(input), cwd, env, inputMs });
   }
 
   given(input: object): object {
@@ -218,7 +218,7 @@ export class RecordedHere extends Recorded {
 
   /** Prints nothing, and compares the work tree before it returns. */
   override async hook(event: string, input: object = {}): Promise<HookResult> {
-    const call = new HookCall(parseInput(JSON.stringify(this.given(input))), "neovim", new Log());
+    const call = new HookCall(parseInput(JSON.stringify(this.given(input))), new Log());
     const recorder = new Recorder(this.root);
     if (EVENTS[event]?.(recorder, call) === "compare") {
       requestComparison(recorder.project.folder);

@@ -13,7 +13,6 @@ async function received(world: World, session_id = "A"): Promise<string> {
     input: { session_id, cwd: root, prompt: "go on" },
     cwd: root,
     env: { ...isolatedEnv(home), CLAUDE_PROJECT_DIR: root },
-    args: ["--from-neovim"],
   });
   expect(code).toBe(0);
   const context = (output as { hookSpecificOutput?: { additionalContext: string } } | undefined)

@@ -69,7 +69,10 @@ test.each<[string, (world: World) => Promise<void>]>([
   ["a hook has recorded", hooked],
   ["changes nothing", (world) => world.edited("a.txt", OLD, OLD)],
   ["reads", (world) => world.ended({ tool: "Read", path: world.path("a.txt") })],
-  ["our own tools record", (world) => world.ended({ tool: "mcp__nvim-lsp__rename" })],
+  [
+    "our own tools record",
+    (world) => world.ended({ tool: "mcp__plugin_claude-code-nvim_nvim-lsp__rename" }),
+  ],
   ["edits a file elsewhere", (world) => world.ended({ path: "/elsewhere/a.txt" })],
   ["belongs to a session in another folder", (world) => world.edited("a.txt", "x\n", OLD, "/")],
 ])("says nothing of a call that %s", async (_what, work) => {

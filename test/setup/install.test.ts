@@ -23,7 +23,7 @@ import {
   temporaryFolder,
 } from "#test";
 import { ENV_WITHOUT_HAZARDS } from "../../src/claude/command";
-import { hookSettings } from "../../src/claude/hooks";
+import { withPlugin } from "../../src/claude/settings-text";
 import { keepBusy } from "../support/busy";
 import { runHook } from "../support/hook";
 
@@ -62,12 +62,31 @@ function snapshot(): Record<string, string> {
   );
 }
 
+const plugin = (data = join(home, ".local/share")) =>
+  join(data, "claude-code.nvim/claude-plugin/current");
+
+/** The command of the first hook of an event. */
+function hookOf(event: string, data?: string): string[] {
+  const { hooks } = JSON.parse(readFileSync(join(plugin(data), "hooks/hooks.json"), "utf8"));
+  const [{ command, args }] = hooks[event][0].hooks;
+  return [command, ...args];
+}
+
 async function expectStopHook(more: Record<string, string>): Promise<void> {
-  const { command } = JSON.parse(read(SETTINGS)).hooks.Stop[0].hooks[0];
   const env = { ...isolatedEnv(home), ...more };
   const stdin = new Blob(['{"session_id":"x"}']);
-  const { stdout } = await run(["sh", "-c", command], { cwd: home, env, stdin });
+  const { stdout } = await run(hookOf("Stop", more.XDG_DATA_HOME), { cwd: home, env, stdin });
   expect(stdout).toBe('{"continue":true}\n');
+}
+
+/** Version 0.1 added the server to the CLI's own configuration. */
+function addOldServer(): void {
+  const args = [...ENV_WITHOUT_HAZARDS.slice(1), stable(), "mcp"];
+  const mcpServers = { "nvim-lsp": { command: "/usr/bin/env", args } };
+  writeFileSync(
+    join(home, ".claude.json"),
+    JSON.stringify({ projects: { [project]: { mcpServers } } }),
+  );
 }
 
 describe("install-hooks", () => {
@@ -78,7 +97,6 @@ describe("install-hooks", () => {
     expect(code).toBe(1);
     expect(stdout).toContain(`change ${join(project, SETTINGS)}`);
     expect(stdout).toContain(`create ${join(project, ".nvim-claude")}`);
-    expect(stdout).toContain("claude mcp add nvim-lsp -s local -- /usr/bin/env -u BUN_OPTIONS");
     expect(stdout).toContain("--yes");
     expect(snapshot()).toEqual(before);
     expect((await setUp("install-hooks", ["--dry-run"])).code).toBe(0);
@@ -87,19 +105,13 @@ describe("install-hooks", () => {
 
   test("names the stable path, which leads to this executable and runs", async () => {
     expect((await install()).code).toBe(0);
-    const line = `${ENV_WITHOUT_HAZARDS.join(" ")} ${stable()} hook stop`;
-    expect(JSON.parse(read(SETTINGS)).hooks.Stop).toEqual([
-      {
-        hooks: [
-          {
-            type: "command",
-            command: expect.stringContaining(line),
-            timeout: 75,
-            statusMessage: expect.any(String),
-          },
-        ],
+    expect(JSON.parse(read(SETTINGS))).toEqual({
+      extraKnownMarketplaces: {
+        "claude-code-nvim": { source: { source: "directory", path: plugin() } },
       },
-    ]);
+      enabledPlugins: { "claude-code-nvim@claude-code-nvim": true },
+    });
+    expect(hookOf("Stop")).toEqual([...ENV_WITHOUT_HAZARDS, stable(), "hook", "stop"]);
     await expectStopHook({ BUN_OPTIONS: "--preload=/no/such/file.js" });
   });
 
@@ -120,26 +132,25 @@ describe("install-hooks", () => {
     const { port } = probe;
     probe.stop(true);
     await install();
-    const command = JSON.parse(read(SETTINGS)).hooks.SessionStart[0].hooks[0].command as string;
     // With `wait` a program that opens the port does nothing else until a debugger comes.
     const env = {
       ...isolatedEnv(home),
       BUN_INSPECT: `ws://127.0.0.1:${port}/debug?wait=1`,
     };
-    const ping = (line: string) => {
-      const child = Bun.spawn(["sh", "-c", line], { env, stdin: "pipe", stdout: "pipe" });
+    const ping = (command: string[]) => {
+      const child = Bun.spawn(command, { env, stdin: "pipe", stdout: "pipe" });
       child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" })}\n`);
       child.stdin.flush();
       return { child, answer: child.stdout.getReader().read() };
     };
-    const open = ping(`exec ${EXECUTABLE} mcp`);
+    const open = ping([EXECUTABLE, "mcp"]);
     try {
       await eventually("the port", () => fetch(`http://127.0.0.1:${port}/`));
     } finally {
       open.child.kill();
     }
     expect((await open.answer).value).toBeUndefined();
-    const closed = ping(command.replace("hook session-start", "mcp"));
+    const closed = ping([...hookOf("SessionStart").slice(0, -2), "mcp"]);
     expect(new TextDecoder().decode((await closed.answer).value)).toContain('"result":{}');
     closed.child.stdin.end();
     await closed.child.exited;
@@ -195,7 +206,7 @@ describe("install-hooks", () => {
     write(SETTINGS, THEIRS);
     await install("--claude-md");
     const value = JSON.parse(read(SETTINGS));
-    value.hooks.Stop.unshift({ hooks: [{ type: "command", command: "make lint" }] });
+    value.enabledPlugins["other@place"] = true;
     value.added = true;
     write(SETTINGS, JSON.stringify(value, null, 2));
     write("CLAUDE.md", `${read("CLAUDE.md")}More of mine.\n`);
@@ -203,7 +214,7 @@ describe("install-hooks", () => {
     await uninstall();
     expect(JSON.parse(read(SETTINGS))).toEqual({
       ...JSON.parse(THEIRS),
-      hooks: { Stop: [{ hooks: [{ type: "command", command: "make lint" }] }] },
+      enabledPlugins: { "other@place": true },
       added: true,
     });
     expect(read("CLAUDE.md")).toBe("More of mine.\n");
@@ -217,9 +228,9 @@ describe("install-hooks", () => {
     mkdirSync(join(project, ".claude"));
     symlinkSync(target, join(project, SETTINGS));
     const { stdout } = await install();
-    expect(stdout).toContain(`change ${join(project, SETTINGS)} (a symlink to ${target}): hooks`);
+    expect(stdout).toContain(`change ${join(project, SETTINGS)} (a symlink to ${target}): enable`);
     expect(lstatSync(join(project, SETTINGS)).isSymbolicLink()).toBe(true);
-    expect(readFileSync(target, "utf8")).toContain("hook stop");
+    expect(readFileSync(target, "utf8")).toContain(plugin());
     expect(statSync(target).mode & 0o777).toBe(0o640);
     await uninstall();
     expect(readFileSync(target, "utf8")).toBe(THEIRS);
@@ -256,7 +267,7 @@ describe("install-hooks", () => {
     expect(existsSync(join(project, ".nvim-claude"))).toBe(false);
 
     // Nor is anything removed from what the user set up there.
-    const theirs = JSON.stringify({ hooks: hookSettings() });
+    const theirs = withPlugin(undefined, plugin(), "");
     for (const path of [GLOBAL(), local]) writeFileSync(path, theirs);
     await uninstall();
     for (const path of [GLOBAL(), local]) expect(readFileSync(path, "utf8")).toBe(theirs);
@@ -306,18 +317,19 @@ describe("install-hooks", () => {
     );
   });
 
-  test("installs each hook once by twelve at once, and restores every byte", async () => {
+  test("enables the plugin once by twelve at once, and restores every byte", async () => {
     write(SETTINGS, THEIRS);
     const before = snapshot();
     const runs = await Promise.all(Array.from({ length: 12 }, () => install()));
     expect(runs.map(({ code, stderr }) => [code, stderr])).toEqual(Array(12).fill([0, ""]));
-    expect(read(SETTINGS).match(/hook stop/g)).toHaveLength(1);
+    expect(read(SETTINGS).match(/"enabledPlugins"/g)).toHaveLength(1);
     await uninstall();
     expect(snapshot()).toEqual(before);
   });
 
   /** Stands in for a Claude CLI that is started last of all, after all files were written. */
   const killer = () => {
+    addOldServer();
     const claude = join(home, "killer");
     writeFileSync(claude, "#!/bin/sh\nkill -KILL $PPID\n", { mode: 0o755 });
     return claude;
@@ -331,10 +343,11 @@ describe("install-hooks", () => {
     write("CLAUDE.md", "# Project\n\nText without a line end");
     const before = snapshot();
     expect((await install("--claude-md", "--claude", killer())).code).toBe(137);
-    expect(read(SETTINGS)).toContain("hook stop");
+    expect(read(SETTINGS)).toContain(plugin());
+    rmSync(join(home, ".claude.json"));
     for (let time = 0; time < times; time++) {
       expect((await install("--claude-md")).code).toBe(0);
-      expect(read(SETTINGS).match(/hook stop/g)).toHaveLength(1);
+      expect(read(SETTINGS).match(/"enabledPlugins"/g)).toHaveLength(1);
     }
     await uninstall();
     expect(snapshot()).toEqual(before);
@@ -360,7 +373,7 @@ describe("install-hooks", () => {
     const theirs = JSON.stringify({ hooks: { Stop: [{ hooks: [{ type: "command", command }] }] } });
     write(SETTINGS, theirs);
     await install();
-    expect(JSON.parse(read(SETTINGS)).hooks.Stop).toHaveLength(2);
+    expect(JSON.parse(read(SETTINGS)).hooks.Stop).toHaveLength(1);
     expect(JSON.parse(read(SETTINGS)).hooks.Stop[0].hooks[0].command).toBe(command);
     write(SETTINGS, `${read(SETTINGS)}\n`);
     await uninstall();

@@ -1,11 +1,13 @@
 import { appendFile, mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { writePlugin } from "../../src/claude/plugin";
 import { claudeEnv, prepareClaudeHome } from "./claude-home";
 import { eventually } from "./eventually";
 import type { Model } from "./model";
+import { temporaryFolder } from "./neovim";
 import { type Ended, run } from "./process";
 import { Terminal } from "./tmux";
-import { claudeCli } from "./toolchain";
+import { claudeCli, EXECUTABLE } from "./toolchain";
 
 const START_TIMEOUT_MS = 40_000;
 const TURN_TIMEOUT_MS = 30_000;
@@ -16,6 +18,12 @@ const QUESTION_DEAF_MS = 600;
 const KEY_MS = 1_000;
 const MAX_KEYS = 10;
 const QUESTION = /Do you want to [^\n]*\?/;
+
+/** The plugin for a CLI that no Neovim starts, as one that Neovim starts gets it. */
+export function pluginArguments(): string[] {
+  const folder = writePlugin(EXECUTABLE, temporaryFolder());
+  return [`--plugin-dir=${folder}`, `--settings=${folder}/settings.json`];
+}
 
 export interface ClaudeOptions {
   project: string;

@@ -12,7 +12,6 @@ export interface HookOptions {
   input: object | string;
   cwd: string;
   env: Record<string, string>;
-  args?: string[];
   /** The input comes so late. */
   inputMs?: number;
 }
@@ -31,8 +30,10 @@ function late(text: string, ms: number): ReadableStream {
 export async function runHook(options: HookOptions): Promise<HookResult> {
   const { input } = options;
   const text = typeof input === "string" ? input : JSON.stringify(input);
-  const { cwd, env, event, args = [], inputMs } = options;
+  const { cwd, event, inputMs } = options;
+  // A CLI that Neovim started, which got the plugin as an argument.
+  const env = { CLAUDE_PLUGIN_ROOT: "/plugin", ...options.env };
   const stdin = inputMs ? late(text, inputMs) : new Blob([text]);
-  const ended = await run([EXECUTABLE, "hook", event, ...args], { cwd, env, stdin });
+  const ended = await run([EXECUTABLE, "hook", event], { cwd, env, stdin });
   return { ...ended, output: ended.stdout === "" ? undefined : JSON.parse(ended.stdout) };
 }

@@ -290,9 +290,9 @@ export class TestNeovim implements AsyncDisposable {
   }
 
   /** The arguments that go along with the CLI that this Neovim starts, once there is a server. */
-  launchArguments(): Promise<string[]> {
+  pluginArguments(): Promise<string[]> {
     return eventually("the server", async () => {
-      const made = await this.lua<string[]>("return require('port').launch_arguments()");
+      const made = await this.lua<string[]>("return require('port').plugin_arguments()");
       return made.length > 0 && made;
     });
   }

@@ -172,10 +172,9 @@ function M.folder_setup(folder)
   return setup
 end
 
----@param folder? string
----@return string[] words that a CLI gets which starts there
-function M.launch_arguments(folder)
-  return M.launch.launch_arguments(M.folder_setup(folder))
+---@return string[] words that bring a CLI the plugin
+function M.plugin_arguments()
+  return M.launch.plugin_arguments()
 end
 
 ---Ends what the executable has begun, as when it is gone.

@@ -78,9 +78,9 @@ return {
     run = install,
   },
 
-  --- Sets up the project for a Claude CLI outside of Neovim: hooks in .claude/settings.local.json, the
-  --- MCP server nvim-lsp in the CLI's configuration, this Neovim's address in .nvim-claude/. It shows
-  --- the changes and asks first.
+  --- Sets up the project for a Claude CLI that you start outside of Neovim: enables the plugin for
+  --- Claude Code in .claude/settings.local.json, and writes this Neovim's address to .nvim-claude/.
+  --- It shows what it would change, and asks first.
   setup = {
     run = function()
       require("claude-code.project").install()

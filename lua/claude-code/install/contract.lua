@@ -4,7 +4,8 @@
 ---@field lock_file string
 ---@field uses_next_token? boolean another program took the previous port
 ---@field problem? string why the lock file is missing
----@field cli_arguments claude-code.CliArguments
+---@field plugin? string folder of the plugin for Claude Code
+---@field plugin_problem? string why it is missing
 
 --- The executable refuses (exit code 3) to serve a plugin with another number.
 ---@class claude-code.Contract

@@ -21,7 +21,7 @@ local WAIT_MS = 3000
 ---@field port? integer there
 ---@field uses_next_token? boolean another program took the previous port
 ---@field no_proxy? string variable that exempts loopback from a proxy
----@field cli_arguments? claude-code.CliArguments with the executable's path there
+---@field plugin? string folder of the plugin for Claude Code there
 ---@field problem? string of a link to which clients can connect
 ---@field cause? string why the link is down
 

@@ -5,7 +5,7 @@
 ---@field port? integer
 ---@field lock_file? string
 ---@field clients claude-code.Client[]
----@field cli_arguments? claude-code.CliArguments
+---@field plugin? string folder of the plugin for Claude Code
 ---@field binary? claude-code.Binary
 ---@field process? claude-code.Process
 ---@field ready_since? integer time in seconds (os.time)
@@ -267,7 +267,7 @@ function M.on_ready(info)
     endpoint.renew()
   end
   M.state, M.port, M.lock_file = "ready", info.port, info.lock_file
-  M.cli_arguments = info.cli_arguments
+  M.plugin = info.plugin
   M.ready_since, M.last_error, run.has_been_ready = os.time(), info.problem, true
   endpoint.set_environment(info.port)
   require("claude-code.messages.log").info("ready on port %d", info.port)
@@ -275,6 +275,9 @@ function M.on_ready(info)
     local text = info.problem
       .. "; Claude cannot connect until a later attempt to write it succeeds"
     require("claude-code.messages.notify").warn(text)
+  end
+  if info.plugin_problem then
+    require("claude-code.messages.notify").warn(info.plugin_problem)
   end
   events.emit("ServerStarted", { port = info.port, lock_file = info.lock_file })
   answer(true)

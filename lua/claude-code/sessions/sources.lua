@@ -39,8 +39,6 @@ local MAX_NAME = 80
 
 ---@class claude-code.FolderSetup from the settings files that a CLI reads in a folder
 ---@field folder? string
----@field has_hooks? boolean they have all hooks of the executable
----@field has_answers? boolean they have the hook of the option `permissions.answer`
 ---@field off? string file and setting that turn hooks off
 
 local setups = {} ---@type claude-code.FolderSetup[] of the workspace folders

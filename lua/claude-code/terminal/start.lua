@@ -8,53 +8,28 @@ local workspace = require("claude-code.lib.workspace")
 
 local M = {}
 
----@class claude-code.CliArguments each value is one word of the command line
----@field settings string without hooks
----@field settings_with_hooks string
----@field settings_with_answers string only with the hook of the option `permissions.answer`
----@field settings_with_all string
----@field mcp_config string
----@field installed table<"hooks"|"answers", table<string, claude-code.HookGroup[]>> as in a settings file
-
-local function arguments_of(place)
-  if place then
-    return require("claude-code.remote").report(place.name).cli_arguments
-  end
-  return require("claude-code.server").cli_arguments
-end
-
---- Finds out which hooks a CLI already has in a folder. In a workspace folder it calls back at once, before Neovim
---- reads another key.
-local function look(folder, place, callback)
-  local here, there = arguments_of() or {}, arguments_of(place) or {}
-  local function answer(setup)
-    -- Hooks that start a program of this machine do not work in a remote. Without an answer the CLI gets all hooks.
-    local is_same = setup and (not place or vim.deep_equal(here.installed, there.installed))
-    callback(is_same and setup or { off = setup and setup.off })
-  end
+--- Finds out whether a CLI runs hooks in a folder. In a workspace folder it calls back at once, before Neovim reads
+--- another key.
+---@param callback fun(setup?: claude-code.FolderSetup)
+local function look(folder, callback)
   local known = require("claude-code.sessions.sources").setup(folder)
   if known then
-    return answer(known)
+    return callback(known)
   end
-  require("claude-code.server.channel").request("sessions/setup", { folder = folder }, answer)
+  require("claude-code.server.channel").request("sessions/setup", { folder = folder }, callback)
 end
 
---- Settings with the hooks that the CLI does not have yet, and the MCP server.
----@param setup claude-code.FolderSetup
+--- The plugin for Claude Code, with hooks and the MCP server, and the settings that a plugin cannot carry.
 ---@param place? claude-code.RemotePlace where it will run
 ---@return string[] empty until the executable was ready once, and without the option `mcp.in_terminal`
-function M.launch_arguments(setup, place)
-  local made = arguments_of(place)
-  if not made or not config.get().mcp.in_terminal then
+function M.plugin_arguments(place)
+  local server = place and require("claude-code.remote").report(place.name)
+    or require("claude-code.server")
+  local folder = server.plugin
+  if not folder or not config.get().mcp.in_terminal then
     return {}
   end
-  local hooks = not setup.has_hooks
-  local answers = config.get().permissions.answer and not setup.has_answers
-  local kind = hooks and answers and "settings_with_all"
-    or hooks and "settings_with_hooks"
-    or answers and "settings_with_answers"
-    or "settings"
-  return { made[kind], made.mcp_config }
+  return { "--plugin-dir=" .. folder, ("--settings=%s/settings.json"):format(folder) }
 end
 
 --- Options of the CLI that may take the next word as their value.
@@ -120,11 +95,11 @@ function M.session_of(words)
   }
 end
 
---- Passes hooks and the MCP server as arguments to leave the user's files alone. The user's own arguments come last.
+--- Passes the plugin as an argument to leave the user's files alone. The user's own arguments come last.
 ---@param place? claude-code.RemotePlace where it will run; the result is then only the arguments
 ---@return string[]? command
 ---@return string|claude-code.SessionArguments
-function M.command(arguments, place, setup)
+function M.command(arguments, place)
   local command, message = {}, nil
   if not place then
     command, message = require("claude-code.claude.cli").command()
@@ -148,7 +123,7 @@ function M.command(arguments, place, setup)
   if options.permission_mode and not has_permission_mode then
     vim.list_extend(command, { "--permission-mode", options.permission_mode })
   end
-  vim.list_extend(command, M.launch_arguments(setup, place))
+  vim.list_extend(command, M.plugin_arguments(place))
   return vim.list_extend(command, own), session
 end
 
@@ -258,11 +233,11 @@ end
 
 --- Runs once the server is ready: command line and environment contain its port and its executable.
 local function open(arguments, n, folder, place, setup)
-  local command, session = M.command(arguments, place, setup)
+  local command, session = M.command(arguments, place)
   if not command then
     return notify.error(session)
   end
-  if setup.off then
+  if setup and setup.off then
     local words =
       "Claude runs without hooks: nothing records its changes for :Claude review, or checks them: %s"
     notify.warn(words:format(setup.off))
@@ -337,7 +312,7 @@ function M.run(arguments, n, folder)
       end)
     end
     local setup = task.await(function(done)
-      look(folder, place, done)
+      look(folder, done)
     end)
     if place and is_ready or was_downloading then
       task.await(in_normal_mode)

@@ -16,11 +16,10 @@ const MAX_ROUNDS = 5;
  */
 export function startComparison(
   { root, folder }: Pick<RecordedProject, "root" | "folder">,
-  installation: string,
   onError: (message: string) => void,
 ): void {
   requestComparison(folder);
-  const child = spawn(process.execPath, ["hook", "compare", root, `--from-${installation}`], {
+  const child = spawn(process.execPath, ["hook", "compare", root], {
     cwd: "/",
     detached: true,
     stdio: "ignore",

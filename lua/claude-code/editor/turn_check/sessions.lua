@@ -18,7 +18,6 @@ local M = {}
 
 ---@class claude-code.CheckedSession
 ---@field id string
----@field installation string hooks of other installations are ignored
 ---@field pid? integer of the CLI
 ---@field active number time of its last hook in ms
 ---@field files table<string, claude-code.SessionFile> by real path
@@ -64,17 +63,16 @@ function M.list()
   return list
 end
 
----Finds or adds the session of a hook; nil if another installation reports on it.
+---Finds or adds the session of a hook.
+---@return claude-code.CheckedSession
 function M.of(params)
   local id = params.session
   local session = sessions[id]
-  if session and session.installation ~= params.installation then
-    return nil
-  elseif not session then
+  if not session then
     if vim.tbl_count(sessions) == MAX_SESSIONS then
       forget(M.list()[MAX_SESSIONS])
     end
-    session = { id = id, installation = params.installation, active = 0, files = {}, blocks = {} }
+    session = { id = id, active = 0, files = {}, blocks = {} }
     sessions[id] = session
   end
   cancel_writes = cancel_writes or writes.follow(on_write)
@@ -89,7 +87,7 @@ end
 
 function M.finish(params)
   local session = sessions[params.session]
-  if session and session.installation == params.installation then
+  if session then
     forget(session)
   end
 end
