@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { eventually, NEOVIMS, type NeovimOptions, TestClient, TestNeovim } from "#test";
 
-/** Of `status()`, in a script. */
+/** A field of `status()` in a script. */
 const STATE = "{v:lua.require'claude-code'.status().state}";
 const setUp = (options: string) => `:lua require("claude-code").setup(${options})`;
 
