@@ -233,9 +233,7 @@ export class ModEndpoint {
 
   /** Responds with the next operation as soon as there is one. */
   async #next(mod: Mod, signal: AbortSignal): Promise<Response> {
-    // An earlier request of the same mod ends without one.
-    mod.wake?.();
-    mod.wake = undefined;
+    this.#endWait(mod);
     clearTimeout(mod.absence);
     if (mod.queue.length === 0) {
       const waiting = Promise.withResolvers<void>();
@@ -254,6 +252,12 @@ export class ModEndpoint {
     return operation ? Response.json(operation) : status(204);
   }
 
+  /** A request that waits ends without an operation. */
+  #endWait(mod: Mod): void {
+    mod.wake?.();
+    mod.wake = undefined;
+  }
+
   #expect(mod: Mod): void {
     clearTimeout(mod.absence);
     mod.absence = setTimeout(() => this.#forget(mod), ABSENT_MS);
@@ -263,7 +267,7 @@ export class ModEndpoint {
     this.#mods.delete(mod.id);
     clearTimeout(mod.absence);
     mod.queue = [];
-    mod.wake?.();
+    this.#endWait(mod);
     const failure = new Failure("Claude Code has ended, or has lost its connection", "gone");
     for (const { reject } of mod.open.values()) reject(failure);
     this.log.info(`The mod of session ${mod.session} is gone`);
