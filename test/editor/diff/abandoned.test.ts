@@ -32,11 +32,8 @@ const NO_SOCKET = `
 const ANSWER_ALL = `for id = 1, 999 do require("port").channel.on_answer({ id = id }) end`;
 
 /** The user's version, in a buffer that Neovim does not end without. */
-const KEPT = `
-  return vim.tbl_map(function(info)
-    local lines = vim.api.nvim_buf_get_lines(info.bufnr, 0, -1, false)
-    return { table.concat(lines, "\\n"), vim.bo[info.bufnr].modified, vim.bo[info.bufnr].filetype }
-  end, vim.tbl_filter(function(info) return info.name == "" end, vim.fn.getbufinfo({ buflisted = 1 })))`;
+const UNNAMED = "getbufinfo({'buflisted': 1})->filter('v:val.name == \"\"')";
+const KEPT = `{${UNNAMED}->map('[getbufline(v:val.bufnr, 1, "$"), v:val.changed, getbufvar(v:val.bufnr, "&ft")]')}`;
 
 describe.each(NEOVIMS)("the executable dies, in $name", (version) => {
   /** A change of a.lua that such a socket proposes; what ends it. */
@@ -66,9 +63,10 @@ describe.each(NEOVIMS)("the executable dies, in $name", (version) => {
     await dies();
     if (later) await a.nvim.type(later);
     await a.cleared();
-    await a.says("ended: your version of a.lua is in buffer");
-    expect(await a.nvim.lua<unknown[]>(KEPT)).toEqual([["one\n2mine", true, "lua"]]);
-    expect(a.read("a.lua")).toBe(OLD);
+    await a.plays(`
+      <Ignore>   says ended: your version of a.lua is in buffer   disk a.lua = one|two|
+                 ${KEPT} [[['one', '2mine'], 1, 'lua']]
+    `);
   });
 
   test.each([
@@ -81,8 +79,10 @@ describe.each(NEOVIMS)("the executable dies, in $name", (version) => {
     await a.cleared();
     if (isReceived) await a.nvim.lua(ANSWER_ALL);
     await dies();
-    expect(await a.nvim.lua<boolean>('return require("port").channel.is_attached()')).toBe(false);
-    expect(await a.nvim.lua<unknown[]>(KEPT)).toHaveLength(isReceived ? 0 : 1);
+    await a.plays(`
+      <Ignore>   {luaeval('require("port").channel.is_attached()')} v:false
+                 {${UNNAMED}->len()} ${isReceived ? 0 : 1}
+    `);
   });
 
   test.each([
@@ -99,9 +99,10 @@ describe.each(NEOVIMS)("the executable dies, in $name", (version) => {
       expect(await a.outcome(id)).toEqual({ id, outcome: "accepted", text: "one\n2mine\n" });
     }
     await a.cleared();
-    expect(await a.nvim.lua<unknown[]>(KEPT)).toEqual([["one\n2mine", true, "text"]]);
-    await a.says(words);
-    await a.says("your version of main.txt is in buffer");
+    await a.plays(`
+      <Ignore>   says ${words}   says your version of main.txt is in buffer
+                 ${KEPT} [[['one', '2mine'], 1, 'text']]
+    `);
   });
 
   test("keeps nothing of a diff without edits, and says where to decide", async () => {
@@ -110,7 +111,6 @@ describe.each(NEOVIMS)("the executable dies, in $name", (version) => {
     await dies();
     await a.cleared();
     await a.says("the connection to Claude ended: decide about a.lua where Claude asks you");
-    expect(await a.nvim.lua<unknown[]>(KEPT)).toEqual([]);
-    expect(await a.messages()).not.toContain("your version");
+    await a.plays(`<Ignore>  ${KEPT} []  says ! your version`);
   });
 });

@@ -70,7 +70,7 @@ describe.each(NEOVIMS)("accepting writes the text that is shown, in $name", (ver
     const oldPath = a.file("a.txt", "one\n");
     sh(a, "printf '# mine\\nalias ls\\n' > ~/.bashrc");
     await a.propose(pathOf(a, "~/.bashrc"), "one\nevil\n", { old_path: oldPath });
-    expect(await a.nvim.lua(`return require("port").diff_text("old")`)).toBe("# mine\nalias ls\n");
+    await a.plays("<Ignore>  old = # mine|alias ls|");
     const [old = "", proposed = ""] = await bars(a);
     expect(old).toContain("~/.bashrc%#ClaudeCodeNote# (on disk)");
     expect(proposed).toContain("~/.bashrc");
