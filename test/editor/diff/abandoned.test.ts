@@ -59,7 +59,7 @@ describe.each(NEOVIMS)("the executable dies, in $name", (version) => {
     const { a, dies } = await proposed();
     await using _a = a;
     await a.nvim.type(keys);
-    if (keys.includes(":e")) await a.waits();
+    if (keys.includes(":e")) await a.plays("<Ignore>  diffs wait 1");
     await dies();
     if (later) await a.nvim.type(later);
     await a.cleared();

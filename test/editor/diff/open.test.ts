@@ -39,7 +39,7 @@ describe.each(NEOVIMS)("in $name", (version) => {
     await a.nvim.command("Claude diff");
     await a.shown();
     await a.accepts(first);
-    await a.waits();
+    await a.plays("<Ignore>  diffs wait 1");
     await a.call("diff_close", { ids: [second] });
     await a.edit(a.path("b"));
     expect(await signs(a)).toEqual([]);
