@@ -90,7 +90,7 @@ const LAYERS: Record<string, [imports: string, why: string]> = {
   methods: ["editor jsonrpc mcp", "they serve every transport and either server alike"],
   ide: ["claude editor jsonrpc mcp methods", "it sees neither Neovim itself nor a transport"],
   remote: [
-    "claude editor ide jsonrpc mcp nvim-lsp review transport",
+    "claude editor ide jsonrpc mcp mod nvim-lsp review transport",
     "it stands between a server and clients elsewhere: the server does not know it",
   ],
   language: ["claude editor locate review", "how it is called, tools know"],
@@ -100,12 +100,12 @@ const LAYERS: Record<string, [imports: string, why: string]> = {
   ],
   review: ["claude editor", "it works on records and files: hooks use it where no Neovim runs"],
   hooks: ["claude editor locate neovim review", "a hook must not pay for a server"],
-  mod: ["editor ide", "it serves mods in CLIs, whoever asks them"],
+  mod: ["claude editor ide", "it makes the plugin for CLIs and serves its mods, whoever asks them"],
   sessions: ["claude editor mod transcript", "it reads what the CLI has written, whoever shows it"],
   worktrees: ["claude review sessions", "its git, journal and writing of files are the review's"],
   prompt: ["claude language review", "it knows what a prompt can name, whoever shows it"],
   transcript: ["claude editor review", "it reads what the CLI writes, whoever shows it"],
-  setup: ["claude locate", "it edits a project's files, without a server or a connection"],
+  setup: ["claude locate mod", "it edits a project's files, without a server or a connection"],
   doctor: ["claude editor ide locate neovim setup", "it looks at everything and serves nothing"],
   main: ["commands", "it only chooses a command"],
 };
@@ -133,7 +133,7 @@ const typescriptRules: Rule[] = [
 /** The functions with which a file opens files outside of a project, or follows symlinks for the user. */
 const OPENERS = `
 src/claude/left-behind.ts readFileSync readlinkSync
-src/claude/plugin.ts mkdirSync mkdtempSync renameSync rmSync symlinkSync writeFileSync
+src/mod/plugin.ts mkdirSync mkdtempSync renameSync rmSync symlinkSync writeFileSync
 src/claude/settings-files.ts readText
 src/commands/uninstall.ts readlinkSync rmSync
 src/hooks/permission.ts readText

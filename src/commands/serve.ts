@@ -1,4 +1,3 @@
-import { writePlugin } from "../claude/plugin";
 import { type Launch, openServerPort, readLaunch } from "../ide/launch";
 import { LockKeeper, lockFolder, sweepStaleLocks } from "../ide/lock-file";
 import { createIdeServer } from "../ide/server";
@@ -11,6 +10,7 @@ import { visibleLine } from "../lib/visible";
 import { ProjectFiles } from "../locate/project-file";
 import { Registration } from "../locate/registry";
 import type { Client } from "../mcp/protocol";
+import { writePlugin } from "../mod/plugin";
 import { NeovimEditor } from "../neovim/editor";
 import { NeovimRpc } from "../neovim/rpc";
 import { placeOf } from "../sessions/place";
@@ -168,9 +168,9 @@ async function attach(
 }
 
 /** Without the plugin, a CLI starts without our hooks and tools. */
-function pluginFor(executable: string): { plugin?: string; plugin_problem?: string } {
+function pluginFor(executable: string) {
   try {
-    return { plugin: writePlugin(executable) };
+    return { plugin: writePlugin(executable), plugin_without_mod: writePlugin(executable, false) };
   } catch (error) {
     return { plugin_problem: `The plugin for Claude Code cannot be written: ${message(error)}` };
   }

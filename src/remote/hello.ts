@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import * as v from "valibot";
-import { writePlugin } from "../claude/plugin";
 import { catchingProxy } from "../claude/proxy";
 import { readGitFile } from "../lib/git-folder";
 import { parseJson } from "../lib/json";
 import { type Environment, namesIn, statOf } from "../lib/paths";
 import { CONTRACT, VERSION } from "../lib/version";
+import { writePlugin } from "../mod/plugin";
 
 const port = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(65_535));
 const Contract = v.object({
@@ -71,7 +71,7 @@ export function relayHello(roots: readonly string[], port: number, problem?: str
     contract: CONTRACT,
     version: VERSION,
     port,
-    plugin: writePlugin(process.execPath),
+    plugin: writePlugin(process.execPath, false),
     probes: roots.map((root) => probe(root) ?? null),
     ...noProxy(process.env),
     ...(problem !== undefined && { problem }),

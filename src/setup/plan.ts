@@ -1,7 +1,6 @@
 import { existsSync, lstatSync, mkdirSync, realpathSync, rmSync, symlinkSync } from "node:fs";
 import { basename, delimiter, dirname, isAbsolute, join } from "node:path";
 import { findClaude, hasOldServer, REMOVE_ARGUMENTS, runClaude } from "../claude/cli";
-import { stablePlugin, writePlugin } from "../claude/plugin";
 import { withoutPlugin, withPlugin } from "../claude/settings-text";
 import { removeOldDrafts, replace, writePrivateFile } from "../lib/atomic-write";
 import { Failure } from "../lib/errors";
@@ -9,6 +8,7 @@ import { waitForLock } from "../lib/lock";
 import { stablePath } from "../lib/paths";
 import { whyUnsafe } from "../locate/find";
 import { PROJECT_FILE } from "../locate/project-file";
+import { stablePlugin, writePlugin } from "../mod/plugin";
 import { type ProjectRecord, readRecord, recordPath, writeRecord } from "./record";
 import {
   changeFile,

@@ -16,6 +16,7 @@ import {
   NEWEST,
   nightly,
   perBlock,
+  ROOT,
   TestClient,
   TestNeovim,
   temporaryFolder,
@@ -87,7 +88,23 @@ describe.each(NEOVIMS)("in $name", (version) => {
       await project.neovim.command("ClaudeCodeStop | ClaudeCodeStart");
       await project.neovim.ready();
       expect(await project.neovim.pluginArguments()).toEqual([plugin, settings]);
-      expect([at(), readdirSync(dirname(folder))]).toEqual([before, [basename(folder)]]);
+      expect(at()).toBe(before);
+      expect(readdirSync(dirname(folder))).toContain(basename(folder));
+    });
+
+    test("has the mod, unless terminal.mod is off", async () => {
+      const modules = async () => {
+        const [plugin = ""] = await project.neovim.pluginArguments();
+        const folder = join(plugin.slice("--plugin-dir=".length), "hooks");
+        const { modules: names = [] } = JSON.parse(
+          readFileSync(join(folder, "hooks.json"), "utf8"),
+        );
+        return names.map((name: string) => readFileSync(join(folder, name), "utf8"));
+      };
+      expect(await modules()).toEqual([readFileSync(join(ROOT, "src/mod/register.ts"), "utf8")]);
+      await project.neovim.lua(`require("claude-code").setup({ terminal = { mod = false } })`);
+      expect(await modules()).toEqual([]);
+      await project.neovim.lua(`require("claude-code").setup({})`);
     });
 
     test("reports disableAllHooks, with its file, where it holds", async () => {

@@ -1,6 +1,6 @@
-import { mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { NEOVIMS, ROOT } from "#test";
+import { NEOVIMS } from "#test";
 import { newsText } from "../support/model-request";
 import { requireNamespace } from "../support/namespace";
 import { bash, say } from "../support/turns";
@@ -12,22 +12,10 @@ interface Answer {
   value?: { text: string };
 }
 
-/** The smallest plugin folder around the mod. */
-async function writePlugin(home: string): Promise<void> {
-  const folder = join(home, "plugin");
-  for (const part of ["hooks", ".claude-plugin"])
-    mkdirSync(join(folder, part), { recursive: true });
-  await Bun.write(join(folder, ".claude-plugin/plugin.json"), '{"name":"claude-code-nvim"}');
-  await Bun.write(join(folder, "hooks/hooks.json"), '{"modules":["./register.ts"]}');
-  await Bun.write(join(folder, "hooks/register.ts"), Bun.file(join(ROOT, "src/mod/register.ts")));
-}
-
 requireNamespace();
 describe.each(NEOVIMS)("the mod in the CLI of $name", (version) => {
   const claude = new InTerminal().inBlock(version, {
     files: { "main.lua": "return 1\n" },
-    terminal: "args = { '--plugin-dir', vim.env.HOME .. '/plugin' }",
-    prepare: ({ HOME = "" }) => writePlugin(HOME),
   });
   const { lua } = claude;
 

@@ -1,6 +1,6 @@
 import { appendFile, mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { writePlugin } from "../../src/claude/plugin";
+import { writePlugin } from "../../src/mod/plugin";
 import { claudeEnv, prepareClaudeHome } from "./claude-home";
 import { eventually } from "./eventually";
 import type { Model } from "./model";
@@ -21,7 +21,7 @@ const QUESTION = /Do you want to [^\n]*\?/;
 
 /** The plugin for a CLI that no Neovim starts, as one that Neovim starts gets it. */
 export function pluginArguments(): string[] {
-  const folder = writePlugin(EXECUTABLE, temporaryFolder());
+  const folder = writePlugin(EXECUTABLE, true, temporaryFolder());
   return [`--plugin-dir=${folder}`, `--settings=${folder}/settings.json`];
 }
 

@@ -137,6 +137,7 @@
 ---@field cwd? string|fun(folder: string): string? The folder in which the CLI starts, by default that of the tab page.
 ---@field env table<string, string> More environment variables for each Claude CLI that Neovim starts.
 ---@field command string|string[] The Claude CLI: a name, or a list with arguments.
+---@field mod boolean Whether the CLI loads the plugin's code (a mod), see |claude-code-mod|.
 ---@field args string[] More arguments for each Claude CLI that Neovim starts.
 ---The name of the remote in `remotes` where the CLI runs; false: this machine.
 ---@field remote string|false|fun(folder: string): string?

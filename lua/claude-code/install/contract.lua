@@ -5,6 +5,7 @@
 ---@field uses_next_token? boolean another program took the previous port
 ---@field problem? string why the lock file is missing
 ---@field plugin? string folder of the plugin for Claude Code
+---@field plugin_without_mod? string another one, for the option `terminal.mod`
 ---@field plugin_problem? string why it is missing
 
 --- The executable refuses (exit code 3) to serve a plugin with another number.

@@ -6,6 +6,7 @@
 ---@field lock_file? string
 ---@field clients claude-code.Client[]
 ---@field plugin? string folder of the plugin for Claude Code
+---@field plugin_without_mod? string
 ---@field binary? claude-code.Binary
 ---@field process? claude-code.Process
 ---@field ready_since? integer time in seconds (os.time)
@@ -267,7 +268,7 @@ function M.on_ready(info)
     endpoint.renew()
   end
   M.state, M.port, M.lock_file = "ready", info.port, info.lock_file
-  M.plugin = info.plugin
+  M.plugin, M.plugin_without_mod = info.plugin, info.plugin_without_mod
   M.ready_since, M.last_error, run.has_been_ready = os.time(), info.problem, true
   endpoint.set_environment(info.port)
   require("claude-code.messages.log").info("ready on port %d", info.port)

@@ -100,6 +100,9 @@ return {
   option("terminal.command", command, "claude", {
     "The Claude CLI: a name, or a list with arguments.",
   }),
+  option("terminal.mod", t.boolean, true, {
+    "Whether the CLI loads the plugin's code (a mod), see |claude-code-mod|. It takes some 50 MB and 0.2 s.",
+  }),
   option("terminal.args", t.list_of(t.string), {}, {
     "More arguments for each Claude CLI that Neovim starts.",
   }),

@@ -9,13 +9,16 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
+import { commandWords, RARELY_AWAKE } from "../claude/command";
+import { hookSettings } from "../claude/hooks";
+import { PLUGIN_NAME, READING_TOOLS, SERVER_NAME, STABLE_PLUGIN, toolName } from "../claude/names";
 import { replace } from "../lib/atomic-write";
 import { attempt } from "../lib/errors";
 import { stablePath } from "../lib/paths";
 import { DESCRIPTION, NAME, VERSION } from "../lib/version";
-import { commandWords, RARELY_AWAKE } from "./command";
-import { hookSettings } from "./hooks";
-import { PLUGIN_NAME, READING_TOOLS, SERVER_NAME, STABLE_PLUGIN, toolName } from "./names";
+
+// @ts-expect-error: TypeScript does not know that this imports a text.
+import MOD from "./register.ts" with { type: "text" };
 
 /** Our plugin for Claude Code, as a project's settings name it: upgrades re-point it. */
 export function stablePlugin(): string {
@@ -26,9 +29,9 @@ export function stablePlugin(): string {
  * Writes the plugin whose hooks and server start `executable`, unless it is there already. Returns its folder, which
  * the CLI gets as `--plugin-dir`, with the file settings.json in it as `--settings`. Throws the system's error.
  */
-export function writePlugin(executable: string, root = pluginRoot()): string {
+export function writePlugin(executable: string, hasMod = true, root = pluginRoot()): string {
   const isStable = isSameFile(executable, stablePath());
-  const files = Object.entries(pluginFiles(isStable ? stablePath() : executable));
+  const files = Object.entries(pluginFiles(isStable ? stablePath() : executable, hasMod));
   const hash = Bun.CryptoHasher.hash("sha256", JSON.stringify(files), "hex").slice(0, 12);
   const folder = join(root, hash);
   if (!existsSync(folder)) {
@@ -46,7 +49,7 @@ export function writePlugin(executable: string, root = pluginRoot()): string {
       if (!existsSync(folder)) throw error;
     }
   }
-  if (isStable && !isSameFile(stablePlugin(), folder)) {
+  if (isStable && hasMod && !isSameFile(stablePlugin(), folder)) {
     replace(stablePlugin(), (draft) => symlinkSync(folder, draft, "junction"));
   }
   return folder;
@@ -61,7 +64,7 @@ function isSameFile(one: string, other: string): boolean {
 }
 
 /** The plugin's files, by their paths in its folder. */
-function pluginFiles(executable: string): Record<string, string> {
+function pluginFiles(executable: string, hasMod: boolean): Record<string, string> {
   const [command, ...args] = commandWords(["mcp"], executable);
   const server = { type: "stdio", command, args, env: RARELY_AWAKE };
   const about = { name: PLUGIN_NAME, description: DESCRIPTION };
@@ -76,7 +79,11 @@ function pluginFiles(executable: string): Record<string, string> {
     // The CLI (2.1.332) would make a folder of this name for 1.2 MB of types, which help authors of plugins.
     ".claude-plugin/types": "",
     ".mcp.json": json({ mcpServers: { [SERVER_NAME]: server } }),
-    "hooks/hooks.json": json({ hooks: hookSettings(executable) }),
+    "hooks/hooks.json": json({
+      ...(hasMod && { modules: ["./register.ts"] }),
+      hooks: hookSettings(executable),
+    }),
+    ...(hasMod && { "hooks/register.ts": MOD }),
     "settings.json": json(SETTINGS),
   };
 }
