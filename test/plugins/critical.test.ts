@@ -115,6 +115,13 @@ testWithPlugins(":Lazy reload leaves one server, and nothing of the first", asyn
         if name:find("^claude%-code") then counts[name] = (counts[name] or 0) + 1 end
       end
       return counts`);
+  // Neovim watches files and movements once it knows of the client.
+  await eventually("both watches", async () =>
+    expect(await groups()).toMatchObject({
+      "claude-code.auto_reload": expect.any(Number),
+      "claude-code.selection.cursor": expect.any(Number),
+    }),
+  );
   const [before, started] = [await groups(), locks()];
   expect(started).toHaveLength(1);
   await neovim.command("Lazy! reload claude-code.nvim");
