@@ -139,7 +139,7 @@ src/commands/uninstall.ts readlinkSync rmSync
 src/hooks/permission.ts readText
 src/ide/tools/diffs.ts writeText
 src/locate/project-file.ts readText rmSync
-src/mod/endpoint.ts chmodSync
+src/mod/socket.ts chmodSync
 src/prompt/endpoint.ts withRegular
 src/remote/conversation.ts withRegular writeFileSync
 src/remote/endpoint.ts mkdtempSync readText rmSync

@@ -22,7 +22,8 @@ export function neovimRequests(
   log: Log,
   neovim: { pid: number; token: string },
 ) {
-  const remote = new RemoteEndpoint(editor, server.connect, log);
+  const mod = new ModEndpoint(editor, log, neovim.token);
+  const remote = new RemoteEndpoint(editor, server.connect, mod, log);
   const review = new ReviewEndpoint(editor, log);
   const transcript = new TranscriptEndpoint(
     editor,
@@ -31,7 +32,6 @@ export function neovimRequests(
     (folder, call) => review.ended(folder, call),
   );
   const prompt = new PromptEndpoint();
-  const mod = new ModEndpoint(editor, log, neovim.token);
   const sessions = new SessionsEndpoint(editor, mod, neovim.pid, log);
   const worktree = { requests: worktreeRequests };
   const areas = { review, transcript, prompt, worktree, remote, sessions, mod };

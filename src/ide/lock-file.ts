@@ -29,7 +29,7 @@ export interface LockContent {
   runningInWindows: boolean;
   authToken: string;
   /** Path of the socket for the mod in the CLI; Claude Code ignores it (2.1.332). */
-  modSocket?: string | undefined;
+  modSocket: string;
 }
 
 /** The readable parts of any editor's lock file. */
@@ -194,7 +194,7 @@ export class LockKeeper {
         transport: "ws",
         runningInWindows: process.platform === "win32",
         authToken: token,
-        modSocket: pid === undefined ? undefined : modSocket(),
+        modSocket: modSocket(),
       };
       this.#lock.write(JSON.stringify(content));
       return undefined;

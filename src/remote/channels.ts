@@ -3,8 +3,8 @@ import type { Transport } from "../jsonrpc/message";
 import { parseJson } from "../lib/json";
 import { LIMITS, type Wire } from "./wire";
 
-/** A channel carries a client of the IDE server, a hook, a client of nvim-lsp, or the copy of a conversation. */
-const KINDS = ["ide", "hook", "mcp", "conversation"] as const;
+/** A channel carries a client of the IDE server, a hook, a client of nvim-lsp, a mod's request, or a copied conversation. */
+const KINDS = ["ide", "hook", "mcp", "mod", "conversation"] as const;
 export type Kind = (typeof KINDS)[number];
 
 const Frame = v.variant("t", [

@@ -11,6 +11,7 @@ import type { Log } from "../lib/log";
 import { isThere } from "../lib/paths";
 import { readText } from "../lib/read-regular";
 import { takes } from "../lib/requests";
+import type { ModEndpoint } from "../mod/endpoint";
 import type { Channel } from "./channels";
 import { copyConversation } from "./conversation";
 import { runHelper } from "./helpers";
@@ -48,6 +49,7 @@ export class RemoteEndpoint {
   constructor(
     private readonly editor: Pick<EditorPort, "state" | "call">,
     private readonly connect: (transport: Transport, remote: Remote) => void,
+    private readonly mods: ModEndpoint,
     private readonly log: Log,
   ) {}
 
@@ -85,7 +87,19 @@ export class RemoteEndpoint {
     if (channel.kind === "ide") return this.connect(border(channel, remote), remote);
     // Only we may copy conversations from the remote, and not vice versa.
     if (channel.kind === "conversation") return channel.close();
+    if (channel.kind === "mod") return this.#joinMod(channel, d, remote);
     void runHelper(channel, d, remote);
+  }
+
+  /** The channel of one request. */
+  #joinMod(channel: Channel, path: string, remote: Remote): void {
+    const closed = new AbortController();
+    channel.onClose = () => closed.abort();
+    channel.onMessage = async (body) => {
+      channel.onMessage = () => {};
+      const mods = this.mods.place(remote.name);
+      channel.send(JSON.stringify(await mods.receive(path, body, closed.signal)));
+    };
   }
 
   #stop(name: string): void {

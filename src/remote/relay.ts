@@ -9,6 +9,7 @@ import { realPath, removeFile, statOf } from "../lib/paths";
 import { makePrivateFolder } from "../lib/private-folder";
 import { UnixSocket } from "../lib/unix-socket";
 import { CONTRACT, VERSION } from "../lib/version";
+import { type ModResponse, serveMods } from "../mod/socket";
 import { type ClosableTransport, WebSocketListener } from "../transport/websocket";
 import { type Channel, Channels } from "./channels";
 import { sendConversation } from "./conversation";
@@ -56,6 +57,7 @@ export async function runRelay(
     onRefuse: (cause) => log.warn(`Refused a connection: ${cause}`),
   });
   const programs = openSocket(listener.port, channels, log);
+  const mods = serveMods(token, log, (...posted) => passMod(channels, ...posted));
   wire.write(relayHello(hello.roots, listener.port, lock.problem));
   try {
     const how = await Promise.race([stopped, channels.pass(silenceMs)]);
@@ -67,6 +69,7 @@ export async function runRelay(
     channels.dispose();
     lock.end();
     programs?.stop();
+    mods?.stop(true);
     removeFile(relaySocket(listener.port));
     await listener.stop();
     wire.end();
@@ -91,6 +94,18 @@ function join(client: ClosableTransport, channels: Channels): void {
   client.onClose = () => channel.close();
   channel.onMessage = (text) => client.send(text);
   channel.onClose = () => client.close();
+}
+
+/** Gives a mod's request its own channel to the link. The channel ends with the response. */
+async function passMod(channels: Channels, path: string, body: string, signal: AbortSignal) {
+  const channel = channels.open("mod", path);
+  if (!channel) return { status: 503 };
+  const response = Promise.withResolvers<ModResponse>();
+  channel.onMessage = (text) => response.resolve(JSON.parse(text));
+  channel.onClose = () => response.resolve({ status: 503 });
+  signal.addEventListener("abort", () => response.resolve({ status: 503 }));
+  channel.send(body);
+  return response.promise.finally(() => channel.close());
 }
 
 /** Listens for hooks and MCP servers of the CLI. If that fails, the CLI continues without them. */

@@ -5,8 +5,8 @@ import { visibleLine } from "../lib/visible";
 export const LIMITS = {
   /** The length of a line in bytes. It contains a client's message as a JSON string. */
   lineBytes: 64 * 1024 * 1024,
-  /** Open channels. Each session has three. */
-  channels: 24,
+  /** Open channels. Each session has four. */
+  channels: 32,
   /** Each client and each hook opens a channel, and Neovim must handle each client. */
   opensPerSecond: 100,
   /** Bytes that wait for the other end. If there are more, the connection ends. */

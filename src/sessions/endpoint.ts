@@ -35,6 +35,8 @@ const KINDS = new Map([
   ["dialog open", "question"],
 ]);
 
+const FOLD_MS = 20;
+
 const Process = v.object({ pid: v.number() });
 const Folder = v.object({ folder: v.string() });
 
@@ -48,6 +50,7 @@ export class SessionsEndpoint {
   #reported: Promise<unknown> = Promise.resolve();
   #isAttached = false;
   #sent = "";
+  #soon: Timer | undefined;
 
   constructor(
     private readonly editor: Pick<EditorPort, "state" | "on" | "call" | "sync">,
@@ -59,7 +62,7 @@ export class SessionsEndpoint {
     editor.on("state", ({ folders }) => {
       if (folders) this.look();
     });
-    mods.onChange.on(() => this.look());
+    mods.onChange.on(() => this.#lookSoon());
   }
 
   /** Call it when Neovim is attached. Resolves when Neovim has the first report. */
@@ -84,7 +87,8 @@ export class SessionsEndpoint {
     // Changes made before the watch began caused no event.
     if (this.#watch.follow(watched)) setImmediate(() => this.look());
     // JSON drops undefined fields, which Lua would receive as vim.NIL.
-    const seen = JSON.stringify({ sessions, repositories });
+    const remote_mods = this.mods.remoteRows();
+    const seen = JSON.stringify({ sessions, repositories, remote_mods });
     if (seen === this.#sent) return this.#reported;
     this.#sent = seen;
     this.#reported = this.editor.call("sessions_changed", JSON.parse(seen)).catch((error) => {
@@ -92,6 +96,14 @@ export class SessionsEndpoint {
       this.log.warn(`A report of the sessions failed: ${message(error)}`);
     });
     return this.#reported;
+  }
+
+  /** A remote may report usage many times a second. */
+  #lookSoon(): void {
+    this.#soon ??= setTimeout(() => {
+      this.#soon = undefined;
+      this.look();
+    }, FOLD_MS);
   }
 
   readonly requests: Record<string, Answer> = {
@@ -110,6 +122,7 @@ export class SessionsEndpoint {
 
   end(): void {
     this.#isAttached = false;
+    clearTimeout(this.#soon);
     this.#watch.end();
   }
 
@@ -152,7 +165,7 @@ export class SessionsEndpoint {
       ...{ worktree: around?.name, branch: around?.branch },
       is_covered: isCovered,
       ...this.#place(pid),
-      ...(id && this.mods.row(id)),
+      ...(id && this.mods.place().rows().get(id)),
       tasks: id && isCovered ? taskList(id) : undefined,
     };
     return [described];

@@ -218,7 +218,7 @@ describe("an operation", () => {
     abort.abort();
     await poll;
     expect(await failure(answered)).toBe("gone");
-    expect(await has("ending")).toBe(false);
+    await eventually("no mod", async () => !(await has("ending")));
     const next = await connected("ending");
     const draft = await call("ending", "draft");
     const { id, op } = await next.next();
@@ -300,7 +300,6 @@ describe("a session", () => {
     process.kill(pid, "SIGKILL");
     expect(await failure(answered)).toBe("gone");
     await neovim.ready(pid);
-    await eventually("no mod", async () => !(await has("restarted")));
     await mod.post("report");
     await eventually("the mod", () => has("restarted"));
   });

@@ -44,7 +44,7 @@ beforeEach(() => {
   const call = async (_method: string, report: object) => void reports.push(report);
   const log = new Log({ file: world.logFile });
   const port = { call, state: new EditorState() };
-  remote = new RemoteEndpoint(port, () => {}, log);
+  remote = new RemoteEndpoint(port, () => {}, {} as never, log);
   transcript = new TranscriptEndpoint({ call }, log, (name, id) => remote.conversation(name, id));
   mkdirSync(dirname(path()), { recursive: true });
   writeFileSync(join(world.project, "main.lua"), "return 1\n");

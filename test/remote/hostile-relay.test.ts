@@ -56,7 +56,7 @@ test("refuses too many channels, and leaves those that are open", async () => {
      say({ t: "data", ch: 1, d: "first" }); say({ t: "data", ch: 97, d: "last" });`,
   );
   await eventually("the channels", () => world.channels.length === LIMITS.channels);
-  await eventually("the refusal", () => world.log.includes('refused a channel "ide": 24 are open'));
+  await eventually("the refusal", () => world.log.includes(`"ide": ${LIMITS.channels} are open`));
   expect(world.causes).toEqual([]);
 });
 

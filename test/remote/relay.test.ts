@@ -22,6 +22,7 @@ test("publishes a lock file without a pid, and passes on what its clients send",
     transport: "ws",
     runningInWindows: false,
     authToken: world.token,
+    modSocket: expect.stringContaining("/mod/"),
   });
   expect(world.up[0]).toMatchObject({ port: lock.port, uses_next_token: false });
   expect(world.up[0]).not.toHaveProperty("problem");

@@ -1,6 +1,14 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { BOTH_NEOVIMS, claims, eventually, rows, TestClient, type TestNeovim } from "#test";
+import {
+  AUTHORIZATION,
+  BOTH_NEOVIMS,
+  claims,
+  eventually,
+  rows,
+  TestClient,
+  type TestNeovim,
+} from "#test";
 import { said, shows, startNeovim } from "../terminal/workbench";
 import { killRelay, World } from "./world";
 
@@ -58,12 +66,45 @@ describe.each(BOTH_NEOVIMS)("Claude in a remote, from $name", (version) => {
     await eventually("no client", async () => !(await neovim.lua(isConnected)));
   });
 
+  test("takes prompts by the mod there, which reaches no session here", async () => {
+    claims("A remote's mod gets only prompts for its own sessions");
+    const [lock] = world.locks();
+    const { modSocket = "", authToken = "" } = lock?.content ?? {};
+    const post = (path: string, session: string, fields: object = {}) =>
+      fetch(`http://mod/${path}`, {
+        ...{ unix: modSocket, method: "POST", headers: { [AUTHORIZATION]: authToken } },
+        body: JSON.stringify({ contract: 1, mod: MOD, session, ...fields }),
+      });
+    const MOD = crypto.randomUUID();
+    const host = await neovim.lua<string>(`
+      local rows = require("port").session_rows
+      rows.set(rows.add({ cwd = "/" }), { id = "of-here" })
+      return rows.get(1).id`);
+    const poll = post("next", host);
+    const has = (n: number) => neovim.lua<boolean>("return require('port').mod.has(...)", n);
+    await eventually("the mod", () => has(1));
+    await neovim.lua(`require("port").mod.submit(1, "hello", function(...) answer = { ... } end)`);
+    const operation = (await (await poll).json()) as { id: number };
+    expect(operation).toMatchObject({ op: "submit", text: "hello" });
+    await post("report", host, { answer: { id: operation.id, refused: "no" } });
+    await neovim.until("the answer", "return answer ~= nil and answer[1].code == 'refused'");
+    await post("report", "of-here");
+    await eventually("no mod", async () => !(await has(1)));
+    expect(await has(2)).toBe(false);
+    expect((await post("report", host, {})).status).toBe(204);
+    const headers = { [AUTHORIZATION]: crypto.randomUUID() };
+    const refused = await fetch("http://mod/next", { unix: modSocket, method: "POST", headers });
+    expect(refused.status).toBe(401);
+  });
+
   test("comes back with its port and token when the executable dies", async () => {
     const [lock] = world.locks();
     await neovim.lua(`vim.uv.kill(require("port").server.process.pid, "sigkill")`);
     await eventually("the end", async () => !(await status()).includes("dev: up"));
     await eventually("the remote is up", async () => (await status()).includes("dev: up"));
-    expect(world.locks()).toEqual([lock as never]);
+    const modSocket = expect.stringContaining("/mod/");
+    const content = { ...lock?.content, modSocket };
+    expect(world.locks()).toEqual([{ ...lock, content } as never]);
   });
 
   test("says once that the connection has dropped", async () => {

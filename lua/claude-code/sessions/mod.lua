@@ -24,7 +24,8 @@ local function request(n, name, params, done)
   if not M.has(n) then
     return done({ code = "no_mod", message = "Claude Code has no mod of this plugin there" })
   end
-  params.session = rows.get(n).id
+  local row = rows.get(n) --[[@as claude-code.SessionRow]]
+  params.session, params.remote = row.id, row.remote
   channel.request("mod/" .. name, params, function(value, problem, code)
     done(problem and { code = code or "gone", message = problem } or nil, value)
   end)
@@ -84,8 +85,9 @@ function M.ask(n, text, done)
 end
 
 local function send_follow(session)
-  local on = listeners[session] ~= nil
-  channel.request("mod/follow", { session = session, on = on }, function() end)
+  local remote = (rows.get({ id = session }) or {}).remote
+  local params = { session = session, remote = remote, on = listeners[session] ~= nil }
+  channel.request("mod/follow", params, function() end)
 end
 
 ---Calls `listener` with the whole text of Claude's present answer while it is written, some 20 times a second.
@@ -105,9 +107,11 @@ function M.follow(session, listener)
   end
 end
 
----@param answer { session: string, text: string, done: boolean }
+---@param answer { session: string, remote: string, text: string, done: boolean }
 function M.on_written(answer)
-  for _, listener in ipairs(listeners[answer.session] or {}) do
+  -- A remote reports only what its own sessions write.
+  local is_there = ((rows.get({ id = answer.session }) or {}).remote or "") == answer.remote
+  for _, listener in ipairs(is_there and listeners[answer.session] or {}) do
     listener(answer.text, answer.done)
   end
 end

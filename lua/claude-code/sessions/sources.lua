@@ -36,6 +36,7 @@ local MAX_NAME = 80
 ---@class claude-code.SessionsReport from the executable
 ---@field sessions claude-code.RunningSession[]
 ---@field repositories claude-code.Worktree[][] of the workspace, each with its main work tree first
+---@field remote_mods { remote: string, session: string, mod: true, usage?: table }[]
 
 ---@class claude-code.FolderSetup from the settings files that a CLI reads in a folder
 ---@field folder? string
@@ -43,8 +44,8 @@ local MAX_NAME = 80
 
 local setups = {} ---@type claude-code.FolderSetup[] of the workspace folders
 
----@type { sessions: table<integer, claude-code.RunningSession>, repositories: claude-code.Worktree[][] }
-local reported = { sessions = {}, repositories = {} }
+---@type claude-code.SessionsReport its sessions by their process ids
+local reported = { sessions = {}, repositories = {}, remote_mods = {} }
 
 local is_started = false
 local activity ---@type claude-code.Activity? in the last event
@@ -119,12 +120,28 @@ function M.apply(pid)
   end
 end
 
+--- No file here describes a session in a remote.
+local function apply_remote_mods()
+  for _, row in ipairs(rows.list()) do
+    if row.remote then
+      local found = vim.iter(reported.remote_mods):find(function(mod)
+        return mod.remote == row.remote and mod.session == row.id
+      end) or {}
+      rows.set({ n = row.n }, { mod = found.mod or vim.NIL, usage = found.usage or vim.NIL })
+    end
+  end
+end
+
 ---The executable has read the files of all CLIs.
 ---@param report claude-code.SessionsReport
 function M.on_report(report)
   M.start()
   local before = reported.sessions
-  reported = { sessions = {}, repositories = report.repositories }
+  reported = {
+    sessions = {},
+    repositories = report.repositories,
+    remote_mods = report.remote_mods,
+  }
   for _, session in ipairs(report.sessions) do
     reported.sessions[session.pid] = session
   end
@@ -134,11 +151,12 @@ function M.on_report(report)
     end
   end
   vim.iter(report.sessions):each(apply)
+  apply_remote_mods()
 end
 
 ---Without the executable only this Neovim's terminals are known.
 local function on_detach()
-  M.on_report({ sessions = {}, repositories = {} })
+  M.on_report({ sessions = {}, repositories = {}, remote_mods = {} })
 end
 
 ---@param reported_setups claude-code.FolderSetup[]
@@ -293,6 +311,7 @@ function M.on_hook(params, now)
     add_by_hook(key, params.cwd)
   end
   rows.report(key, "hook", { state = now }, { attached = true })
+  apply_remote_mods()
 end
 
 ---The CLI exits, or continues with another conversation.

@@ -1,0 +1,266 @@
+import * as v from "valibot";
+import { Emitter } from "../lib/emitter";
+import { Failure } from "../lib/errors";
+import { parseJson } from "../lib/json";
+import type { Log } from "../lib/log";
+import { visibleLine } from "../lib/visible";
+import type { ModResponse } from "./socket";
+
+/** Must equal CONTRACT of the mod, `register.ts`. */
+const MOD_CONTRACT = 1;
+
+/** The length of a mod's message in characters. */
+const MAX_MESSAGE = 16 * 1024 * 1024;
+/** Characters of a prompt, and of an answer that Neovim shows while Claude writes it. */
+const MAX_TEXT = 1024 * 1024;
+const MAX_MODS = 128;
+/** Operations of one mod at once. */
+const MAX_OPERATIONS = 64;
+
+/** The wait for an operation: the mod's HTTP client gives up after 30 s (measured with 2.1.332). */
+const HOLD_MS = 25_000;
+/** The pause between two reports of what Claude writes. */
+const SHOW_MS = 50;
+/** A mod that has made no request for this time is gone. */
+const ABSENT_MS = 10_000;
+/** The limit for operations that wait neither for the user nor for the model. */
+const AT_ONCE_MS = 5_000;
+
+const count = v.pipe(v.number(), v.finite(), v.minValue(0));
+/** The cost is in US dollars, as the CLI estimates it. */
+const Usage = v.partial(v.object({ percent: count, tokens: count, window: count, cost: count }));
+const Report = v.object({
+  contract: v.number(),
+  mod: v.pipe(v.string(), v.uuid()),
+  session: v.pipe(v.string(), v.regex(/^[\w-]{1,100}$/)),
+  usage: v.optional(Usage),
+  written: v.optional(v.object({ text: v.string(), done: v.boolean() })),
+  answer: v.optional(
+    v.object({
+      id: v.number(),
+      value: v.optional(v.unknown()),
+      refused: v.optional(v.string()),
+      code: v.optional(v.string()),
+    }),
+  ),
+});
+type Report = v.InferOutput<typeof Report>;
+
+export const text = v.pipe(v.string(), v.maxLength(MAX_TEXT));
+const nothing = v.optional(v.unknown());
+/** The results of the operations. */
+const OPERATIONS = {
+  submit: nothing,
+  fill: nothing,
+  stop: nothing,
+  follow: nothing,
+  draft: v.object({ text, cursor: count }),
+  run: v.object({ text: v.optional(text) }),
+  commands: v.array(v.object({ name: v.string(), description: v.string() })),
+  ask: v.object({ text }),
+};
+type Name = keyof typeof OPERATIONS;
+
+type Operation = { id: number; op: Name; text: string; args: string };
+
+/** Our code inside one running CLI. */
+class Mod {
+  session = "";
+  usage: Report["usage"];
+  written = { text: "", done: false };
+  isShowing = false;
+  /** Operations that it has not received. */
+  queue: Operation[] = [];
+  /** The results of all operations that it has not answered. */
+  readonly open = new Map<number, PromiseWithResolvers<unknown>>();
+  /** Ends the wait of its request for an operation. */
+  wake: (() => void) | undefined;
+  absence: Timer | undefined;
+
+  constructor(readonly id: string) {}
+}
+
+/**
+ * The mods of one place: this machine, or a remote. A mod takes its operations by a long poll. It receives each one
+ * once: an operation whose result is lost fails as `gone`.
+ */
+export class Mods {
+  /** A mod came or went, or reported usage. */
+  readonly onChange = new Emitter<void>();
+  readonly #mods = new Map<string, Mod>();
+  /** Sessions whose answers Neovim shows while Claude writes them. */
+  readonly #followed = new Set<string>();
+  /** Each of these mods has its line in the log. */
+  readonly #refused = new Set<string>();
+  #lastId = 0;
+
+  constructor(
+    private readonly show: (answer: object) => Promise<unknown>,
+    private readonly log: Log,
+  ) {}
+
+  /** The fields that mods give to the rows of their sessions, by the sessions' ids. */
+  rows(): Map<string, object> {
+    const mods = [...this.#mods.values()];
+    return new Map(mods.map(({ session, usage }) => [session, { mod: true, usage }]));
+  }
+
+  follow(session: string, on: boolean): void {
+    if (on) this.#followed.add(session);
+    else this.#followed.delete(session);
+    this.#sendFollow(session);
+  }
+
+  end(): void {
+    for (const mod of this.#mods.values()) this.#forget(mod);
+  }
+
+  #of(session: string): Mod | undefined {
+    return this.#mods.values().find((mod) => mod.session === session);
+  }
+
+  /** Takes what a mod has posted. `signal` aborts when the mod no longer waits for the response. */
+  async receive(path: string, body: string, signal: AbortSignal): Promise<ModResponse> {
+    if (body.length > MAX_MESSAGE) return { status: 413 };
+    const { success, output } = v.safeParse(Report, parseJson(body));
+    if (!success) return { status: 400 };
+    const mod = this.#admit(output);
+    if (typeof mod === "number") return { status: mod };
+    this.#take(mod, output);
+    return path === "/next" ? this.#next(mod, signal) : { status: 204 };
+  }
+
+  /** Returns the sender, or the status by which it is refused. */
+  #admit({ contract, mod: id, session }: Report): Mod | number {
+    const refuse = (code: number, cause: string) => {
+      if (!this.#refused.has(id) && this.#refused.size < MAX_MODS) {
+        this.#refused.add(id);
+        this.log.warn(`Refused the mod of session ${session}: ${cause}`, `mod ${code}`);
+      }
+      return code;
+    };
+    if (contract !== MOD_CONTRACT)
+      return refuse(409, `it has contract ${contract}, we have ${MOD_CONTRACT}: restart its CLI`);
+    if ((this.#of(session)?.id ?? id) !== id) return refuse(423, "the session has another one");
+    const known = this.#mods.get(id);
+    if (known?.session === session) return known;
+    if (!known && this.#mods.size >= MAX_MODS) return refuse(503, `there are ${MAX_MODS} already`);
+    const mod = known ?? new Mod(id);
+    // After /clear and /resume a CLI continues with another session.
+    mod.session = session;
+    if (!known) this.#expect(mod);
+    this.#mods.set(id, mod);
+    this.log.info(`A mod is in the CLI of session ${session}`, "mods");
+    if (known || this.#followed.has(session)) this.#sendFollow(session);
+    this.onChange.emit();
+    return mod;
+  }
+
+  #take(mod: Mod, { usage, written, answer }: Report): void {
+    if (usage) {
+      mod.usage = usage;
+      this.onChange.emit();
+    }
+    if (written && this.#followed.has(mod.session)) {
+      const before = mod.written.done ? "" : mod.written.text;
+      mod.written = { text: (before + written.text).slice(0, MAX_TEXT), done: written.done };
+      if (!mod.isShowing) void this.#show(mod);
+    }
+    const result = answer && mod.open.get(answer.id);
+    if (result && answer.refused === undefined) result.resolve(answer.value);
+    else if (result) {
+      const cause = visibleLine(answer.refused ?? "", 200);
+      const code = answer.code === "dialog" ? "dialog" : "refused";
+      result.reject(new Failure(`Claude Code refused it: ${cause}`, code));
+    }
+  }
+
+  /** Responds with the next operation as soon as there is one. */
+  async #next(mod: Mod, signal: AbortSignal): Promise<ModResponse> {
+    this.#endWait(mod);
+    clearTimeout(mod.absence);
+    if (mod.queue.length === 0) {
+      const waiting = Promise.withResolvers<void>();
+      mod.wake = waiting.resolve;
+      const timer = setTimeout(waiting.resolve, HOLD_MS);
+      const onAbort = () => mod.wake === waiting.resolve && this.#forget(mod);
+      signal.addEventListener("abort", onAbort);
+      await waiting.promise;
+      clearTimeout(timer);
+      signal.removeEventListener("abort", onAbort);
+      if (mod.wake !== waiting.resolve) return { status: 204 };
+      mod.wake = undefined;
+    }
+    this.#expect(mod);
+    const operation = mod.queue.shift();
+    return operation ? { status: 200, body: JSON.stringify(operation) } : { status: 204 };
+  }
+
+  /** A request that waits ends without an operation. */
+  #endWait(mod: Mod): void {
+    mod.wake?.();
+    mod.wake = undefined;
+  }
+
+  #expect(mod: Mod): void {
+    clearTimeout(mod.absence);
+    mod.absence = setTimeout(() => this.#forget(mod), ABSENT_MS);
+  }
+
+  #forget(mod: Mod): void {
+    this.#mods.delete(mod.id);
+    clearTimeout(mod.absence);
+    mod.queue = [];
+    this.#endWait(mod);
+    const failure = new Failure("Claude Code has ended, or has lost its connection", "gone");
+    for (const { reject } of mod.open.values()) reject(failure);
+    this.log.info(`The mod of session ${mod.session} is gone`, "mods");
+    this.onChange.emit();
+  }
+
+  /** Sends Neovim the present answer until it has the newest text. */
+  async #show(mod: Mod): Promise<void> {
+    mod.isShowing = true;
+    for (let shown: object = {}; shown !== mod.written; ) {
+      shown = mod.written;
+      const answer = { ...shown, session: mod.session };
+      await this.show(answer).catch(() => {});
+      await Bun.sleep(SHOW_MS);
+    }
+    mod.isShowing = false;
+  }
+
+  #sendFollow(session: string): void {
+    const args = this.#followed.has(session) ? "on" : "";
+    this.atOnce(session, "follow", "", args).catch(() => {});
+  }
+
+  /** Performs an operation that the CLI does without waiting. */
+  atOnce(session: string, op: Name, text = "", args = ""): Promise<unknown> {
+    return this.perform(session, op, text, args, AT_ONCE_MS);
+  }
+
+  /** Rejects with Failure: `no_mod`, `gone`, `dialog` or `refused`. */
+  async perform(session: string, op: Name, text: string, args = "", limitMs = 0) {
+    const mod = this.#of(session);
+    if (!mod) throw new Failure("that session's CLI runs no mod of this plugin", "no_mod");
+    if (mod.open.size >= MAX_OPERATIONS)
+      throw new Failure(`${MAX_OPERATIONS} requests wait in that session's CLI already`);
+    const operation = { id: ++this.#lastId, op, text, args };
+    const result = Promise.withResolvers<unknown>();
+    const onLate = () => {
+      mod.queue = mod.queue.filter((one) => one !== operation);
+      result.reject(new Failure("Claude Code does not answer", "gone"));
+    };
+    const timer = limitMs > 0 ? setTimeout(onLate, limitMs) : undefined;
+    mod.open.set(operation.id, result);
+    mod.queue.push(operation);
+    mod.wake?.();
+    try {
+      return v.parse(OPERATIONS[op], await result.promise);
+    } finally {
+      clearTimeout(timer);
+      mod.open.delete(operation.id);
+    }
+  }
+}

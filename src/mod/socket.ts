@@ -1,0 +1,59 @@
+import { chmodSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { modSocket } from "../ide/lock-file";
+import { message } from "../lib/errors";
+import type { Log } from "../lib/log";
+import { namesIn, removeFile } from "../lib/paths";
+import { makePrivateFolder } from "../lib/private-folder";
+import { isAlive } from "../lib/process";
+import { isSame, TOKEN_HEADER } from "../lib/token";
+
+const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
+/** The server closes a connection on which nothing has happened for this time: more than a mod waits. */
+const IDLE_SECONDS = 40;
+
+export interface ModResponse {
+  status: number;
+  body?: string;
+}
+
+/**
+ * Serves mods that show the token, at a socket that only this user can reach. Each process has a socket of its own,
+ * since Bun removes the path as the server stops.
+ */
+export function serveMods(
+  token: string,
+  log: Log,
+  receive: (path: string, body: string, signal: AbortSignal) => Promise<ModResponse>,
+): { stop(isNow: boolean): unknown } | undefined {
+  const respond = async (request: Request): Promise<Response> => {
+    if (!isSame(request.headers.get(TOKEN_HEADER) ?? "", token)) {
+      log.warn("Refused a mod: a missing or wrong token");
+      return new Response(null, { status: 401 });
+    }
+    const { pathname } = new URL(request.url);
+    const { status, body } = await receive(pathname, await request.text(), request.signal);
+    return new Response(body ?? null, { status });
+  };
+  const socket = modSocket();
+  const folder = dirname(socket);
+  try {
+    makePrivateFolder(folder);
+    const left = namesIn(folder).filter((name) => !isAlive(Number.parseInt(name, 10)));
+    for (const name of [...left, basename(socket)]) removeFile(join(folder, name));
+    // Bun has it for a socket, too, but not in the types (1.4.5).
+    const idle: object = { idleTimeout: IDLE_SECONDS };
+    const server = Bun.serve({
+      ...idle,
+      unix: socket,
+      maxRequestBodySize: MAX_MESSAGE_BYTES,
+      fetch: respond,
+      error: () => new Response(null, { status: 500 }),
+    });
+    chmodSync(socket, 0o600);
+    return server;
+  } catch (error) {
+    log.warn(`No mod can connect: ${message(error)}`);
+    return undefined;
+  }
+}
