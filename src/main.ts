@@ -9,7 +9,8 @@ Commands:
   doctor      say why Claude Code and Neovim do not connect here, and how to fix it
   edit [-g] FILE[:LINE]  open a file of Claude Code's in its Neovim: the plugin sets it as $VISUAL
   hook EVENT  answer a hook of Claude Code: session-start, session-end, user-prompt-submit,
-              pre-tool-use, pre-edit, post-tool-use, post-tool-use-failure, subagent-stop, stop
+              pre-tool-use, pre-edit, post-tool-use, post-tool-use-failure,
+              pre-skill-shell-command, user-prompt-expansion, subagent-stop, stop
   install-hooks, uninstall-hooks [--project DIR] [--claude-md] [--answers] [--dry-run] [--yes]
               set a project up for Claude outside of Neovim, or undo that
   mcp         serve Neovim's diagnostics to Claude Code as the MCP server nvim-lsp, on stdio

@@ -52,6 +52,9 @@ export function hookSettings(executable: string): HookSettings {
     PostToolUseFailure: [
       { matcher: OTHER_TOOLS_MATCHER, hooks: [entry("post-tool-use-failure", QUICK_S)] },
     ],
+    // No event follows a skill's shell lines. The CLI waits for these hooks, so they record the beginning in time.
+    PreSkillShellCommand: [{ hooks: [entry("pre-skill-shell-command", QUICK_S)] }],
+    UserPromptExpansion: [{ hooks: [entry("user-prompt-expansion", QUICK_S)] }],
     SubagentStop: [{ hooks: [entry("subagent-stop", QUICK_S)] }],
     Stop: [{ hooks: [{ ...entry("stop", STOP_S), statusMessage: STOP_STATUS }] }],
     SessionEnd: [{ hooks: [entry("session-end", QUICK_S)] }],

@@ -31,8 +31,8 @@ export const EDITING_TOOLS = ["Edit", "Write", "MultiEdit", "NotebookEdit"];
 /** In these permission modes the CLI (2.1.330) asks before an edit, and shows it in the editor. */
 export const ASKING_MODES = ["default", "plan", "manual"];
 
-/** Bash and the tools of MCP servers may change any file. Our own tools record what they change. */
-export const OTHER_TOOLS_MATCHER = `Bash|mcp__(?!ide__|${SERVER_NAME}__|plugin_${PLUGIN_NAME}_).*`;
+/** Bash, shell lines of skills and MCP tools may change any file. Our own tools record what they change. */
+export const OTHER_TOOLS_MATCHER = `Bash|Skill|mcp__(?!ide__|${SERVER_NAME}__|plugin_${PLUGIN_NAME}_).*`;
 
 /** The matcher for PostToolUse in Claude Code's settings. */
 export const CHANGING_TOOLS_MATCHER = `${EDITING_TOOLS.join("|")}|${OTHER_TOOLS_MATCHER}`;

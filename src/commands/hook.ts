@@ -32,6 +32,8 @@ const EVENTS: Record<string, (call: HookCall) => Promise<object | undefined>> = 
   "pre-tool-use": onlyRecorded,
   "pre-edit": async (call) => (await import("../hooks/pre-edit")).preEdit(call),
   "post-tool-use-failure": onlyRecorded,
+  "pre-skill-shell-command": onlyRecorded,
+  "user-prompt-expansion": onlyRecorded,
   "subagent-stop": onlyRecorded,
   // Loaded only here, since no other hook needs it.
   "permission-request": async (call) =>

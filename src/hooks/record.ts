@@ -22,6 +22,11 @@ export const EVENTS: Record<string, (recorder: Recorder, call: HookCall) => Comp
       (input.background_tasks ?? []).length > 0,
       cliPid(),
     ),
+  "pre-skill-shell-command": (recorder, call) => recorder.beginSkill(toolCall(call), cliPid()),
+  "user-prompt-expansion": (recorder, call) =>
+    announcesSkillLines()
+      ? "enough"
+      : recorder.beginSkill({ ...toolCall(call), use: `${call.input.prompt_id}/skill` }, cliPid()),
   "subagent-stop": () => "compare",
   "session-end": (recorder, { input }) => recorder.end(input.session_id),
 };
@@ -48,6 +53,12 @@ export async function record(event: string, call: HookCall): Promise<void> {
     );
     if (root !== undefined) noteIncomplete(reviewFolder(root));
   }
+}
+
+/** The CLI has PreSkillShellCommand, which fires for each shell line (2.1.332; 2.1.330 lacks it). */
+function announcesSkillLines(): boolean {
+  const [, ...version] = /^claude-code_(\d+)-(\d+)-(\d+)/.exec(process.env.AI_AGENT ?? "") ?? [];
+  return version.length > 0 && Bun.semver.order(version.join("."), "2.1.332") >= 0;
 }
 
 /** `call.cwd` changes when Claude uses `cd` (measured with 2.1.330). */

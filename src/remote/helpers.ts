@@ -31,6 +31,8 @@ const EVENTS = [
   "pre-edit",
   "post-tool-use",
   "post-tool-use-failure",
+  "pre-skill-shell-command",
+  "user-prompt-expansion",
   "subagent-stop",
   "stop",
   "permission-request",
@@ -46,6 +48,7 @@ const Opening = v.object({
     CLAUDE_CODE_NVIM_SESSION: id,
     CLAUDE_CODE_SESSION_ID: id,
     CLAUDE_CODE_ENTRYPOINT: id,
+    AI_AGENT: id,
   }),
   input: v.optional(v.string(), ""),
 });
@@ -81,7 +84,8 @@ async function run(channel: Channel, d: string, remote: Remote): Promise<unknown
   const env = {
     ...own,
     // The defaults keep our own environment's session from counting as the remote's.
-    ...{ CLAUDE_CODE_SESSION_ID: "none", CLAUDE_CODE_NVIM_SESSION: "", CLAUDE_CODE_ENTRYPOINT: "" },
+    ...{ CLAUDE_CODE_SESSION_ID: "none", CLAUDE_CODE_NVIM_SESSION: "" },
+    ...{ CLAUDE_CODE_ENTRYPOINT: "", AI_AGENT: "" },
     ...given,
     CLAUDE_PROJECT_DIR: project || cwd,
     ...nvimLspEnvironment(remote),

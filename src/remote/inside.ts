@@ -16,6 +16,7 @@ const VARIABLES = [
   "CLAUDE_CODE_NVIM_SESSION",
   "CLAUDE_CODE_SESSION_ID",
   "CLAUDE_CODE_ENTRYPOINT",
+  "AI_AGENT",
 ] as const;
 
 /** Hooks and MCP servers beside a relay connect to it here, in a folder that only their user may enter. */

@@ -1,5 +1,5 @@
 import { existsSync, statSync } from "node:fs";
-import { chmod, rm } from "node:fs/promises";
+import { appendFile, chmod, mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { NEOVIMS, type NeovimVersion, nightly } from "#test";
 import { type Claude, pluginArguments } from "../support/claude";
@@ -24,6 +24,15 @@ const FILES: Record<string, string> = {
   "mine.txt": "a\nb\nc\n",
 };
 
+/** The CLI runs both lines before Claude reads the skill. */
+const SKILL = `---
+description: Adds lines
+allowed-tools: Bash
+---
+One: !\`echo one >> skill.txt\`
+Two: !\`sleep 0.3; echo two >> mine.txt\`
+`;
+
 const write = (path: string, content: string): Block[] => [
   { tool: "Write", input: { file_path: path, content } },
 ];
@@ -31,12 +40,19 @@ const write = (path: string, content: string): Block[] => [
 /** A repository in which the genuine CLI changes files, and a Neovim in which the user reviews that. */
 class Review extends Bench {
   constructor(version: NeovimVersion) {
-    const args = ["--permission-mode", "acceptEdits", "--allowedTools=Bash", ...pluginArguments()];
+    const args = [
+      "--permission-mode",
+      "acceptEdits",
+      "--allowedTools=Bash,Skill",
+      ...pluginArguments(),
+    ];
     super({ version, files: FILES, shown: ["main.lua"], columns: 160, args });
   }
 
   protected override async prepare(): Promise<void> {
     for (const name of ["gone.txt", "old.txt"]) await chmod(this.path(name), 0o755);
+    await mkdir(this.path(".claude/skills/adds"), { recursive: true });
+    await writeFile(this.path(".claude/skills/adds/SKILL.md"), SKILL);
     this.git("init -q .", "add -A", "commit -qm first");
   }
 
@@ -164,6 +180,27 @@ describe.each(NEOVIMS)("$name", (version) => {
     await review.claude.waitForIdle();
     await review.command("Claude comment!");
     await review.neovim.terminal.waitFor(/no comment to send/);
+    await review.command("Claude review done");
+    await eventually(review.count, 0);
+  });
+
+  test.each([
+    ["typed", "/adds", [], ["mine.txt:4 +1 -0  two  turn 4", "skill.txt:1 new file  turn 4"]],
+    [
+      "called by the model",
+      "add lines",
+      [[{ tool: "Skill", input: { skill: "adds" } }]],
+      ["mine.txt:5 +1 -0  two  turn 5", "skill.txt:2 +1 -0  one  turn 5"],
+    ],
+  ])("lists what shell lines of a skill change: %s", async (_how, prompt, calls, [one, two]) => {
+    review.model.script([...calls, say(`Did ${prompt}.`)]);
+    await review.claude.prompt(prompt);
+    await review.claude.terminal.waitFor(`Did ${prompt}.`, TURN_MS);
+    await review.claude.waitForIdle();
+    await appendFile(review.path("old.txt"), "of the user\n");
+    await eventually(review.count, 2);
+    await review.command("Claude review!");
+    await eventually(review.list, [`${one}  ‹${prompt}›  Skill`, `${two}  Skill`]);
     await review.command("Claude review done");
     await eventually(review.count, 0);
   });

@@ -367,7 +367,14 @@ describe("without the CLI's report: by comparison of the work tree", () => {
       else if (verb === "unlisted") expect((await world.list()).files).toEqual([]);
       else if (verb === "formatter")
         world.write(".claude/settings.json", JSON.stringify(FORMATTER));
-      else if (verb === "background") {
+      else if (verb === "cli") world.setEnv({ AI_AGENT: `claude-code_${rest}_harness` });
+      else if (verb === "line") {
+        await world.hook("pre-skill-shell-command", { tool_name: "Bash", tool_use_id: rest });
+        world.sh(rest);
+      } else if (verb === "expanded") {
+        await world.hook("user-prompt-expansion");
+        world.sh(rest);
+      } else if (verb === "background") {
         const call = await world.begin();
         await world.hook("post-tool-use", { ...call, tool_response: { backgroundTaskId: "b1" } });
       } else throw new Error(`no such step: ${step}`);
@@ -389,6 +396,10 @@ describe("without the CLI's report: by comparison of the work tree", () => {
     nothing that the user stages in part | a=one | sh echo two > a; git add a; echo three > a  turn true  sh echo four > a; git add a; echo five > a  prompt |
     a text of Claude's that a command gives back | a=one | prompt  edit a=two  stop  user a=mine  prompt  run echo two > a  stop | a: "mine\\n" > "two\\n"; a: "one\\n" > "two\\n"
     a command's change in the background before an edit | a=one | prompt  edit a=two  background  user a=TWO  edit a=TWO three  stop | a: "TWO\\n" > "TWO\\nthree\\n"; a: "one\\n" > "two\\n"; a: "two\\n" > "TWO\\n"
+    concurrent lines of a skill as Claude's, and nothing of the user's after the next call | a=one, b=b | prompt  line true  line echo two > a  run true  user b=mine  stop | a: "one\\n" > "two\\n"
+    what a skill's line changes last in a turn, and nothing of the user's afterwards | a=one, b=b | prompt  line echo two > a  stop  run sleep 0.1  user b=mine  prompt | a: "one\\n" > "two\\n"
+    what a typed skill changes in an older CLI | a=one, b=b, c=c | cli 2-1-330  prompt  expanded echo two > a  edit b=B  user c=mine  stop | a: "one\\n" > "two\\n"; b: "b\\n" > "B\\n"
+    nothing of the user's after a typed command without shell lines | a=one | cli 2-1-332  prompt  expanded echo mine > a  stop |
     what a hook formats as Claude's | a=one five | formatter  prompt  edit a=one x five  edit n=y  user a=one X five, n=Y Y  stop | a: "one\\nfive\\n" > "one\\nx\\nfive\\n"; a: "one\\nx\\nfive\\n" > "one\\nX\\nfive\\n"; n: "y\\n" > "Y\\nY\\n"; n: absent > "y\\n"
     nothing of the user's in Neovim, in another file, or in a later turn | a=one, b=b, c=c | formatter  prompt  edit a=two  edit c=C  saved a=two mine  user b=mine  stop  run sleep 0.1  user c=C mine  prompt | a: "one\\n" > "two\\n"; c: "c\\n" > "C\\n"`),
   )("records %s", async (_what, files = "", story = "", found = "") => {

@@ -79,6 +79,8 @@ const Begin = v.object({
   use: Text,
   /** The CLI's process, and the domain in which its id is valid (../../lib/process.ts). */
   cli: v.optional(Process),
+  /** These are shell lines of a skill: no record of their end follows. */
+  skill: v.optional(v.boolean()),
 });
 
 /** A file's content before an editing tool changes it. The tool's response has neither line ends nor encoding. */

@@ -53,13 +53,18 @@ export class Recorder {
    * before the call and does not wait for it, so this record may follow the record of the call's end. The comparison
    * captures the files before the call if it finishes in time. `pid` is the CLI's process.
    */
-  begin(call: ToolCall, pid?: number): Comparison {
+  begin(call: ToolCall, pid?: number, skill?: true): Comparison {
     const { use } = call;
     if (use === undefined) return "enough";
     const cli = pid === undefined ? undefined : { pid, pidDomain: ownProcess().domain };
     const at = this.#started;
-    this.project.append({ at, type: "begin", ...callFields(call), use, cli });
+    this.project.append({ at, type: "begin", ...callFields(call), use, cli, skill });
     return "compare";
+  }
+
+  /** Records the beginning of a skill's shell lines, which nothing ends but the session's next call. */
+  beginSkill(call: ToolCall, pid?: number): Comparison {
+    return this.begin({ ...call, tool: "Skill" }, pid, true);
   }
 
   /** Records a file's content before an editing tool changes it. */

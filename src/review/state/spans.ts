@@ -22,8 +22,9 @@ const FORMAT_MS = 10_000;
 export const CUT_OFF_MS = 1;
 
 /**
- * Returns when Bash and MCP tools ran, and hooks that format an editing tool's file. A call without a recorded end ends
- * with its turn: with a stop, or with the next prompt. After Esc, which runs no hook, it ends when the CLI became idle.
+ * Returns when Bash and MCP tools ran, shell lines of skills, and hooks that format an editing tool's file. A skill's
+ * lines end with the next call. Any other call without a recorded end ends with its turn: with a stop, or with the next
+ * prompt. After Esc, which runs no hook, it ends when the CLI became idle.
  * If a stop leaves agents or commands running, the call continues, but is no longer open.
  */
 export function spansOf(records: readonly JournalRecord[]): CallSpan[] {
@@ -68,6 +69,7 @@ export class Timeline {
     const { type } = record;
     const isCall = type === "begin" || (type === "change" && record.source === "bash");
     if (isCall) this.#last.set(record.session, record);
+    if (type === "begin" || type === "change") this.#endSkillBefore(record);
     if (type === "begin") this.#begin(record);
     else if (type === "change" && record.source === "bash") this.#end(record);
     else if (type === "stop" && record.background) this.#leave(record);
@@ -113,6 +115,19 @@ export class Timeline {
     }
     for (const span of this.#begun.values()) {
       if (span.call.session === session) span.isOpen = false;
+    }
+  }
+
+  /** The CLI runs the lines of one skill concurrently. */
+  #endSkillBefore(record: CallSpan["call"]): void {
+    if (record.type === "begin" ? record.skill : record.source === "trees") return;
+    for (const [use, span] of this.#begun) {
+      const { call } = span;
+      const isOfSkill = call.type === "begin" && call.skill;
+      if (!isOfSkill || call.session !== record.session || call.agent !== record.agent) continue;
+      span.to = record.at + CUT_OFF_MS;
+      span.isOpen = false;
+      this.#begun.delete(use);
     }
   }
 

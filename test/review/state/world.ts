@@ -33,7 +33,7 @@ export class TestProject implements Disposable {
   }
 
   /** In this process, until the end. */
-  protected setEnv(values: Record<string, string | undefined>): void {
+  setEnv(values: Record<string, string | undefined>): void {
     for (const [name, value] of Object.entries(values)) {
       if (!(name in this.#before)) this.#before[name] = process.env[name];
       process.env[name] = value;
