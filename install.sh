@@ -140,6 +140,7 @@ cannot_run() {
   else
     case $target in
       *-musl) reason="$reason (it needs libstdc++: apk add libstdc++)" ;;
+      darwin-*) reason="$reason (it needs macOS 13 or newer)" ;;
     esac
   fi
   echo "$reason"

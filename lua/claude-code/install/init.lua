@@ -63,6 +63,7 @@ local function probe(executable, release)
   end
   local advice = release.target:find("musl", 1, true)
       and "install libstdc++ (Alpine: `apk add libstdc++`), then run :Claude install"
+    or release.target:find("darwin", 1, true) and "it needs macOS 13 or newer"
     or "build one: " .. releases.build_command()
   local text = "the executable of %s does not run on this machine: %s; %s"
   store.fail(text, release.file, failure, advice)
