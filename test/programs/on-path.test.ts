@@ -108,7 +108,6 @@ describe("the executable", () => {
   test.each(entries)("runs no `claude` by %s, and says why", async (_, entry) => {
     const why = `\`claude\` is not run: only ${named(entry)} leads to it`;
     expect(await run(`${entry}:/nonexistent`, "doctor")).toContain(why);
-    expect(await run(`${entry}:/nonexistent`, "install-hooks", "--dry-run")).toContain(why);
     expect(onPath("claude", { PATH: "/nonexistent" })).toEqual({
       path: undefined,
       why: "`claude` is not on $PATH",

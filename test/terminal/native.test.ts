@@ -431,8 +431,7 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     ["Claude --resume 1234", ["--from-options", "--resume", "1234"]],
   ];
   test.each(commands)(":%s runs the CLI with %s", async (typed, words, option = "") => {
-    // The hooks and the stdio server go along too: test/loop.
-    const ours = "--settings=*|--mcp-config=*) continue";
+    const ours = "--settings=*|--plugin-dir=*) continue";
     const print = `${LATER} for word; do case $word in ${ours};; esac; printf '<%s>' "$word"; done; exec cat`;
     const command = `{ "sh", "-c", [[${print}]], "claude" }`;
     await configure(

@@ -54,7 +54,7 @@ describe.each(NEOVIMS)("a session of $name with Claude's terminal in it", (versi
     expect(started()).toEqual([]);
 
     await openEcho(neovim);
-    expect(started()).toEqual([expect.stringContaining("--mcp-config")]);
+    expect(started()).toEqual([expect.stringContaining("--plugin-dir")]);
     await neovim.plays("<Ignore>  windows a.txt terminal  {bufname()} claude-code://terminal");
     // Its temporary name has left no buffer.
     expect(await buffers(neovim)).not.toContain("term://");

@@ -37,9 +37,6 @@ local M = {}
 ---@field check? fun(): string?, string? why it cannot open terminals, and a remedy
 ---@field left? fun(): claude-code.Terminal[] the workspace's terminals that outlived their Neovim, each once
 
----How often the process of a terminal is checked, in ms.
-local WATCH_MS = 500
-
 ---@type table<integer, { terminal: claude-code.Terminal, provider: string }> by the session's number
 local running = {}
 
@@ -101,27 +98,18 @@ local function is_alive(n, terminal)
   return row ~= nil and (not pid or require("claude-code.programs").is_alive(pid))
 end
 
----Removes a session whose provider does not report its end, such as that of a tmux pane.
-local function watch_process(n, terminal)
-  local was_alive, cancel = true, nil
-  cancel = require("claude-code.lib.timer").every(WATCH_MS, function()
-    if not running[n] or running[n].terminal ~= terminal then
-      return cancel()
-    end
-    local is_running = is_alive(n, terminal)
-    -- The provider's own report has until the next time.
-    if not is_running and not was_alive then
-      cancel()
+--- A provider whose terminal is no buffer may not report the end, such as that of a tmux pane.
+local function remove_ended()
+  for n, one in pairs(running) do
+    if not one.terminal.buf and not is_alive(n, one.terminal) then
       remove(n)
     end
-    was_alive = is_running
-  end)
+  end
 end
 
 local function keep(n, provider, terminal)
   running[n], terminal.number = { terminal = terminal, provider = provider }, n
   update_reload()
-  watch_process(n, terminal)
   local buf = terminal.buf
   sessions.set(n, { buf = buf, where = terminal.where, pid = not buf and terminal.pid or nil })
   if buf then
@@ -358,6 +346,8 @@ function M.send(text, options)
   end)
   return not is_refused and n or nil
 end
+
+events:on("User", remove_ended, { pattern = "ClaudeCodeSessionChanged" })
 
 -- Neovim ends the jobs of its own buffers.
 events:on("VimLeavePre", function()
