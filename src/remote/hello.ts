@@ -36,6 +36,8 @@ const RelayHello = v.object({
   port,
   /** The folder of our plugin for the CLI in the remote. */
   plugin: text,
+  /** Another one, for the option `terminal.mod`. */
+  plugin_without_mod: text,
   /** A probe for each of the host's `roots`, in their order; null if there is no such folder. */
   probes: v.pipe(v.array(v.nullable(text)), v.maxLength(MAX_ROOTS)),
   /** A value for `no_proxy` that exempts loopback, if a proxy is set. */
@@ -71,7 +73,8 @@ export function relayHello(roots: readonly string[], port: number, problem?: str
     contract: CONTRACT,
     version: VERSION,
     port,
-    plugin: writePlugin(process.execPath, false),
+    plugin: writePlugin(process.execPath),
+    plugin_without_mod: writePlugin(process.execPath, false),
     probes: roots.map((root) => probe(root) ?? null),
     ...noProxy(process.env),
     ...(problem !== undefined && { problem }),

@@ -45,6 +45,7 @@ export type LinkState =
       no_proxy?: string;
       /** The folder of our plugin for the CLI in the remote. */
       plugin: string;
+      plugin_without_mod: string;
       /** A problem that does not keep clients from connecting. */
       problem?: string;
     }
@@ -146,7 +147,7 @@ export class Link {
   }
 
   #accept(hello: RelayHello): void {
-    const { port, plugin, noProxy } = hello;
+    const { port, plugin, plugin_without_mod, noProxy } = hello;
     const uses_next_token = this.#options.port !== undefined && this.#options.port !== port;
     if (uses_next_token) {
       const { nextToken: token } = this.#options;
@@ -156,7 +157,7 @@ export class Link {
     const problem = this.#problem(hello);
     this.events.onState({
       state: "up",
-      ...{ port, uses_next_token, plugin },
+      ...{ port, uses_next_token, plugin, plugin_without_mod },
       ...(noProxy !== undefined && { no_proxy: noProxy }),
       ...(problem !== undefined && { problem }),
     });

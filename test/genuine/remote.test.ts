@@ -85,6 +85,20 @@ function starts(claude: InRemote): void {
     expect(lock).not.toHaveProperty("pid");
     await claude.command("wincmd p");
   });
+
+  test("takes a prompt by the mod in the CLI there", async () => {
+    await eventually(() => claude.neovim.lua("return require('port').mod.has(1)"), true, START_MS);
+    claude.model.script([[{ text: "I hear it." }]]);
+    await claude.neovim.lua(`
+      require("port").mod.submit(1, "two\\nlines", function() end)
+      return true`);
+    expect(newsText(await claude.model.nextRequest())).toContain("two\nlines");
+    await claude.showing(/I hear it/);
+    await eventually(
+      () => claude.neovim.lua("return (require('port').session_rows.get(1).usage or {}).tokens"),
+      10,
+    );
+  });
 }
 
 function accepts(claude: InRemote): void {

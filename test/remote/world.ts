@@ -12,6 +12,7 @@ export const HELLO = {
   version: VERSION,
   port: 12_345,
   plugin: "/data/claude-plugin/0",
+  plugin_without_mod: "/data/claude-plugin/1",
   probes: [],
 };
 

@@ -22,6 +22,7 @@ local WAIT_MS = 3000
 ---@field uses_next_token? boolean another program took the previous port
 ---@field no_proxy? string variable that exempts loopback from a proxy
 ---@field plugin? string folder of the plugin for Claude Code there
+---@field plugin_without_mod? string another one, for the option `terminal.mod`
 ---@field problem? string of a link to which clients can connect
 ---@field cause? string why the link is down
 

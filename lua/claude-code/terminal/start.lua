@@ -25,8 +25,7 @@ end
 function M.plugin_arguments(place)
   local server = place and require("claude-code.remote").report(place.name)
     or require("claude-code.server")
-  local folder = not place and not config.get().terminal.mod and server.plugin_without_mod
-    or server.plugin
+  local folder = not config.get().terminal.mod and server.plugin_without_mod or server.plugin
   if not folder or not config.get().mcp.in_terminal then
     return {}
   end
