@@ -156,7 +156,7 @@ src/review/record/compare.ts readRegular
 src/review/record/comparison-request.ts rmSync
 src/review/record/snapshot.ts rmSync
 src/sessions/conversations.ts withRegular
-src/setup/plan.ts mkdirSync rmSync symlinkSync
+src/setup/plan.ts copyFileSync linkSync mkdirSync rmSync symlinkSync
 src/setup/step.ts mkdirSync readRegular unlinkSync writeText
 src/transcript/file.ts withRegular
 src/worktrees/merge.ts mkdtempSync rmSync writeFileSync

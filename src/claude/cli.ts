@@ -1,15 +1,20 @@
 import { homedir } from "node:os";
-import { join } from "node:path";
 import { isObject, readJson } from "../lib/json";
 import { type Environment, isExecutable } from "../lib/paths";
+import { dirname, IS_WINDOWS, join } from "../lib/platform";
 import { killNow, ownChildren } from "../lib/process";
 import { absoluteEntries, type Lookup, onPath } from "../lib/programs";
 import { commandWords } from "./command";
 import { claudeStateFile } from "./config-dir";
 import { SERVER_NAME } from "./names";
 
-/** The CLI's installers use these places. Neovim may have been started without the shell's $PATH. */
-const PLACES = [".local/bin/claude", ".claude/local/claude"];
+/** Installers use these places. Neovim may have been started without the shell's $PATH. Lua has the same (claude/cli). */
+const PLACES = [
+  ...[".local/bin", ".claude/local", ".npm-global/bin"].map((folder) => `~/${folder}`),
+  ...["/opt/homebrew/bin", "/usr/local/bin"],
+];
+/** The program that npm's claude.cmd starts. cmd.exe would take our arguments apart. */
+const BEHIND_SHIM = "node_modules/@anthropic-ai/claude-code/bin/claude.exe";
 
 export const REMOVE_ARGUMENTS = ["mcp", "remove", SERVER_NAME, "-s", "local"];
 const RUN_MS = 30_000;
@@ -17,8 +22,20 @@ const VERSION_MS = 10_000;
 
 export function findClaude(env: Environment = process.env, home: string = homedir()): Lookup {
   const found = onPath("claude", env);
-  const path = found.path ?? PLACES.map((place) => join(home, place)).find(isExecutable);
-  return path ? { path } : found;
+  const name = IS_WINDOWS ? "claude.exe" : "claude";
+  const places = PLACES.map((folder) =>
+    join(
+      folder.replace("~", () => home),
+      name,
+    ),
+  );
+  const path = found.path ?? places.find(isExecutable);
+  return path ? { path: behindShim(path) } : found;
+}
+
+export function behindShim(path: string): string {
+  const program = join(dirname(path), BEHIND_SHIM);
+  return /\.cmd$/i.test(path) && isExecutable(program) ? program : path;
 }
 
 /** The version of the Claude CLI at `path`; undefined if it does not run. */
@@ -66,7 +83,7 @@ interface RunOptions {
  * script, and env(1) looks up its interpreter.
  */
 export async function run(command: string[], { env, ...options }: RunOptions) {
-  const hasGroups = process.platform !== "win32";
+  const hasGroups = !IS_WINDOWS;
   const child = Bun.spawn(command, {
     ...options,
     env: { ...process.env, PATH: absoluteEntries(process.env.PATH), ...env },

@@ -1,4 +1,5 @@
 import { stablePath } from "../lib/paths";
+import { IS_WINDOWS, native } from "../lib/platform";
 
 /**
  * Each of these variables makes a compiled Bun program run other code, act as Bun itself, or open a debugger's port.
@@ -28,7 +29,7 @@ export function commandWords(
   executable = stablePath(),
   env: Record<string, string> = {},
 ): string[] {
-  if (process.platform === "win32") return [executable, ...args];
+  if (IS_WINDOWS) return [native(executable), ...args];
   const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
   // env(1) would take a path that contains `=` for another variable.
   const program = executable.includes("=")

@@ -1,6 +1,6 @@
 import { homedir } from "node:os";
-import { join } from "node:path";
 import { type Environment, namesIn, newestFiles } from "../lib/paths";
+import { join } from "../lib/platform";
 
 /** `${CLAUDE_CONFIG_DIR:-~/.claude}` holds Claude Code's settings and, below `ide/`, the lock files. */
 export function claudeFolder(env: Environment = process.env, home = homedir()): string {

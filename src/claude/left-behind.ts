@@ -1,5 +1,6 @@
 import { readFileSync, readlinkSync } from "node:fs";
 import { isBelow, namesIn } from "../lib/paths";
+import { IS_LINUX } from "../lib/platform";
 import { statOf } from "../lib/process";
 
 /**
@@ -9,7 +10,7 @@ import { statOf } from "../lib/process";
  * empty except on Linux: elsewhere a process cannot read another's environment.
  */
 export function leftBehind(cli: number, root: string): number[] {
-  if (process.platform !== "linux") return [];
+  if (!IS_LINUX) return [];
   const pids = namesIn("/proc").map(Number);
   return pids.filter((pid) => pid > 0 && isLeft(pid, cli, root));
 }

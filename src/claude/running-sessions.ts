@@ -1,7 +1,7 @@
-import { join } from "node:path";
 import * as v from "valibot";
 import { readJson } from "../lib/json";
 import { namesIn } from "../lib/paths";
+import { join, normal } from "../lib/platform";
 import { isGone } from "../lib/process";
 import { claudeFolder } from "./config-dir";
 
@@ -16,7 +16,7 @@ const text = v.fallback(v.optional(v.string()), undefined);
 const Session = v.object({
   pid: v.fallback(v.optional(v.number()), undefined),
   sessionId: text,
-  cwd: text,
+  cwd: v.fallback(v.optional(v.pipe(v.string(), v.transform(normal))), undefined),
   /** `interactive`, or `bg` for a session in the background. */
   kind: text,
   /** The process has no session yet. */

@@ -1,7 +1,7 @@
-import { join } from "node:path";
 import { gitTop } from "../lib/git-folder";
 import { type JsonObject, parseObject, readJson } from "../lib/json";
 import { statOf } from "../lib/paths";
+import { join } from "../lib/platform";
 import { readText } from "../lib/read-regular";
 import { claudeFolder } from "./config-dir";
 

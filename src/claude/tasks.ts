@@ -1,7 +1,7 @@
-import { join } from "node:path";
 import * as v from "valibot";
 import { readJson } from "../lib/json";
 import { namesIn } from "../lib/paths";
+import { join } from "../lib/platform";
 import { visibleLine } from "../lib/visible";
 import { claudeFolder } from "./config-dir";
 

@@ -1,10 +1,10 @@
 import { tmpdir } from "node:os";
-import { basename, resolve } from "node:path";
 import { claudeFolder } from "../claude/config-dir";
 import { sessionNumber } from "../hooks/call";
 import { message } from "../lib/errors";
 import { stateLog } from "../lib/log";
 import { isBelow, realPath } from "../lib/paths";
+import { basename, IS_WINDOWS, resolve } from "../lib/platform";
 import { isAlive } from "../lib/process";
 import { findNeovim } from "../locate/find";
 import { usageError } from "./arguments";
@@ -84,13 +84,15 @@ async function editInNeovim(
 const OURSELVES = /\bclaude-code-nvim['"]?\s+edit\b/;
 
 /**
- * Runs the user's own $VISUAL or $EDITOR through a shell, as git does. Runs `vi` if that is this command again. The
+ * Runs the user's own $VISUAL or $EDITOR through a shell, as git does; on Windows without one. Runs `vi` or `notepad` if that is this command again. The
  * editor does not inherit our variables.
  */
 function editElsewhere(args: string[]): number {
   const { CLAUDE_CODE_NVIM_EDITOR: given, VISUAL: _, ...env } = process.env;
-  const editor = given && !OURSELVES.test(given) ? given : "vi";
-  const words = ["/bin/sh", "-c", `${editor} "$@"`, editor, ...args];
+  const editor = given && !OURSELVES.test(given) ? given : IS_WINDOWS ? "notepad" : "vi";
+  const words = IS_WINDOWS
+    ? [...editor.split(" "), ...args]
+    : ["/bin/sh", "-c", `${editor} "$@"`, editor, ...args];
   const stdio = ["inherit", "inherit", "inherit"] as ["inherit", "inherit", "inherit"];
   return Bun.spawnSync(words, { stdio, env }).exitCode;
 }

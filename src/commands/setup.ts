@@ -1,9 +1,8 @@
-import { realpathSync } from "node:fs";
 import { homedir } from "node:os";
-import { attempt, Failure } from "../lib/errors";
+import { Failure } from "../lib/errors";
 import { gitTop } from "../lib/git-folder";
 import { print } from "../lib/output";
-import { isBelow, realPath } from "../lib/paths";
+import { isBelow, realPath, statOf } from "../lib/paths";
 import { visibleName } from "../lib/visible";
 import { applyPlan, planInstall, planUninstall } from "../setup/plan";
 import { readRecord } from "../setup/record";
@@ -56,8 +55,8 @@ function describe({ steps, notes }: Plan, root: string, active: boolean): string
  * or else the folder itself. Throws Failure for the home folder and those above it: their settings apply everywhere.
  */
 function projectRoot(folder: string): string {
-  const real = attempt(() => realpathSync(folder));
-  if (real === undefined) throw new Failure(`there is no folder ${folder}`);
+  if (!statOf(folder)) throw new Failure(`there is no folder ${folder}`);
+  const real = realPath(folder);
   const top = gitTop(real);
   const root = top !== undefined && !isHomeOrAbove(top) ? top : real;
   if (isHomeOrAbove(root)) {

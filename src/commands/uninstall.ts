@@ -1,8 +1,8 @@
 import { existsSync, lstatSync, readlinkSync, rmSync } from "node:fs";
-import { dirname, join } from "node:path";
 import { message } from "../lib/errors";
 import { print, printError } from "../lib/output";
 import { isBelow, isThere, removeEmptyFolder, stablePath, stateFolder } from "../lib/paths";
+import { dirname, join, normal } from "../lib/platform";
 import { visibleName } from "../lib/visible";
 import { entries } from "../locate/registry";
 import { applyPlan, planUninstall } from "../setup/plan";
@@ -93,7 +93,7 @@ function pluginLink(root: string): Removal[] {
   );
   const link = join(pack, "start/claude-code.nvim");
   const isLink = lstatSync(link, { throwIfNoEntry: false })?.isSymbolicLink();
-  if (!isLink || !isBelow(readlinkSync(link), root)) return [];
+  if (!isLink || !isBelow(normal(readlinkSync(link)), root)) return [];
   const remove = () => {
     rmSync(link);
     removeEmptyFolder(dirname(link));

@@ -1,4 +1,3 @@
-import { realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { claudeVersion, findClaude } from "../claude/cli";
 import { claudeFolder, claudeStateFile } from "../claude/config-dir";
@@ -6,7 +5,7 @@ import { type SettingsFile, settingsFiles, settingsPaths } from "../claude/setti
 import { type Lock, lockFolders, readLocks } from "../ide/lock-file";
 import { failureCode } from "../lib/errors";
 import { readJson } from "../lib/json";
-import { type Environment, isBelow } from "../lib/paths";
+import { type Environment, isBelow, realPath } from "../lib/paths";
 import type { Lookup } from "../lib/programs";
 import { whyUnsafe } from "../locate/find";
 import { entries } from "../locate/registry";
@@ -32,7 +31,7 @@ export interface Facts {
 
 export async function gatherFacts(env: Environment): Promise<Facts> {
   const home = homedir();
-  const cwd = realpathSync(process.cwd());
+  const cwd = realPath(process.cwd());
   const folders = lockFolders(env, home);
   const [editors, locks] = await Promise.all([
     findEditors(env),

@@ -1,10 +1,10 @@
-import { dirname } from "node:path";
 import { ASKING_MODES } from "../claude/names";
 import { catchingProxy } from "../claude/proxy";
 import { type Lock, readLock } from "../ide/lock-file";
 import { message } from "../lib/errors";
 import { isObject } from "../lib/json";
 import { isExecutable, stablePath } from "../lib/paths";
+import { dirname } from "../lib/platform";
 import { planInstall } from "../setup/plan";
 import { projectAround } from "../setup/record";
 import {

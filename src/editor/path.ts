@@ -1,8 +1,8 @@
 import type { Stats } from "node:fs";
-import { isAbsolute, resolve } from "node:path";
 import { Failure } from "../lib/errors";
 import { pathsOfUri } from "../lib/file-uri";
 import { MAX_PATH_BYTES, realPath, statOf } from "../lib/paths";
+import { IS_WINDOWS, isAbsolute, resolve } from "../lib/platform";
 import type { FilePath } from "./model";
 
 /** NAME_MAX of Linux and macOS. Windows has the same limit, in UTF-16 units. */
@@ -46,7 +46,7 @@ export function refuseLong(path: string): void {
     );
   }
   const name = path.split(/[/\\]/).find((part) => Buffer.byteLength(part) > MAX_BYTES_OF_NAME);
-  if (name === undefined || process.platform === "win32") return;
+  if (name === undefined || IS_WINDOWS) return;
   throw new Failure(
     `A name in the file path is too long: it has ${Buffer.byteLength(name)} bytes, ` +
       `at most ${MAX_BYTES_OF_NAME} are possible.`,

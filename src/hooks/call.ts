@@ -1,7 +1,7 @@
-import { basename } from "node:path";
 import { STABLE_PLUGIN } from "../claude/names";
 import type { MethodName, Params, Result } from "../editor/methods";
 import type { Log } from "../lib/log";
+import { basename, normal } from "../lib/platform";
 import { Binding, findNeovim } from "../locate/find";
 import { withoutUndefined } from "../neovim/call";
 import type { Plugin, WaitTimes } from "../neovim/plugin";
@@ -41,7 +41,7 @@ export class HookCall {
   ) {}
 
   get cwd(): string {
-    return this.input.cwd ?? process.cwd();
+    return normal(this.input.cwd ?? process.cwd());
   }
 
   /** Calls a method of Neovim. Resolves to undefined if there is no Neovim; rejects if it is busy or refuses. */

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
-import { join } from "node:path";
 import { message } from "../lib/errors";
 import type { Log } from "../lib/log";
+import { join } from "../lib/platform";
 import { noteIncomplete, reviewFolder } from "../review/journal/folder";
 import { pruneSometimes } from "../review/journal/prune";
 import type { Found } from "../review/record/compare";

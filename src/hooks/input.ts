@@ -1,6 +1,6 @@
-import { resolve } from "node:path";
 import * as v from "valibot";
 import { EDITING_TOOLS } from "../claude/names";
+import { resolve } from "../lib/platform";
 import { changedByBash } from "../review/record/bash-changes";
 
 /** Ignores values of other types: tools of MCP servers may use the same names for other things. */

@@ -1,9 +1,9 @@
-import { basename, dirname, relative } from "node:path";
 import * as v from "valibot";
 import { ASKING_MODES } from "../claude/names";
 import { below } from "../lib/below";
 import { attempt } from "../lib/errors";
 import { realPath } from "../lib/paths";
+import { basename, dirname, relative } from "../lib/platform";
 import type { HookCall } from "./call";
 import { editedPath } from "./input";
 

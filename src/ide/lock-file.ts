@@ -1,5 +1,4 @@
 import { homedir } from "node:os";
-import { basename, join } from "node:path";
 import { claudeFolder } from "../claude/config-dir";
 import { OwnFile } from "../lib/atomic-write";
 import { Emitter } from "../lib/emitter";
@@ -8,6 +7,7 @@ import { readJson } from "../lib/json";
 import type { Log } from "../lib/log";
 import { PathWatch } from "../lib/path-watch";
 import { type Environment, isThere, namesIn, removeFile, stateFolder } from "../lib/paths";
+import { basename, IS_WINDOWS, join, native, normal } from "../lib/platform";
 import { isAlive } from "../lib/process";
 
 const IDE_NAME = "Neovim";
@@ -71,7 +71,8 @@ export function readLock(path: string): Lock {
   const { pid, ideName, workspaceFolders: folders, authToken } = content ?? {};
   if (typeof pid === "number") lock.pid = pid;
   lock.ideName = String(ideName);
-  if (Array.isArray(folders)) lock.folders = folders.filter((one) => typeof one === "string");
+  if (Array.isArray(folders))
+    lock.folders = folders.filter((one) => typeof one === "string").map(normal);
   if (typeof authToken !== "string" || (pid !== undefined && lock.pid === undefined))
     return { ...lock, problem: isThere(path) ? "it is not an editor's lock file" : "missing" };
   return { ...lock, alive: lock.pid === undefined || isAlive(lock.pid) };
@@ -189,10 +190,10 @@ export class LockKeeper {
     try {
       const content: LockContent = {
         pid,
-        workspaceFolders: [...this.#folders],
+        workspaceFolders: this.#folders.map(native),
         ideName: IDE_NAME,
         transport: "ws",
-        runningInWindows: process.platform === "win32",
+        runningInWindows: IS_WINDOWS,
         authToken: token,
         modSocket: modSocket(),
       };

@@ -3,6 +3,7 @@ import type { Mention, Selection } from "../editor/model";
 import { loadedFiles } from "../editor/state";
 import { fileUri } from "../lib/file-uri";
 import type { Log } from "../lib/log";
+import { native } from "../lib/platform";
 import { type Client, isClaudeCode } from "../mcp/protocol";
 import { describeCursor } from "../methods";
 
@@ -177,7 +178,7 @@ class SelectionNotifier {
 function selectionChanged({ path, text, start, end, empty }: Selection): object {
   return {
     text,
-    filePath: path,
+    filePath: native(path),
     fileUrl: path === "" ? "" : fileUri(path),
     selection: { start, end, isEmpty: empty },
   };
@@ -246,6 +247,6 @@ export class Mentions {
 
 /** Leaves out the line fields if there is no range: the CLI ignores a mention with nulls. */
 function atMentioned({ path, line_start, line_end }: Mention): object {
-  if (line_start === undefined || line_end === undefined) return { filePath: path };
-  return { filePath: path, lineStart: line_start, lineEnd: line_end };
+  if (line_start === undefined || line_end === undefined) return { filePath: native(path) };
+  return { filePath: native(path), lineStart: line_start, lineEnd: line_end };
 }

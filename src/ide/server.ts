@@ -1,4 +1,3 @@
-import { basename } from "node:path";
 import type { EditorPort } from "../editor/methods";
 import { resolveUri } from "../editor/path";
 import { bufferAt, loadedFiles } from "../editor/state";
@@ -6,6 +5,7 @@ import { ErrorCode, RpcError, type Transport } from "../jsonrpc/message";
 import { attempt } from "../lib/errors";
 import { fileUri } from "../lib/file-uri";
 import type { Log } from "../lib/log";
+import { basename } from "../lib/platform";
 import { NAME, VERSION } from "../lib/version";
 import { type Client, isClaudeCode, type Remote } from "../mcp/protocol";
 import { McpServer, type Resources } from "../mcp/server";

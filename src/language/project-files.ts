@@ -1,8 +1,8 @@
 import { readdirSync } from "node:fs";
-import { join, sep } from "node:path";
 import { attempt } from "../lib/errors";
 import { gitTop } from "../lib/git-folder";
 import { isBelow, isUnshared, passedFolder, sharedFolders } from "../lib/paths";
+import { join } from "../lib/platform";
 import { command, Git, type GitResult } from "../review/git/run";
 
 /** We do not list larger projects, so we find no changes in them. */
@@ -27,9 +27,7 @@ export class ProjectFiles {
 
   /** The path for Claude: relative to the project's top. */
   nameOf(path: string): string {
-    if (!isBelow(path, this.root)) return path;
-    const name = path.slice(this.root.length).replace(/^[\\/]/, "");
-    return sep === "/" ? name : name.replaceAll(sep, "/");
+    return isBelow(path, this.root) ? path.slice(this.root.length).replace(/^\//, "") : path;
   }
 
   /**

@@ -1,4 +1,3 @@
-import { relative } from "node:path";
 import type {
   LanguagePlace,
   LanguagePlaces,
@@ -9,6 +8,7 @@ import type {
 import { below } from "../lib/below";
 import { attempt } from "../lib/errors";
 import { realPath } from "../lib/paths";
+import { relative } from "../lib/platform";
 import { counted, cutText } from "../lib/visible";
 import type { ProjectFiles } from "./project-files";
 import type { Relation } from "./servers";

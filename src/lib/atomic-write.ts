@@ -15,9 +15,9 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { dirname, join } from "node:path";
 import { attempt } from "./errors";
 import { namesIn, realPath, removeFile } from "./paths";
+import { dirname, IS_WINDOWS, join } from "./platform";
 import { makePrivateFolder } from "./private-folder";
 import { readText } from "./read-regular";
 
@@ -78,11 +78,37 @@ export function replace(path: string, make: (draft: string) => void): void {
   const draft = draftOf(path);
   try {
     make(draft);
-    renameSync(draft, path);
+    unlessHeld(path, () => renameSync(draft, path));
   } catch (error) {
     rmSync(draft, { force: true });
     throw error;
   }
+}
+
+/** Windows refuses to replace a file that another program has open. Scanners close it soon. In ms. */
+const PAUSES_MS = IS_WINDOWS ? [10, 20, 40, 80, 160] : [];
+
+/** Tries again after each pause. Throws an error for the user, with the system's code, if the file stays open. */
+export function unlessHeld(path: string, replace: () => void, pauses = PAUSES_MS): void {
+  for (const pause of pauses) {
+    try {
+      return replace();
+    } catch (error) {
+      if (!isHeld(error)) throw error;
+      Bun.sleepSync(pause);
+    }
+  }
+  try {
+    replace();
+  } catch (error) {
+    if (pauses.length === 0 || !isHeld(error)) throw error;
+    const text = `another program has ${path} open, or it is read-only: close it there, and try again`;
+    throw Object.assign(new Error(text), { code: (error as NodeJS.ErrnoException).code });
+  }
+}
+
+function isHeld(error: unknown): boolean {
+  return ["EPERM", "EACCES", "EBUSY"].includes((error as NodeJS.ErrnoException).code ?? "");
 }
 
 /** Writes a file as `rewrite` does. Makes missing folders, and writes through a symlink. Throws the system's error. */
@@ -111,7 +137,7 @@ export function rewrite(
       const draft = openSync(name, "wx", mode);
       try {
         writeFileSync(draft, bytes);
-        if (stats && process.platform !== "win32") fchownSync(draft, stats.uid, stats.gid);
+        if (stats && !IS_WINDOWS) fchownSync(draft, stats.uid, stats.gid);
         if (mode !== undefined) fchmodSync(draft, mode);
       } finally {
         closeSync(draft);

@@ -13,17 +13,17 @@ import {
   type Stats,
   statSync,
 } from "node:fs";
-import { basename, dirname, join, relative } from "node:path";
 import { rewrite } from "./atomic-write";
 import { attempt, Failure } from "./errors";
 import { isBelow, realPath } from "./paths";
+import { basename, dirname, IS_LINUX, join, relative } from "./platform";
 import { openIfThere, readRange, withRegular } from "./read-regular";
 
 /* Other programs may replace any folder of a project with a symlink at any moment. */
 
 const { O_RDONLY, O_DIRECTORY = 0, O_NOFOLLOW = 0 } = constants;
 /** Opens a folder that we may enter, even if we may not list it. Node does not define this flag. */
-const O_PATH = process.platform === "linux" ? 0o10000000 : 0;
+const O_PATH = IS_LINUX ? 0o10000000 : 0;
 
 /** A folder of the path is a symlink, or was replaced in the meantime. */
 const outside = () => new Failure("it lies behind a symlink", "outside");
@@ -119,7 +119,7 @@ function inFolder<T>(
   }
   try {
     const through = `/proc/self/fd/${opened}`;
-    const real = process.platform === "linux" && attempt(() => readlinkSync(through));
+    const real = IS_LINUX && attempt(() => readlinkSync(through));
     // A container may lack /proc.
     if (!real) return checked(folder, opened, use);
     if (real !== folder) throw outside();

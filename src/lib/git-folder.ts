@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
 import { statOf } from "./paths";
+import { dirname, join, resolve } from "./platform";
 import { readText } from "./read-regular";
 
 /** The top of the git repository around a folder. */

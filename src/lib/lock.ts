@@ -1,6 +1,6 @@
 import { linkSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { dirname } from "node:path";
 import { draftOf } from "./atomic-write";
+import { dirname } from "./platform";
 import { makePrivateFolder } from "./private-folder";
 import { isGone, ownProcess } from "./process";
 import { readText } from "./read-regular";

@@ -1,7 +1,7 @@
 import { closeSync, mkdirSync, openSync, renameSync, statSync, writeSync } from "node:fs";
-import { dirname, join } from "node:path";
 import { printError } from "./output";
 import { stateFolder } from "./paths";
+import { dirname, join } from "./platform";
 import { APPENDING, makePrivateFolder } from "./private-folder";
 import { visible } from "./visible";
 

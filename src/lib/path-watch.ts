@@ -1,6 +1,6 @@
 import { existsSync, type FSWatcher, watch } from "node:fs";
-import { basename, dirname, join } from "node:path";
 import { namesIn, statOf } from "./paths";
+import { basename, dirname, join } from "./platform";
 
 /** The system limits the number of watches. */
 const MAX_FOLDERS = 200;

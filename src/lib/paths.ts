@@ -11,22 +11,31 @@ import {
   unlinkSync,
 } from "node:fs";
 import { homedir } from "node:os";
-import { isAbsolute, join, parse, relative, resolve, sep } from "node:path";
 import { attempt } from "./errors";
+import {
+  IS_WINDOWS,
+  isAbsolute,
+  join,
+  normal,
+  type Paths,
+  pathsOf,
+  relative,
+  SYSTEM,
+} from "./platform";
 
 export type Environment = Record<string, string | undefined>;
 
 const NAME = "claude-code.nvim";
 /** PATH_MAX of Linux and macOS, and the limit of Windows. No file has a longer path; looking for it is expensive. */
 export const MAX_PATH = { posix: 4_096, win32: 32_767 } as const;
-export const MAX_PATH_BYTES = MAX_PATH[process.platform === "win32" ? "win32" : "posix"];
+export const MAX_PATH_BYTES = MAX_PATH[IS_WINDOWS ? "win32" : "posix"];
 /** The limit of Linux. */
 const MAX_LINKS = 40;
 
 /** True if `path` is `folder` or below it. Both are absolute. The folder may end with a separator. */
 export function isBelow(path: string, folder: string): boolean {
-  const prefix = folder.endsWith(sep) ? folder : folder + sep;
-  return path + sep === prefix || path.startsWith(prefix);
+  const prefix = folder.endsWith("/") ? folder : `${folder}/`;
+  return `${path}/` === prefix || path.startsWith(prefix);
 }
 
 /** The path relative to `root`, if it is below that. */
@@ -47,6 +56,12 @@ export function namesIn(folder: string): string[] {
 /** Undefined if the path does not exist or cannot be resolved. */
 export function statOf(path: string): Stats | undefined {
   return attempt(() => statSync(path, { throwIfNoEntry: false }));
+}
+
+/** True if both paths lead to one file, through symlinks or as hard links. */
+export function isSameFile(one: string, other: string): boolean {
+  const [a, b] = [one, other].map((path) => attempt(() => statSync(path, { bigint: true })));
+  return a !== undefined && a.dev === b?.dev && a.ino === b.ino;
 }
 
 /** Returns false if the file did not exist, or could not be removed. */
@@ -81,42 +96,72 @@ export function isExecutable(path: string): boolean {
   return attempt(isRegular) ?? false;
 }
 
+/** A disk, as `realPath` sees it. */
+export interface Disk {
+  readonly paths: Paths;
+  /** The path without symlinks, as the disk spells it. Throws if there is no file, and perhaps if there is no access. */
+  real(path: string): string;
+  exists(path: string): boolean;
+  /** Undefined unless the path is that of a symlink. */
+  target(path: string): string | undefined;
+}
+
+const OWN_DISK: Disk = {
+  paths: pathsOf(SYSTEM),
+  real: realSpelling,
+  exists: (path) => statOf(path) !== undefined,
+  target: (path) => attempt(() => readlinkSync(path)),
+};
+
 /**
  * Resolves symlinks in `path`, even if the file does not exist yet: then the result is where creating it would put it.
  * Lua's `path.real` (editor/documents/) gives the same result.
  */
 export function realPath(path: string): string {
+  return realPathOn(OWN_DISK, path);
+}
+
+export function realPathOn(disk: Disk, path: string): string {
+  const { join, parse, resolve } = disk.paths;
   let name = path;
   for (let links = 0; links < MAX_LINKS; links++) {
     try {
-      return realpathSync(name);
+      return disk.real(name);
     } catch {
       name = resolve(name);
     }
     const { root } = parse(name);
     if (name === root || Buffer.byteLength(name) > MAX_PATH_BYTES) break;
-    const parts = name.slice(root.length).split(sep);
-    const begin = (count: number) => root + parts.slice(0, count).join(sep);
+    const parts = name.slice(root.length).split("/");
+    const begin = (count: number) => root + parts.slice(0, count).join("/");
     // Bisect, since each look makes the system walk through all parts.
     let [there, missing] = [0, parts.length];
     while (missing - there > 1) {
       const middle = (there + missing) >> 1;
-      if (statOf(begin(middle))) there = middle;
+      if (disk.exists(begin(middle))) there = middle;
       else missing = middle;
     }
-    const folder = realPath(begin(there));
+    const folder = realPathOn(disk, begin(there));
     const first = join(folder, ...parts.slice(there, missing));
     const behind = parts.slice(missing);
-    const link = attempt(() => readlinkSync(first));
+    const link = disk.target(first);
     if (link === undefined) return join(first, ...behind);
     name = join(resolve(folder, link), ...behind);
   }
   return name;
 }
 
+function realSpelling(path: string): string {
+  // On Windows the other function keeps upper and lower case as they were written.
+  if (IS_WINDOWS) return normal(realpathSync.native(path));
+  // Bun opens the file there, and a FIFO would wait for its writer.
+  if (SYSTEM === "darwin" && statOf(path)?.isFIFO()) throw new Error("a FIFO");
+  return realpathSync(path);
+}
+
 /** `${XDG_STATE_HOME:-~/.local/state}/claude-code.nvim`, or a folder below %LOCALAPPDATA% on Windows. */
 export function stateFolder(): string {
-  if (process.platform === "win32") return join(localAppData(), NAME, "state");
+  if (IS_WINDOWS) return join(localAppData(), NAME, "state");
   return join(xdgFolder(process.env.XDG_STATE_HOME, ".local/state"), NAME);
 }
 
@@ -127,8 +172,7 @@ export function stateFolder(): string {
  */
 export function stablePath(): string {
   const { XDG_DATA_HOME } = process.env;
-  if (process.platform === "win32")
-    return join(localAppData(), NAME, "bin", "claude-code-nvim.exe");
+  if (IS_WINDOWS) return join(localAppData(), NAME, "bin", "claude-code-nvim.exe");
   return join(xdgFolder(XDG_DATA_HOME, ".local/share"), NAME, "bin", "claude-code-nvim");
 }
 

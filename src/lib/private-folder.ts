@@ -8,9 +8,9 @@ import {
   type Stats,
   statSync,
 } from "node:fs";
-import { dirname } from "node:path";
 import { attempt } from "./errors";
 import { isBelow, stateFolder } from "./paths";
+import { dirname, IS_WINDOWS } from "./platform";
 import { readRange, withRegular } from "./read-regular";
 
 /**
@@ -20,7 +20,7 @@ import { readRange, withRegular } from "./read-regular";
  */
 export function makePrivateFolder(folder: string): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  if (process.platform === "win32") return;
+  if (IS_WINDOWS) return;
   const isState = isBelow(folder, stateFolder());
   const top = isState ? stateFolder() : folder;
   for (let one = folder; isBelow(one, top); one = dirname(one)) {
@@ -32,7 +32,7 @@ export function makePrivateFolder(folder: string): void {
 
 /** True on Windows, which has no user ids. */
 export function isOwn({ uid }: Stats): boolean {
-  return process.platform === "win32" || uid === process.getuid?.();
+  return IS_WINDOWS || uid === process.getuid?.();
 }
 
 const { O_WRONLY, O_CREAT, O_APPEND, O_NONBLOCK = 0 } = constants;
@@ -48,7 +48,7 @@ export function touch(path: string): void {
 export function readPrivateFile(path: string): string | undefined {
   const read = (file: number, size: number) => {
     const stats = fstatSync(file);
-    const isShared = process.platform !== "win32" && (stats.mode & 0o022) !== 0;
+    const isShared = !IS_WINDOWS && (stats.mode & 0o022) !== 0;
     return isOwn(stats) && !isShared ? readRange(file, 0, size).toString() : undefined;
   };
   return attempt(() => withRegular(path, read));

@@ -1,6 +1,7 @@
 import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
 import { attempt } from "./errors";
+import { IS_LINUX, IS_WINDOWS } from "./platform";
 
 const MACHINE = "/etc/machine-id";
 const NAMESPACE = "/proc/self/ns/pid";
@@ -25,8 +26,8 @@ export function isGone({ pid, domain, start }: ProcessName): boolean {
 
 /** The CLI's name (2.1.330) for the domain of our process ids. */
 export function processDomain(): string {
-  if (process.platform === "win32") return `linux:${hostname().toLowerCase()}`;
-  if (process.platform !== "linux") return "linux";
+  if (IS_WINDOWS) return `linux:${hostname().toLowerCase()}`;
+  if (!IS_LINUX) return "linux";
   const machine = attempt(() => readFileSync(MACHINE, "utf8").trim()) ?? "";
   const namespace = attempt(() => readlinkSync(NAMESPACE)) ?? "";
   return `linux:${machine}:${namespace}`;
@@ -70,7 +71,7 @@ const MAX_LOADING_MS = 10_000;
  */
 export function startedAt(): number {
   const loaded = performance.timeOrigin;
-  if (process.platform !== "linux") return loaded;
+  if (!IS_LINUX) return loaded;
   try {
     const ticks = Number(statOf("self").began);
     const uptimeMs = Number.parseFloat(readFileSync("/proc/uptime", "latin1")) * 1000;

@@ -1,5 +1,5 @@
-import { delimiter, isAbsolute, join, resolve } from "node:path";
 import { type Environment, isExecutable } from "./paths";
+import { delimiter, IS_WINDOWS, isAbsolute, join, resolve } from "./platform";
 
 export type Lookup = { path: string } | { path: undefined; why: string };
 
@@ -10,7 +10,7 @@ export type Lookup = { path: string } | { path: undefined; why: string };
 export function onPath(name: string, env: Environment = process.env): Lookup {
   let why = `\`${name}\` is not on $PATH`;
   // On Windows, npm installs the CLI as claude.cmd.
-  const files = process.platform === "win32" ? [`${name}.exe`, `${name}.cmd`] : [name];
+  const files = IS_WINDOWS ? [`${name}.exe`, `${name}.cmd`] : [name];
   for (const folder of (env.PATH ?? "").split(delimiter)) {
     const path = files.map((file) => join(folder, file)).find(isExecutable);
     if (path && isAbsolute(folder)) return { path };

@@ -1,8 +1,8 @@
-import { dirname, join } from "node:path";
 import { writePrivateFile } from "../lib/atomic-write";
 import { failureCode, message } from "../lib/errors";
 import type { Log } from "../lib/log";
 import { isBelow, namesIn, realPath, removeFile, stateFolder, statOf } from "../lib/paths";
+import { dirname, IS_WINDOWS, join } from "../lib/platform";
 import { readPrivateFile } from "../lib/private-folder";
 import type { Plugin } from "../neovim/plugin";
 import { PROJECT_FILE, readProjectFile } from "./project-file";
@@ -120,7 +120,7 @@ function around(place: string, known: readonly Entry[]): Entry[] {
  * on Windows, and never TCP, on which any user of the machine may listen.
  */
 export function whyUnsafe(address: string): string | undefined {
-  if (process.platform === "win32") {
+  if (IS_WINDOWS) {
     return address.startsWith("\\\\.\\pipe\\") ? undefined : "it is not a named pipe";
   }
   if (!address.startsWith("/")) return "it is not an absolute path of a socket";

@@ -1,8 +1,8 @@
-import { isAbsolute } from "node:path";
 import type { MethodName, Params, Result } from "../editor/methods";
 import { resolvePath } from "../editor/path";
 import { Failure, failureCode } from "../lib/errors";
 import type { Log } from "../lib/log";
+import { isAbsolute } from "../lib/platform";
 import type { Plugin, WaitTimes } from "../neovim/plugin";
 import { Binding, findNeovim } from "./find";
 

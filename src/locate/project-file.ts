@@ -1,7 +1,7 @@
 import { lstatSync, rmSync } from "node:fs";
-import { dirname, join } from "node:path";
 import { writePrivateFile } from "../lib/atomic-write";
 import { attempt } from "../lib/errors";
+import { dirname, join } from "../lib/platform";
 import { readText } from "../lib/read-regular";
 
 /** The file of a project that names its Neovim (spec 04). */

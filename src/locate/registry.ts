@@ -1,8 +1,8 @@
-import { join } from "node:path";
 import { OwnFile } from "../lib/atomic-write";
 import { attempt } from "../lib/errors";
 import { parseJson } from "../lib/json";
 import { namesIn, removeFile, stateFolder } from "../lib/paths";
+import { join } from "../lib/platform";
 import { readPrivateFile } from "../lib/private-folder";
 import { isAlive } from "../lib/process";
 

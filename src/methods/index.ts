@@ -1,9 +1,9 @@
-import { basename } from "node:path";
 import * as v from "valibot";
 import type { EditorPort } from "../editor/methods";
 import type { Cursor } from "../editor/model";
 import { type EditorState, openFiles } from "../editor/state";
 import { fileUri } from "../lib/file-uri";
+import { basename } from "../lib/platform";
 import { json } from "../mcp/protocol";
 import type { Method } from "../mcp/server";
 import { defineTool, validate } from "../mcp/tool";

@@ -2,19 +2,17 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
-  realpathSync,
   renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { dirname, join } from "node:path";
 import { commandWords, RARELY_AWAKE } from "../claude/command";
 import { hookSettings } from "../claude/hooks";
 import { PLUGIN_NAME, READING_TOOLS, SERVER_NAME, STABLE_PLUGIN, toolName } from "../claude/names";
 import { replace } from "../lib/atomic-write";
-import { attempt } from "../lib/errors";
-import { stablePath } from "../lib/paths";
+import { isSameFile, stablePath } from "../lib/paths";
+import { dirname, join } from "../lib/platform";
 import { DESCRIPTION, NAME, VERSION } from "../lib/version";
 
 // @ts-expect-error: TypeScript does not know that this imports a text.
@@ -57,10 +55,6 @@ export function writePlugin(executable: string, hasMod = true, root = pluginRoot
 
 function pluginRoot(): string {
   return join(dirname(dirname(stablePath())), "claude-plugin");
-}
-
-function isSameFile(one: string, other: string): boolean {
-  return one === other || attempt(() => realpathSync(one) === realpathSync(other)) === true;
 }
 
 /** The plugin's files, by their paths in its folder. */

@@ -1,9 +1,9 @@
 import { chmodSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
 import { modSocket } from "../ide/lock-file";
 import { message } from "../lib/errors";
 import type { Log } from "../lib/log";
 import { namesIn, removeFile } from "../lib/paths";
+import { basename, dirname, join } from "../lib/platform";
 import { makePrivateFolder } from "../lib/private-folder";
 import { isAlive } from "../lib/process";
 import { isSame, TOKEN_HEADER } from "../lib/token";

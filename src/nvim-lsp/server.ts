@@ -4,6 +4,7 @@ import type { Delta } from "../editor/model";
 import { EditorState } from "../editor/state";
 import { LanguageServers } from "../language/servers";
 import type { Log } from "../lib/log";
+import { normal } from "../lib/platform";
 import { VERSION } from "../lib/version";
 import { FollowedNeovim } from "../locate/followed";
 import { McpServer } from "../mcp/server";
@@ -26,7 +27,7 @@ const FIRST_LOOK_MS = 500;
 /** The MCP server on stdio, which Claude Code starts. */
 export function createStdioServer(log: Log): McpServer {
   const project = process.env.CLAUDE_PROJECT_DIR;
-  const places = [...new Set([...(project ? [project] : []), process.cwd()])];
+  const places = [...new Set([...(project ? [project] : []), process.cwd()].map(normal))];
   const neovim = new FollowedNeovim(places, log, process.ppid);
   const session = process.env.CLAUDE_CODE_SESSION_ID;
   const caller = { pid: process.ppid, ...(session && { session }) };

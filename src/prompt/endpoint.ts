@@ -1,11 +1,11 @@
 import { type Dirent, readdirSync } from "node:fs";
-import { basename, join } from "node:path";
 import * as v from "valibot";
 import { claudeFolder } from "../claude/config-dir";
 import { ProjectFiles } from "../language/project-files";
 import { attempt } from "../lib/errors";
 import { gitTop } from "../lib/git-folder";
 import { statOf } from "../lib/paths";
+import { basename, join } from "../lib/platform";
 import { readRange, withRegular } from "../lib/read-regular";
 import { takes } from "../lib/requests";
 import { isPlain, visibleLine } from "../lib/visible";

@@ -1,10 +1,10 @@
 import { lstatSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import * as v from "valibot";
 import { transcriptOf } from "../claude/config-dir";
 import { replace } from "../lib/atomic-write";
 import { withDeadline } from "../lib/deadline";
 import { attempt, Failure } from "../lib/errors";
+import { join } from "../lib/platform";
 import { readRange, withRegular } from "../lib/read-regular";
 import type { Channel } from "./channels";
 import { LIMITS } from "./wire";

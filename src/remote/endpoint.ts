@@ -1,6 +1,5 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
-import { basename, dirname, isAbsolute, join, resolve } from "node:path";
 import { parse } from "jsonc-parser";
 import * as v from "valibot";
 import type { EditorPort } from "../editor/methods";
@@ -9,6 +8,7 @@ import { attempt, Failure, message } from "../lib/errors";
 import { isObject } from "../lib/json";
 import type { Log } from "../lib/log";
 import { isThere } from "../lib/paths";
+import { basename, dirname, isAbsolute, join, resolve } from "../lib/platform";
 import { readText } from "../lib/read-regular";
 import { takes } from "../lib/requests";
 import type { ModEndpoint } from "../mod/endpoint";

@@ -1,9 +1,9 @@
-import { join } from "node:path";
 import * as v from "valibot";
 import { catchingProxy } from "../claude/proxy";
 import { readGitFile } from "../lib/git-folder";
 import { parseJson } from "../lib/json";
 import { type Environment, namesIn, statOf } from "../lib/paths";
+import { join } from "../lib/platform";
 import { CONTRACT, VERSION } from "../lib/version";
 import { writePlugin } from "../mod/plugin";
 

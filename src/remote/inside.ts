@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
-import { join } from "node:path";
 import { readLocks } from "../ide/lock-file";
 import { linesOf } from "../lib/lines";
 import { print } from "../lib/output";
 import { type Environment, isBelow, realPath, stateFolder } from "../lib/paths";
+import { join } from "../lib/platform";
 import { UnixSocket } from "../lib/unix-socket";
 import type { Opening } from "./helpers";
 import { LIMITS } from "./wire";

@@ -1,7 +1,7 @@
-import { isAbsolute } from "node:path";
 import { message } from "../lib/errors";
 import { linesOf } from "../lib/lines";
 import type { Log } from "../lib/log";
+import { isAbsolute } from "../lib/platform";
 import { killNow } from "../lib/process";
 import { onPath } from "../lib/programs";
 import { visibleLine } from "../lib/visible";

@@ -1,7 +1,8 @@
 import { homedir } from "node:os";
 import { Failure } from "../lib/errors";
 import { isObject } from "../lib/json";
-import { MAX_PATH, realPath, statOf } from "../lib/paths";
+import { isSameFile, MAX_PATH, realPath } from "../lib/paths";
+import { IS_WINDOWS } from "../lib/platform";
 
 /** The remote's and this machine's name of a shared folder. */
 export interface Mapping {
@@ -19,9 +20,12 @@ export interface Disk {
 }
 
 const HERE: Disk = {
-  style: process.platform === "win32" ? "win32" : "posix",
+  style: IS_WINDOWS ? "win32" : "posix",
   real: realPath,
-  folds: (folder) => process.platform === "win32" || isSameFile(folder, folder.toUpperCase()),
+  folds(folder) {
+    const upper = folder.toUpperCase();
+    return IS_WINDOWS || (upper !== folder && isSameFile(folder, upper));
+  },
 };
 
 interface Pair {
@@ -194,11 +198,6 @@ const END = "(?![\\p{L}\\p{N}_-]|\\.[\\p{L}\\p{N}])";
 
 function literal(text: string): string {
   return text.replace(/[.*+?^${}()|[\]\\/]/g, "\\$&");
-}
-
-function isSameFile(a: string, b: string): boolean {
-  const [one, other] = [statOf(a), statOf(b)];
-  return a !== b && one?.ino === other?.ino && one?.dev === other?.dev && one !== undefined;
 }
 
 /* Paths as text, in the style of either system. Nothing below looks at a disk. */

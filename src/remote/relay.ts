@@ -1,4 +1,3 @@
-import { dirname } from "node:path";
 import { openServerPort } from "../ide/launch";
 import { isNamed, LockKeeper } from "../ide/lock-file";
 import { message } from "../lib/errors";
@@ -6,6 +5,7 @@ import { parseJson } from "../lib/json";
 import { linesOf } from "../lib/lines";
 import type { Log } from "../lib/log";
 import { realPath, removeFile, statOf } from "../lib/paths";
+import { dirname } from "../lib/platform";
 import { makePrivateFolder } from "../lib/private-folder";
 import { UnixSocket } from "../lib/unix-socket";
 import { CONTRACT, VERSION } from "../lib/version";

@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { claudeFolder } from "../claude/config-dir";
 import { folderSetup, settingsPaths } from "../claude/settings-files";
 import type { EditorPort } from "../editor/methods";
@@ -6,6 +5,7 @@ import { message } from "../lib/errors";
 import type { Log } from "../lib/log";
 import { PathWatch, watchProblem } from "../lib/path-watch";
 import { realPath, stateFolder } from "../lib/paths";
+import { join } from "../lib/platform";
 import { makePrivateFolder } from "../lib/private-folder";
 import type { Answer } from "../lib/requests";
 import { ReviewService } from "./service";

@@ -1,5 +1,5 @@
-import { dirname, join } from "node:path";
 import { isBelow, namesIn, realPath, stateFolder } from "../lib/paths";
+import { dirname, join } from "../lib/platform";
 import { readPrivateFile } from "../lib/private-folder";
 import { counted } from "../lib/visible";
 import { incompleteSince, reviewRoot } from "./journal/folder";

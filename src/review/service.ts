@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import type * as v from "valibot";
 import { EDITING_TOOLS } from "../claude/names";
 import { hooksOff } from "../claude/settings-files";
@@ -6,6 +5,7 @@ import { Failure } from "../lib/errors";
 import { gitFolder } from "../lib/git-folder";
 import { own } from "../lib/json";
 import { fileVersion, isBelow, realPath } from "../lib/paths";
+import { join } from "../lib/platform";
 import { type Answer, takes } from "../lib/requests";
 import { type Committed, commitKept, messageFor, type OpenCommit } from "./commit/commit";
 import { finishPending } from "./commit/follow";

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
-import { join } from "node:path";
 import { sessionsFolder } from "../claude/running-sessions";
 import type { FolderSetup } from "../claude/settings-files";
+import { join } from "../lib/platform";
 import { keep } from "./decide/keep";
 import { journalPath } from "./journal/append";
 import { incompletePath, incompleteSince, noteIncomplete } from "./journal/folder";

@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
-import { basename, join } from "node:path";
 import { conversationsFolder, conversationsOf } from "../claude/config-dir";
 import { isRunning, runningSessions } from "../claude/running-sessions";
 import { attempt } from "../lib/errors";
 import { isObject, type JsonObject, parseJson } from "../lib/json";
 import { isBelow, namesIn, newestFiles } from "../lib/paths";
+import { basename, join, normal } from "../lib/platform";
 import { readRange, withRegular } from "../lib/read-regular";
 import { visibleLine } from "../lib/visible";
 import { promptIn } from "../transcript/entries";
@@ -83,7 +83,7 @@ function readTranscript(path: string) {
   const last = firstOf(lines(tail, false), (entry) => text(entry.cwd));
   return {
     // The first folder and the last.
-    folders: [...new Set([first, last ?? first])],
+    folders: [...new Set([first, last ?? first].map(normal))],
     title: visibleLine(title, MAX_TITLE),
     ...(branch !== undefined && { branch: visibleLine(branch, MAX_TITLE) }),
     bytes,

@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import * as v from "valibot";
 import {
   isRunning,
@@ -13,6 +12,7 @@ import { message } from "../lib/errors";
 import type { Log } from "../lib/log";
 import { PathWatch } from "../lib/path-watch";
 import { isBelow } from "../lib/paths";
+import { join } from "../lib/platform";
 import { processDomain } from "../lib/process";
 import { type Answer, takes } from "../lib/requests";
 import type { ModEndpoint } from "../mod/endpoint";

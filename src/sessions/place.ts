@@ -1,5 +1,5 @@
-import { basename } from "node:path";
 import { attempt } from "../lib/errors";
+import { basename, IS_LINUX } from "../lib/platform";
 import { statOf } from "../lib/process";
 import { onPath } from "../lib/programs";
 
@@ -16,7 +16,7 @@ export interface Place {
 
 /** Finds the Neovim in which a process runs. `neovim` is the process of the Neovim that asks. */
 export function placeOf(pid: number, neovim: number): Place {
-  const all = process.platform === "linux" ? undefined : programsByPs();
+  const all = IS_LINUX ? undefined : programsByPs();
   const ancestors = [pid];
   for (let one = pid; ancestors.length <= MAX_ANCESTORS; ) {
     const program = all ? all.get(one) : attempt(() => statOf(one));

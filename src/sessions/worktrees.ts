@@ -1,6 +1,6 @@
-import { basename, dirname, join, resolve } from "node:path";
 import { commonFolder, gitFolder, gitTop, readGitFile } from "../lib/git-folder";
 import { isBelow, namesIn, realPath } from "../lib/paths";
+import { basename, dirname, join, resolve } from "../lib/platform";
 
 /** A hostile repository may claim any number. */
 const MAX_WORKTREES = 200;

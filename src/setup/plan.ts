@@ -1,11 +1,19 @@
-import { existsSync, lstatSync, mkdirSync, realpathSync, rmSync, symlinkSync } from "node:fs";
-import { basename, delimiter, dirname, isAbsolute, join } from "node:path";
+import {
+  copyFileSync,
+  existsSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  rmSync,
+  symlinkSync,
+} from "node:fs";
 import { findClaude, hasOldServer, REMOVE_ARGUMENTS, runClaude } from "../claude/cli";
 import { withoutPlugin, withPlugin } from "../claude/settings-text";
 import { removeOldDrafts, replace, writePrivateFile } from "../lib/atomic-write";
 import { Failure } from "../lib/errors";
 import { waitForLock } from "../lib/lock";
-import { stablePath } from "../lib/paths";
+import { isSameFile, realPath, stablePath } from "../lib/paths";
+import { basename, delimiter, dirname, IS_WINDOWS, isAbsolute, join } from "../lib/platform";
 import { whyUnsafe } from "../locate/find";
 import { PROJECT_FILE } from "../locate/project-file";
 import { stablePlugin, writePlugin } from "../mod/plugin";
@@ -188,12 +196,21 @@ function addServerRemoval(plan: Plan, root: string, claude: string | undefined):
   });
 }
 
-/** Makes the stable path a symlink to this executable, unless a download has put a file there. */
+/** Makes the stable path lead to this executable, unless a download has put a file there. */
 function ensureStablePath(): void {
   const path = stablePath();
   if (existsSync(path)) return;
   mkdirSync(dirname(path), { recursive: true });
-  replace(path, (draft) => symlinkSync(lastingName(process.execPath), draft));
+  const executable = lastingName(process.execPath);
+  replace(path, (draft) => {
+    if (!IS_WINDOWS) return symlinkSync(executable, draft);
+    // Symlinks need a privilege there, and a hard link cannot lead to another drive.
+    try {
+      linkSync(realPath(executable), draft);
+    } catch {
+      copyFileSync(executable, draft);
+    }
+  });
 }
 
 /**
@@ -201,10 +218,9 @@ function ensureStablePath(): void {
  * folder of this version when it upgrades.
  */
 function lastingName(executable: string): string {
-  const real = realpathSync(executable);
   const folders = (process.env.PATH ?? "").split(delimiter).filter((folder) => isAbsolute(folder));
   const names = folders.map((folder) => join(folder, basename(executable)));
-  return names.find((name) => existsSync(name) && realpathSync(name) === real) ?? executable;
+  return names.find((name) => isSameFile(name, executable)) ?? executable;
 }
 
 const BEGIN = "<!-- claude-code.nvim: LSP diagnostics (begin) -->";

@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
-import { dirname, join } from "node:path";
 import { writePrivateFile } from "../lib/atomic-write";
 import { readPrivateJson } from "../lib/json";
 import { namesIn, stateFolder } from "../lib/paths";
+import { dirname, join } from "../lib/platform";
 
 /** The text of a file before and after our change. `before` is null if the file did not exist. */
 interface ChangedFile {

@@ -1,8 +1,8 @@
 import { existsSync, lstatSync, mkdirSync, unlinkSync } from "node:fs";
-import { dirname } from "node:path";
 import { removeOldDrafts, writeText } from "../lib/atomic-write";
 import { Failure, message } from "../lib/errors";
 import { isBelow, realPath, removeEmptyFolder } from "../lib/paths";
+import { dirname } from "../lib/platform";
 import { readRegular } from "../lib/read-regular";
 import { type ProjectRecord, writeRecord } from "./record";
 

@@ -1,5 +1,5 @@
-import { isAbsolute, relative, resolve } from "node:path";
 import { type JsonObject, own } from "../lib/json";
+import { isAbsolute, relative, resolve } from "../lib/platform";
 import { beginning } from "../lib/visible";
 import type { ToolCall } from "./entries";
 

@@ -1,11 +1,11 @@
 import { existsSync } from "node:fs";
-import { join } from "node:path";
 import * as v from "valibot";
 import { conversationsFolder, conversationsOf, transcriptOf } from "../claude/config-dir";
 import type { EditorPort } from "../editor/methods";
 import { attempt, Failure, message } from "../lib/errors";
 import type { Log } from "../lib/log";
 import { PathWatch } from "../lib/path-watch";
+import { join } from "../lib/platform";
 import { takes } from "../lib/requests";
 import type { EndedCall } from "../review/unrecorded";
 import { type Item, itemsOf, type ToHost, type ToolCall, type ToolResult } from "./entries";

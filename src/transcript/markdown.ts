@@ -1,5 +1,5 @@
-import { extname } from "node:path";
 import { isObject, shownJson } from "../lib/json";
+import { extname } from "../lib/platform";
 import { beginning, counted, cutText, visible, visibleLine } from "../lib/visible";
 import { type Call, callOf, lineNumber } from "./calls";
 import type { Item, ToolCall, ToolResult } from "./entries";

@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
-import { basename, join } from "node:path";
 import * as v from "valibot";
 import { Failure, failureCode, message } from "../lib/errors";
 import { gitFolder, readGitFile } from "../lib/git-folder";
 import { realPath } from "../lib/paths";
+import { basename, join } from "../lib/platform";
 import { takes } from "../lib/requests";
 import { counted } from "../lib/visible";
 import { writeBelow } from "../review/decide/apply";

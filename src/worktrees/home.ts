@@ -1,7 +1,7 @@
-import { basename, join } from "node:path";
 import { isProtected } from "../claude/protected";
 import { Failure } from "../lib/errors";
 import { isThere, statOf } from "../lib/paths";
+import { basename, join } from "../lib/platform";
 import { type CommittedFile, committedFiles, headOf } from "../review/git/committed";
 import { differingPaths, pathsBetween, repositoryAround } from "../review/git/differing";
 import { Git, type GitWork, outputOf } from "../review/git/run";

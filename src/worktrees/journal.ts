@@ -1,5 +1,5 @@
-import { join } from "node:path";
 import { statOf } from "../lib/paths";
+import { join } from "../lib/platform";
 import { keep } from "../review/decide/keep";
 import { sameContent } from "../review/journal/blobs";
 import { recordsOf } from "../review/journal/read";

@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { keptMode } from "../lib/atomic-write";
 import { below } from "../lib/below";
 import { message } from "../lib/errors";
+import { IS_WINDOWS, join } from "../lib/platform";
 import type { CommittedFile } from "../review/git/committed";
 import type { GitWork } from "../review/git/run";
 
@@ -124,7 +124,7 @@ function hasMarkers(side: Side | undefined): boolean {
 
 /** Whether the owner may execute the file. git records no other permission. */
 export function isExecutable(side: Side | undefined): boolean {
-  if (!side || side.symlink || process.platform === "win32") return false;
+  if (!side || side.symlink || IS_WINDOWS) return false;
   return (side.mode & 0o100) !== 0;
 }
 

@@ -1,4 +1,3 @@
-import { isAbsolute } from "node:path";
 import * as v from "valibot";
 import type { EditorPort, Params } from "../../editor/methods";
 import type { FilePath } from "../../editor/model";
@@ -6,6 +5,7 @@ import { refuseControlCharacters, refuseLong, resolveLinks, resolvePath } from "
 import { writeText } from "../../lib/atomic-write";
 import { message } from "../../lib/errors";
 import { realPath } from "../../lib/paths";
+import { isAbsolute } from "../../lib/platform";
 import { type Client, failed, isClaudeCode, texts } from "../../mcp/protocol";
 import { defineTool, type Tool } from "../../mcp/tool";
 import type { Diffs, Rejections } from "../diffs";

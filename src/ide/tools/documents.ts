@@ -3,6 +3,7 @@ import type { EditorPort } from "../../editor/methods";
 import { resolvePath } from "../../editor/path";
 import { bufferAt } from "../../editor/state";
 import { Failure } from "../../lib/errors";
+import { native } from "../../lib/platform";
 import { json, texts } from "../../mcp/protocol";
 import { defineTool, type Tool } from "../../mcp/tool";
 
@@ -61,9 +62,9 @@ function openFile(editor: EditorPort): Tool {
         select_to_eol: input.selectToEndOfLine,
         front: input.makeFrontmost,
       });
-      if (input.makeFrontmost) return texts(`Opened file: ${path}`);
+      if (input.makeFrontmost) return texts(`Opened file: ${native(path)}`);
       const { language_id: languageId, line_count: lineCount } = opened;
-      return json({ success: true, filePath: path, languageId, lineCount });
+      return json({ success: true, filePath: native(path), languageId, lineCount });
     },
   });
 }

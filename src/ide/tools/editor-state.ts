@@ -1,10 +1,10 @@
-import { basename } from "node:path";
 import * as v from "valibot";
 import type { EditorPort } from "../../editor/methods";
 import type { Selection } from "../../editor/model";
 import { openFiles } from "../../editor/state";
 import { Failure } from "../../lib/errors";
 import { fileUri } from "../../lib/file-uri";
+import { basename, native } from "../../lib/platform";
 import { json, type ToolResult } from "../../mcp/protocol";
 import { defineTool, type Tool } from "../../mcp/tool";
 
@@ -70,8 +70,12 @@ function getWorkspaceFolders(editor: EditorPort): Tool {
       const { folders } = await editor.sync();
       return json({
         success: true,
-        folders: folders.map((path) => ({ name: basename(path), uri: fileUri(path), path })),
-        rootPath: folders[0] ?? null,
+        folders: folders.map((path) => ({
+          name: basename(path),
+          uri: fileUri(path),
+          path: native(path),
+        })),
+        rootPath: folders[0] === undefined ? null : native(folders[0]),
       });
     },
   });
@@ -115,5 +119,5 @@ async function answer(
   if (!selection) return json({ success: false, message });
   const { text, path, start, end, truncated } = selection;
   const cut = truncated && { truncated };
-  return json({ success: true, text, filePath: path, selection: { start, end }, ...cut });
+  return json({ success: true, text, filePath: native(path), selection: { start, end }, ...cut });
 }

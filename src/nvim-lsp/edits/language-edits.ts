@@ -1,8 +1,8 @@
-import { resolve } from "node:path";
 import { isProtected } from "../../claude/protected";
 import { failureCode, message } from "../../lib/errors";
 import type { Log } from "../../lib/log";
 import { realPath, shownPath } from "../../lib/paths";
+import { resolve } from "../../lib/platform";
 import { counted, cutText } from "../../lib/visible";
 import type { FollowedNeovim } from "../../locate/followed";
 import { recordLanguageEdit } from "../../review/record/recorded-project";

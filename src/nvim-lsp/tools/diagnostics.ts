@@ -1,8 +1,8 @@
-import { isAbsolute, relative } from "node:path";
 import * as v from "valibot";
 import type { Diagnostic, FileProblems, Problems } from "../../editor/model";
 import { SEVERITY_NAMES } from "../../editor/state";
 import { failureCode, message } from "../../lib/errors";
+import { isAbsolute, relative } from "../../lib/platform";
 import type { FollowedNeovim } from "../../locate/followed";
 import { failed, json, texts } from "../../mcp/protocol";
 import { defineTool, type Tool } from "../../mcp/tool";

@@ -1,10 +1,10 @@
 import { copyFileSync, existsSync, mkdtempSync, rmSync } from "node:fs";
-import { basename, join } from "node:path";
 import { run } from "../../claude/cli";
 import { Failure, message as reason } from "../../lib/errors";
 import { gitFolder, headCommit } from "../../lib/git-folder";
 import { PathWatch } from "../../lib/path-watch";
 import { stateFolder } from "../../lib/paths";
+import { basename, join } from "../../lib/platform";
 import { beginning, counted, visible, visibleLine } from "../../lib/visible";
 import { headOf } from "../git/committed";
 import { Git, type GitWork } from "../git/run";

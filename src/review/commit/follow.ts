@@ -1,8 +1,8 @@
 import { lstatSync, rmSync } from "node:fs";
-import { join } from "node:path";
 import { writePrivateFile } from "../../lib/atomic-write";
 import { readPrivateJson } from "../../lib/json";
 import { namesIn } from "../../lib/paths";
+import { join } from "../../lib/platform";
 import { isGone, ownProcess } from "../../lib/process";
 import { type Entries, headOf, indexInfo, rawChanges } from "../git/committed";
 import { Git, type GitOptions, type GitWork } from "../git/run";

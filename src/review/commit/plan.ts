@@ -1,5 +1,5 @@
-import { dirname, join } from "node:path";
 import { Failure } from "../../lib/errors";
+import { dirname, join } from "../../lib/platform";
 import { type Entries, headOf, rawChanges, treeOf } from "../git/committed";
 import { repositoryAround } from "../git/differing";
 import { type GitOptions, type GitResult, type GitWork, outputOf } from "../git/run";

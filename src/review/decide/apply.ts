@@ -1,8 +1,8 @@
 import { lstatSync } from "node:fs";
-import { join } from "node:path";
 import { below, type Place, removeFoldersBelow } from "../../lib/below";
 import { Failure, failureCode, message } from "../../lib/errors";
 import { isBelow } from "../../lib/paths";
+import { join } from "../../lib/platform";
 import { readOnDisk, stampOf } from "../state/contents";
 import type { ReviewedProject, View } from "../state/reviewed-project";
 import type { TrackedFile } from "../state/tracked-file";

@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
-import { join } from "node:path";
 import { gitFolder } from "../../lib/git-folder";
+import { join } from "../../lib/platform";
 import { headOf, indexInfo, rawChanges, stagedAt, treeOf } from "../git/committed";
 import { command, Git, type GitWork } from "../git/run";
 import { committedPart, textOf } from "../state/commits";

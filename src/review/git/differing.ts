@@ -1,8 +1,8 @@
 import { chmodSync, lstatSync, statSync, utimesSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
 import { attempt } from "../../lib/errors";
 import { gitFolder } from "../../lib/git-folder";
 import { namesIn, realPath, statOf } from "../../lib/paths";
+import { dirname, join } from "../../lib/platform";
 import { makePrivateFolder } from "../../lib/private-folder";
 import { readRegular } from "../../lib/read-regular";
 import { headOf, sizesIn } from "./committed";

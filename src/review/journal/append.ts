@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, openSync, statSync, writeSync } from "node:fs";
-import { join } from "node:path";
+import { join } from "../../lib/platform";
 import { APPENDING } from "../../lib/private-folder";
 import type { JournalRecord, NewRecord } from "./record";
 

@@ -1,7 +1,7 @@
 import { existsSync, utimesSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
 import { replace } from "../../lib/atomic-write";
 import { attempt } from "../../lib/errors";
+import { dirname, join } from "../../lib/platform";
 import { makePrivateFolder } from "../../lib/private-folder";
 import { readRegular } from "../../lib/read-regular";
 import type { Content } from "./record";

@@ -1,8 +1,8 @@
 import { lstatSync, statSync, utimesSync, writeFileSync } from "node:fs";
-import { basename, dirname, join, relative, sep } from "node:path";
 import { attempt } from "../../lib/errors";
 import { gitTop } from "../../lib/git-folder";
 import { isBelow, passedFolder, realPath, stateFolder } from "../../lib/paths";
+import { basename, dirname, join, relative } from "../../lib/platform";
 import { makePrivateFolder } from "../../lib/private-folder";
 
 /**
@@ -43,7 +43,7 @@ export function pathBelow(root: string, path: string, throughSymlink = false): s
   const keepsLink = isLink && !throughSymlink;
   const real = keepsLink ? join(realPath(dirname(path)), basename(path)) : realPath(path);
   if (real === root || !isBelow(real, root)) return undefined;
-  const parts = relative(root, real).split(sep);
+  const parts = relative(root, real).split("/");
   // A name may contain a genuine U+FFFD.
   const isText = !real.includes("\uFFFD") || lstatSync(real, { throwIfNoEntry: false });
   return isText && !parts.includes(".git") ? parts.join("/") : undefined;

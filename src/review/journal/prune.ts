@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, rmSync, statSync, utimesSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
 import { removeOld, removeOldDrafts } from "../../lib/atomic-write";
 import { below, type Place } from "../../lib/below";
 import { attempt } from "../../lib/errors";
+import { basename, dirname, join } from "../../lib/platform";
 import { touch } from "../../lib/private-folder";
 import { readRegular } from "../../lib/read-regular";
 import { reviewFolder } from "./folder";

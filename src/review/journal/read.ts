@@ -1,8 +1,8 @@
 import { closeSync, constants, fstatSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import * as v from "valibot";
 import { attempt } from "../../lib/errors";
 import { parseJson } from "../../lib/json";
+import { join } from "../../lib/platform";
 import { isOwn, makePrivateFolder } from "../../lib/private-folder";
 import { openIfThere, readRange, readText } from "../../lib/read-regular";
 import { journalPath } from "./append";

@@ -1,8 +1,8 @@
 import { existsSync, linkSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { replace } from "../../lib/atomic-write";
 import { isObject, parseObject } from "../../lib/json";
 import { tryLock } from "../../lib/lock";
+import { join } from "../../lib/platform";
 import { readRegular } from "../../lib/read-regular";
 import { appendLines, journalPath } from "./append";
 import { JOURNAL_BYTES } from "./read";

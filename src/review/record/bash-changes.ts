@@ -1,5 +1,5 @@
-import { basename } from "node:path";
 import * as v from "valibot";
+import { basename } from "../../lib/platform";
 import { sameContent } from "../journal/blobs";
 import { pathBelow } from "../journal/folder";
 import type { Content, FileChange } from "../journal/record";

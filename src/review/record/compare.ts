@@ -1,7 +1,7 @@
 import { lstatSync } from "node:fs";
-import { dirname, join } from "node:path";
 import { attempt } from "../../lib/errors";
 import { own } from "../../lib/json";
+import { dirname, join } from "../../lib/platform";
 import { readRegular } from "../../lib/read-regular";
 import { type CommittedFile, committedFiles } from "../git/committed";
 import { pathsBetween, touchedPaths } from "../git/differing";

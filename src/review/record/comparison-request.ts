@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { existsSync, rmSync } from "node:fs";
-import { join } from "node:path";
 import { tryLock } from "../../lib/lock";
+import { join } from "../../lib/platform";
 import { touch } from "../../lib/private-folder";
 import { reviewFolder } from "../journal/folder";
 import { compareWorkTree, type Found } from "./compare";

@@ -1,7 +1,7 @@
 import { lstatSync, type Stats } from "node:fs";
-import { dirname, join } from "node:path";
 import { below, type FileBelow } from "../../lib/below";
 import { failureCode } from "../../lib/errors";
+import { dirname, join } from "../../lib/platform";
 import { hashOf, MAX_TEXT_BYTES } from "../journal/blobs";
 import type { Content } from "../journal/record";
 import { stampOf } from "../state/contents";

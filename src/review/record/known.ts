@@ -1,5 +1,5 @@
-import { join } from "node:path";
 import { own } from "../../lib/json";
+import { join } from "../../lib/platform";
 import { committedFiles } from "../git/committed";
 import { repositoryAround } from "../git/differing";
 import { Git } from "../git/run";

@@ -1,12 +1,12 @@
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
-import { basename, join } from "node:path";
 import * as v from "valibot";
 import defaults from "../../../lua/claude-code/editor/privacy/defaults.lua" with { type: "text" };
 import { writePrivateFile } from "../../lib/atomic-write";
 import { own, readPrivateJson } from "../../lib/json";
 import { waitForLock } from "../../lib/lock";
 import { isUnshared, realPath, sharedFolders, stateFolder } from "../../lib/paths";
+import { basename, join } from "../../lib/platform";
 
 /** Hooks use the plugin's list until a Neovim has run. */
 export const PRIVATE_BY_DEFAULT: readonly string[] = [...defaults.matchAll(/^ {2}"(.+)",$/gm)].map(

@@ -1,8 +1,8 @@
 import { rmSync } from "node:fs";
-import { join } from "node:path";
 import { writePrivateFile } from "../../lib/atomic-write";
 import { own, readPrivateJson } from "../../lib/json";
 import { namesIn } from "../../lib/paths";
+import { join } from "../../lib/platform";
 import { differingEverywhere, type Indexes, type Staged } from "../git/differing";
 import type { Content } from "../journal/record";
 import { stampOf } from "../state/contents";

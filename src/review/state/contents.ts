@@ -1,7 +1,7 @@
 import { lstatSync, type Stats } from "node:fs";
-import { join } from "node:path";
 import { below, type Place } from "../../lib/below";
 import { failureCode } from "../../lib/errors";
+import { join } from "../../lib/platform";
 import { type Blobs, hashOf, isBinary, MAX_TEXT_BYTES } from "../journal/blobs";
 import type { Content } from "../journal/record";
 import { blobOf, bytesOf, isText, type Lines, linesOf, opaqueLines } from "../weave/lines";

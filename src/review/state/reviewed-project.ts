@@ -1,6 +1,6 @@
-import { join, sep } from "node:path";
 import { Failure } from "../../lib/errors";
 import { waitForLock } from "../../lib/lock";
+import { join } from "../../lib/platform";
 import { append } from "../journal/append";
 import { Blobs } from "../journal/blobs";
 import { ensureReviewFolder, reviewFolder } from "../journal/folder";
@@ -181,7 +181,7 @@ export class ReviewedProject {
 
   /** The path below the root, with "/". A name may contain a backslash. */
   relativePath(path: string): string {
-    return path.slice(this.root.length + 1).replaceAll(sep, "/");
+    return path.slice(this.root.length + 1);
   }
 
   path(file: TrackedFile): string {
