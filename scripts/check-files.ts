@@ -37,7 +37,7 @@ const BUDGETS: readonly {
   { name: "Lua", files: "{lua,plugin}/**/*.lua", lines: 30_300, count: 190 },
   { name: "src", files: "src/**/*.ts", lines: 24_600, count: 231 },
   { name: "test", files: "test/**/*.{ts,lua}", lines: 45_000 },
-  { name: "scripts and bench", files: "{scripts,bench}/**/!(LGPL-2.0.txt)", lines: 8_550 },
+  { name: "scripts and bench", files: "{scripts,bench}/**/!(LGPL-2.0.txt)", lines: 8_900 },
 ];
 /** A module that one other file requires is mostly a part of that file. */
 const MAX_OF_ONE_USER = 40;
