@@ -76,11 +76,11 @@ export class TranscriptEndpoint {
   };
 
   #open({ path, toHost }: Conversation) {
-    const id = ++this.#last;
     const view = new View(path, toHost);
     const update = readable(path, () => view.update());
-    // Neovim shows each conversation once.
-    for (const [other, known] of this.#views) if (known.path === path) this.#views.delete(other);
+    // Neovim shows each conversation once. Requests that are on their way keep their view.
+    const known = [...this.#views].find(([, other]) => other.path === path);
+    const id = known?.[0] ?? ++this.#last;
     this.#views.set(id, view);
     this.#follow();
     return { view: id, path, block: update?.block };
@@ -141,7 +141,7 @@ export class TranscriptEndpoint {
   async #report(id: number, view: View): Promise<void> {
     if (view.isReporting) return;
     view.isReporting = true;
-    while (this.#views.has(id)) {
+    while (this.#views.get(id) === view) {
       const update = view.updateOrProblem();
       if (!update) break;
       await this.#send("transcript_changed", { view: id, ...update });
