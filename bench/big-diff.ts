@@ -4,7 +4,7 @@ import { Editor, type Standstill } from "./editor";
 import { type Machine, repetitions, type Scenario, type Values } from "./scenario";
 
 const LINES = 18_000;
-/** One line is changed in each group of so many lines. */
+/** One line is changed in each group of this many lines. */
 const CHANGED = 97;
 const KEYS = 60;
 

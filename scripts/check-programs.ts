@@ -34,7 +34,7 @@ const LOOKING_UP = /\bvim\.fn\.(exepath|executable)\b|\bBun\.which\b/;
 
 /** Files that run a composed Ex command, and the source of its text. */
 const COMMANDS: Record<string, string> = {
-  [`${LUA}/commands/init.lua`]: "what the user typed behind a bar",
+  [`${LUA}/commands/init.lua`]: "what the user typed after a bar",
   [`${LUA}/terminal/window/buffer.lua`]: "a number and our own name, quoted",
 };
 const COMMAND =

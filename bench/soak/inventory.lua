@@ -1,4 +1,4 @@
---- All that can be left behind in this Neovim, counted.
+--- Counts everything that can be left behind in this Neovim.
 local api = vim.api
 local open = ... ---@type table<string, integer> open handles of the event loop
 

@@ -9,7 +9,7 @@ export function typescriptImports(root: string): Import[] {
   const files = [...new Glob("src/**/*.ts").scanSync({ cwd: root })].sort();
   return files.flatMap((from) =>
     specifiersOf(join(root, from))
-      // A Lua file is imported as a text.
+      // A Lua file is imported as text.
       .filter(({ specifier }) => specifier.startsWith(".") && !specifier.endsWith(".lua"))
       .map(({ specifier, line, lazy }) => {
         const target = resolve(root, dirname(from), specifier);

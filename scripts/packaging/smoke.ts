@@ -8,7 +8,7 @@ const DEADLINE_MS = 60_000;
 
 /**
  * Installs an archive in a new Neovim by `:Claude install`, with all checks against the pinned manifest. Then tries the
- * lock file, the handshake and the tools. Throws if any of it fails. Works on every system of Neovim's.
+ * lock file, the handshake and the tools. Throws if any of it fails. Works on every system that Neovim supports.
  */
 export async function smoke(root: string, archive: string, nvim: string): Promise<void> {
   const home = await mkdtemp(join(tmpdir(), "claude-code-nvim-smoke-"));

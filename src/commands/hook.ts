@@ -49,7 +49,7 @@ const ON_FAILURE: Record<string, object> = { stop: { continue: true } };
  */
 export async function hook(args: string[]): Promise<number> {
   const [event = "", root = ""] = args;
-  // Our own hooks start this one, Claude Code never does.
+  // Only our own hooks start this one; Claude Code never does.
   if (event === "compare") {
     const { compare } = await import("../hooks/compare");
     await compare(root, stateLog("hooks.log"));

@@ -32,7 +32,7 @@ interface Removal {
 export async function uninstall(args: string[]): Promise<number> {
   const options = parseOptions(args, OPTIONS, USAGE);
   const { removals, notes } = planRemoval(options.claude);
-  const head = removals.length === 0 ? "Nothing of claude-code.nvim is installed." : "To remove:";
+  const head = removals.length === 0 ? "No part of claude-code.nvim is installed." : "To remove:";
   const lines = [head, ...removals.map(({ what }) => `  ${what}`), ...notes];
   print(`${lines.map(visibleName).join("\n")}\n`);
   if (removals.length === 0 || options["dry-run"]) return 0;

@@ -163,7 +163,7 @@ export interface Problems {
   /** Workspace folders, real paths; the current working directory comes first. */
   folders: string[];
   files: FileProblems[];
-  /** Language servers have reported on all that was written. */
+  /** Language servers have reported on everything that was written. */
   settled: boolean;
   /** The files with missing reports, and the cause. Only for named files, and for those of a session. */
   unknown?: string;

@@ -8,7 +8,7 @@ import { visible, visibleLine } from "../lib/visible";
 import { cliPid, type HookCall } from "./call";
 import type { HookInput } from "./input";
 
-/** Intervals in ms: we ask a busy Neovim again, and check that the CLI still runs. */
+/** Intervals in ms: between retries while Neovim is busy, and between checks that the CLI is still running. */
 const BUSY_MS = 2_000;
 const CLI_MS = 5_000;
 
@@ -21,7 +21,7 @@ type Decision =
   | { behavior: "deny"; message: string; interrupt?: true };
 
 /**
- * Claude asks for a permission, or asks a question. The CLI shows its own dialog at once, and the user may answer there
+ * Claude asks for permission, or asks a question. The CLI shows its own dialog at once, and the user may answer there
  * or in Neovim; the first answer counts (measured with 2.1.330). After an answer in the terminal the CLI leaves this
  * hook running, and Neovim ends it; after Esc the CLI ends it.
  */
@@ -116,7 +116,7 @@ function shownPlan({ plan, planFilePath }: Record<string, unknown> = {}): { plan
   return { plan: plan.endsWith("\n") ? plan.slice(0, -1) : `${plan}\n` };
 }
 
-/** Claude receives the reason and continues. Without a reason it stops, as after No in its terminal. */
+/** Claude receives the reason and continues. Without a reason it stops, as it does after No in its terminal. */
 function deny({ reason }: Answer): Decision {
   if (reason) return { behavior: "deny", message: reason };
   return { behavior: "deny", message: "The user rejected this.", interrupt: true };
@@ -187,8 +187,8 @@ const MAX_TITLE = 120;
 type Fields = Record<string, unknown>;
 
 /**
- * Describes a request for the user; lua/claude-code/sessions/requests.lua has the fields. The text is complete: it
- * leaves nothing out, except that a long one ends with a line that says so.
+ * Describes a request for the user; lua/claude-code/sessions/requests.lua documents the fields. The text leaves
+ * nothing out, unless it is too long: then its last line says that it was cut.
  */
 export function describe({ tool_name = "", tool_input = {} }: HookInput) {
   const { text, syntax } = body(tool_name, tool_input);
@@ -232,8 +232,8 @@ const Change = v.union([
 ]);
 
 /**
- * The file of an edit, and its old and new lines. Undefined if the input has any other field, which this text would
- * leave out: every tool names its own fields.
+ * The file of an edit, and its old and new lines. Returns undefined if the input has a field that this text would
+ * leave out, because each tool has its own fields.
  */
 function changes(input: Fields): string[] | undefined {
   const { file_path, replace_all, ...change } = input;
@@ -297,7 +297,7 @@ export interface Question {
   };
 }
 
-/** The user chose options, which count from 1, or wrote a text. */
+/** The user chose options, which are numbered from 1, or typed an answer. */
 interface Reply {
   options?: number[] | undefined;
   text?: string | undefined;
@@ -323,7 +323,7 @@ export function questions({ tool_name, tool_input }: HookInput): Question[] | un
   }));
 }
 
-/** The CLI (2.1.330) expects the answers by question in the tool's input, and several of them with commas. */
+/** The CLI (2.1.330) expects the answers by question in the tool's input, and joins several answers with commas. */
 function repliesByQuestion(asked: Question[], replies: Reply[]): Record<string, string> {
   return Object.fromEntries(
     asked.map(({ question, labels }, index) => {

@@ -21,7 +21,7 @@ import { dirname, IS_WINDOWS, join } from "./platform";
 import { makePrivateFolder } from "./private-folder";
 import { readText } from "./read-regular";
 
-/** A draft has the new content of a file, beside it on the same file system, until a rename replaces the file. */
+/** A draft holds a file's new content, in the same folder and file system, until a rename replaces the file. */
 const DRAFT = /^\.claude-code-nvim\.[0-9a-f]{8}\.tmp$/;
 /** If a draft is older than this, in ms, the process that wrote it was killed. */
 const OLD_MS = 10 * 60_000;
@@ -119,8 +119,8 @@ export function writeText(path: string, text: string): void {
 }
 
 /**
- * Writes a file that is not a symlink. Its owner, its hard links and, except for setuid and setgid, its mode stay,
- * unless `mode` is given. `stats` are those of the file; undefined for a new one. Throws the system's error. The file
+ * Writes a file that is not a symlink. Keeps its owner, its hard links and, except for setuid and setgid, its
+ * mode, unless `mode` is given. `stats` describes the file, and is undefined for a new one. Throws the system's error. The file
  * is unchanged then, unless it has several hard links.
  */
 export function rewrite(

@@ -26,7 +26,7 @@ const { O_RDONLY, O_DIRECTORY = 0, O_NOFOLLOW = 0 } = constants;
 const O_PATH = IS_LINUX ? 0o10000000 : 0;
 
 /** A folder of the path is a symlink, or was replaced in the meantime. */
-const outside = () => new Failure("it lies behind a symlink", "outside");
+const outside = () => new Failure("it is behind a symlink", "outside");
 
 /** The bytes of a regular file, or the target of a symlink, with its stats. */
 export interface FileBelow {

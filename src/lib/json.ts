@@ -44,7 +44,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** No message has so many levels. Bun takes 9 s to write 100,000 levels, and then fails. */
+/** No message has this many levels. Bun takes 9 s to write 100,000 levels, and then fails. */
 const MAX_LEVELS = 64;
 
 export function isDeep(value: unknown, levels = MAX_LEVELS): boolean {

@@ -201,7 +201,7 @@ export function sharedFolders(): readonly string[] | undefined {
 export function passedFolder(folder: string): string {
   const real = realPath(folder);
   if (real === folder || sharedFolders() === undefined) return real;
-  throw new Error(`${folder} is a symlink now, or lies behind one: nothing is done there`);
+  throw new Error(`${folder} is a symlink now, or is behind one: nothing was done there`);
 }
 
 /** True if we work for a remote that does not share the file with the real path `real`. */

@@ -50,7 +50,7 @@ interface Candidate {
 }
 
 /**
- * The Neovims to try for a CLI that works in `places` (its project, its working folder), the best first: the one in which
+ * The Neovims to try for a CLI that works in `places` (its project, its working folder), best first: the one in which
  * the CLI runs, the one to which it is connected, the one in the `binding`, the one that the project names, and the one
  * with the deepest workspace around a place. Yields each address once.
  */
@@ -91,7 +91,7 @@ function* inOrder(
 }
 
 /**
- * The running Neovim that the nearest project file upwards names. Because a project may be hostile, its file can choose
+ * The running Neovim named by the nearest project file, searching upwards. Because a project may be hostile, its file can choose
  * only among known Neovims with a workspace there.
  */
 function namedByProject(place: string, known: readonly Entry[]): Entry | undefined {

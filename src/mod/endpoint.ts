@@ -6,7 +6,7 @@ import { type Answer, takes } from "../lib/requests";
 import { Mods, text } from "./mods";
 import { serveMods } from "./socket";
 
-/** `remote`: its name, of a session there. */
+/** `remote` is the name of the remote that runs the session. */
 const Session = v.object({ session: v.string(), remote: v.optional(v.string()) });
 const WithText = v.object({ ...Session.entries, text });
 const CommandLine = v.object({ ...Session.entries, command: v.string(), args: text });
@@ -35,14 +35,14 @@ export class ModEndpoint {
     /** Inserts at the cursor of the draft; fails as "dialog" while the CLI asks something. */
     fill: takes(WithText, (to) => this.place(to.remote).atOnce(to.session, "fill", to.text)),
     draft: takes(Session, (to) => this.place(to.remote).atOnce(to.session, "draft")),
-    /** Answers with the text that the command printed, if it did. */
+    /** Answers with the text that the command printed, if any. */
     run: takes(CommandLine, ({ session, remote, command, args }) =>
       this.place(remote).perform(session, "run", command, args),
     ),
     /** Answers with all slash commands. */
     commands: takes(Session, (to) => this.place(to.remote).atOnce(to.session, "commands")),
     stop: takes(Session, (to) => this.place(to.remote).atOnce(to.session, "stop")),
-    /** Answers a question that leaves no trace in the conversation. */
+    /** Asks Claude a question that is not added to the conversation. */
     ask: takes(WithText, (to) => this.place(to.remote).perform(to.session, "ask", to.text)),
     /** Begins or ends `answer_written` for a session. */
     follow: takes(Follow, (to) => this.place(to.remote).follow(to.session, to.on)),

@@ -81,7 +81,7 @@ class Mod {
 }
 
 /**
- * The mods of one place: this machine, or a remote. A mod takes its operations by a long poll. It receives each one
+ * The mods of one place: this machine, or a remote. A mod gets its operations by long polling, and receives each one
  * once: an operation whose result is lost fails as `gone`.
  */
 export class Mods {
@@ -90,7 +90,7 @@ export class Mods {
   readonly #mods = new Map<string, Mod>();
   /** Sessions whose answers Neovim shows while Claude writes them. */
   readonly #followed = new Set<string>();
-  /** Each of these mods has its line in the log. */
+  /** Refused mods that the log already mentions. */
   readonly #refused = new Set<string>();
   #lastId = 0;
 
@@ -119,7 +119,7 @@ export class Mods {
     return this.#mods.values().find((mod) => mod.session === session);
   }
 
-  /** Takes what a mod has posted. `signal` aborts when the mod no longer waits for the response. */
+  /** Handles a message that a mod has posted. `signal` aborts when the mod no longer waits for the response. */
   async receive(path: string, body: string, signal: AbortSignal): Promise<ModResponse> {
     if (body.length > MAX_MESSAGE) return { status: 413 };
     const { success, output } = v.safeParse(Report, parseJson(body));
@@ -130,7 +130,7 @@ export class Mods {
     return path === "/next" ? this.#next(mod, signal) : { status: 204 };
   }
 
-  /** Returns the sender, or the status by which it is refused. */
+  /** Returns the sender, or the HTTP status that refuses it. */
   #admit({ contract, mod: id, session }: Report): Mod | number {
     const refuse = (code: number, cause: string) => {
       if (!this.#refused.has(id) && this.#refused.size < MAX_MODS) {
@@ -218,7 +218,7 @@ export class Mods {
     this.onChange.emit();
   }
 
-  /** Sends Neovim the present answer until it has the newest text. */
+  /** Sends Neovim the current answer until Neovim has the newest text. */
   async #show(mod: Mod): Promise<void> {
     mod.isShowing = true;
     for (let shown: object = {}; shown !== mod.written; ) {

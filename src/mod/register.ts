@@ -43,7 +43,7 @@ async function find($: Engine): Promise<typeof executable> {
   return modSocket && { socketPath: modSocket, token: authToken };
 }
 
-/** Sends it with all that identifies us; status 0: the executable was not reached. */
+/** Sends it with everything that identifies us. Status 0 means that the executable could not be reached. */
 async function post($: Engine, path: string, body: object): Promise<Engine> {
   try {
     executable ??= isServing ? await find($) : undefined;

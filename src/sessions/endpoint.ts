@@ -71,7 +71,7 @@ export class SessionsEndpoint {
     return this.look();
   }
 
-  /** Resolves when Neovim has the present state. */
+  /** Resolves when Neovim has the current state. */
   look(): Promise<unknown> {
     if (!this.#isAttached) return this.#reported;
     const repositories = this.#repositories();
@@ -107,7 +107,7 @@ export class SessionsEndpoint {
   }
 
   readonly requests: Record<string, Answer> = {
-    /** Returns nothing, when Neovim has the present state, including that of a folder that it has just entered. */
+    /** Returns nothing, when Neovim has the current state, including that of a folder that it has just entered. */
     look: async () => {
       await this.editor.sync();
       await this.look();

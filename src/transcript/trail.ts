@@ -71,7 +71,7 @@ function inTurn(kept: readonly Kept[], turn: Turn): readonly Kept[] {
   return prompts[at] === undefined ? [] : kept.slice(prompts[at], prompts[at + 1]);
 }
 
-/** The call as a step; an empty list if the call names no file, or failed. */
+/** The call as a step; an empty list if the call does not name a file, or failed. */
 export function stepOf(tool: ToolCall, result?: ToolResult): Step[] {
   const { name: _, act, path, subject, ...lines } = callOf(tool);
   if (act === undefined || path === undefined || result?.failed) return [];

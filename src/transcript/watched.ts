@@ -76,7 +76,7 @@ export class WatchedTranscript {
   }
 }
 
-/** Context windows in tokens, as the CLI (2.1.330) has them. We show no share for other models. */
+/** The CLI's (2.1.330) context windows, in tokens. We show no percentage for other models. */
 const WINDOWS: [model: RegExp, tokens: number][] = [
   [/\[1m\]|^claude-([a-z]+-5|opus-4-[78])\b/i, 1_000_000],
   [/^claude-(3|(opus|sonnet|haiku)-4)/, 200_000],

@@ -128,7 +128,7 @@ describe.each(NEOVIMS)("in $name", (version) => {
         (path: string) => truncateSync(path, 3e9),
         expect.stringContaining("cannot be read"),
       ],
-    ])("waits for no hostile settings file with %s", async (_name, make, why) => {
+    ])("does not wait for a hostile settings file with %s", async (_name, make, why) => {
       claims("FIFOs and endless files keep nothing waiting");
       make(project.write(".claude/settings.json", ""));
       expect(await off()).toEqual(why);
@@ -246,7 +246,7 @@ describe.each(NEOVIMS)("in $name", (version) => {
     test.each([
       ["a terminal", "terminal", "this buffer is not a file"],
       ["a private file", "edit .env", "is private"],
-    ])("sends nothing of %s", async (_name, command, reason) => {
+    ])("does not send any part of %s", async (_name, command, reason) => {
       project.write(".env", "ERROR=1\n");
       await project.neovim.command(command);
       expect(await told("1Claude diagnostics")).toContain(reason);

@@ -87,16 +87,13 @@ describe("serve", () => {
     ["a port out of range", { ...launch, port: 70_000 }, "port"],
     ["folders that are no list", { ...launch, workspaceFolders: "/" }, "workspaceFolders"],
   ];
-  test.each(wrong)(
-    "refuses a launch line with %s, and quotes nothing of it",
-    (_name, line, named) => {
-      claims("The token is in no argument, log or error");
-      const { exitCode, stderr } = start(line);
-      expect(exitCode).toBe(2);
-      expect(stderr).toContain(named);
-      expect(stderr).not.toContain("secret-token");
-    },
-  );
+  test.each(wrong)("refuses a launch line with %s, and does not quote it", (_name, line, named) => {
+    claims("The token is in no argument, log or error");
+    const { exitCode, stderr } = start(line);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain(named);
+    expect(stderr).not.toContain("secret-token");
+  });
 });
 
 test("has one version and contract in plugin and executable", () => {

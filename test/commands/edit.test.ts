@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "n
 import { basename, join } from "node:path";
 import { claims, EXECUTABLE, eventually, isolatedEnv, onEachNeovim } from "#test";
 
-/* `claude-code-nvim edit`, as the CLI and what it starts call it by $VISUAL. */
+/* `claude-code-nvim edit`, which the CLI and its child processes start as $VISUAL. */
 onEachNeovim((session) => {
   const lua = <T>(code: string, ...args: unknown[]) => session.neovim.lua<T>(code, ...args);
   const plays = (script: string) => session.neovim.plays(script, { folder: "/" });
@@ -51,7 +51,7 @@ onEachNeovim((session) => {
     expect(edited()).toBeUndefined();
   });
 
-  test("keeps the text for a Claude that has ended as a draft of the next one", async () => {
+  test("keeps the text as a draft for the next Claude if its own has ended", async () => {
     const before = await lua<number>("return #vim.api.nvim_list_chans()");
     const path = temporary(PROMPT, "begun");
     const program = run([path]);
@@ -65,7 +65,7 @@ onEachNeovim((session) => {
     `);
   });
 
-  test("opens the conversation as text, and waits for nothing", async () => {
+  test("opens the conversation as text, and does not wait", async () => {
     const program = run([temporary("cc-transcript-0af3.txt", "❯ hi\n")]);
     expect(await program.exited).toBe(0);
     expect(await name()).toBe("cc-transcript-0af3.txt");
@@ -86,7 +86,7 @@ onEachNeovim((session) => {
 
   test.each([
     ["a file with unsaved edits", "open.txt"],
-    ["a message of no commit of ours", ".git/COMMIT_EDITMSG"],
+    ["the message of another program's commit", ".git/COMMIT_EDITMSG"],
   ])("does not open by --commit %s", async (_what, file) => {
     claims("Claude's `$VISUAL` opens only Claude's own files");
     const path = await session.open(file, "one\n");
@@ -104,7 +104,7 @@ onEachNeovim((session) => {
     await lua("vim.cmd('edit!')");
   });
 
-  describe("the user's own editor opens all that is not the CLI's", () => {
+  describe("the user's own editor opens everything that is not the CLI's", () => {
     const EDITOR = (file: string) => `-x\n${file}\n`;
 
     test.each<[string, (loop: string) => string]>([

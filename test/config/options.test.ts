@@ -31,7 +31,7 @@ describe.each(NEOVIMS)("setup() in $name", (version) => {
 
   const setup = async (options: string): Promise<string[]> => {
     await neovim.lua(`SAID = {}; require("claude-code").setup(${options})`);
-    // Messages are scheduled; this one comes behind them.
+    // Messages are scheduled; this one comes after them.
     await neovim.lua(`DONE = false; vim.schedule(function() DONE = true end)`);
     await neovim.until("the messages", `return DONE`);
     return neovim.lua<string[]>(`return SAID`);

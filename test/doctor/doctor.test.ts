@@ -58,7 +58,7 @@ class World implements AsyncDisposable {
     await eventually("its end", () => !isRunning(pid));
   }
 
-  /** As a terminal of Neovim has it. */
+  /** The environment of a terminal of Neovim. */
   async inside(): Promise<{ env: Record<string, string> }> {
     return { env: { NVIM: await this.neovim.lua<string>("return vim.v.servername") } };
   }
@@ -342,7 +342,7 @@ describe.each(NEOVIMS)(":checkhealth in $name", (version) => {
     executable is broken | binary = { path = './broken' } | does not run
     CLI is missing | terminal = { command = '/no/claude' } | \`/no/claude\` is not an executable
     provider snacks is not there | terminal = { provider = 'snacks' } | snacks.nvim is not
-    provider tmux is not there | terminal = { provider = 'tmux' } | does not run in tmux`);
+    provider tmux is missing | terminal = { provider = 'tmux' } | does not run in tmux`);
   test.each(setups)("says alone that the %s", async (_, setup, message) => {
     await using world = await World.start(version);
     const scripts = { old: "echo claude-code.nvim 0.0.1", broken: "exit 127" };

@@ -21,7 +21,7 @@ interface Options {
 /** Both sides of a diff fit in the window of either of two files. */
 const COLUMNS = 190;
 
-/** A project, and the three who meet there: the model's stand-in, Neovim, the CLI with Neovim's port. */
+/** A project, and three programs in it: the model's stand-in, Neovim, and the CLI with Neovim's port. */
 export class Bench {
   readonly model = new Model();
   neovim!: Neovim;
@@ -80,7 +80,7 @@ export class Bench {
     this.lock = await this.neovim.eventually("the lock file", lock);
   }
 
-  /** `further`: beside the first one, by the name of its log. */
+  /** `further` starts another CLI besides the first one, and is the name of its log. */
   startClaude(args = this.options.args ?? [], further?: string): Promise<Claude> {
     const { project, home, model, lock } = this;
     return Claude.start({

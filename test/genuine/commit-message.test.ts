@@ -57,7 +57,7 @@ describe.each(NEOVIMS)("the message of a commit in $name", (version) => {
     await eventually(async () => (await lines())[0], "Mine");
     await keys("<C-r>:wq<CR>");
     await claude.says("] Another, 2 files changed");
-    // Nothing of it is in the review, nor in the list of conversations.
+    // No part of it is in the review or in the list of conversations.
     expect(await world.summary()).toEqual(["b created 0>1@1"]);
     expect(existsSync(join(home, ".claude/projects"))).toBe(false);
     world[Symbol.dispose]();

@@ -3,7 +3,7 @@ import { isolatedEnv, NEWEST, ROOT, run, temporaryFolder } from "#test";
 
 test("scripts/demo plays an edit that is accepted and one that is reviewed, to its end", async () => {
   const home = temporaryFolder();
-  // The program that `scripts/demo` ends in; all before it is the build, which tests have behind them.
+  // The program that `scripts/demo` ends in; everything before it is the build, which the tests have already done.
   const { code, stdout, stderr } = await run([process.execPath, join(ROOT, "scripts/demo.ts")], {
     cwd: home,
     env: { ...isolatedEnv(home), NVIM_0_12: NEWEST.binary },

@@ -21,7 +21,7 @@ describe("the CLI's diff panel", () => {
       local win = vim.fn.bufwinid(require("port").session_rows.get(1).buf)
       vim.api.nvim_win_set_width(win, ${columns}) return true`);
 
-  test("is there in a wide terminal, and asks for no columns in a narrow one", async () => {
+  test("appears in a wide terminal, and does not ask for columns in a narrow one", async () => {
     Bun.spawnSync(["git", "init", "-q"], { cwd: claude.project, env: claude.env });
     await claude.begin();
     await resize(WIDE);

@@ -5,7 +5,7 @@ import { edit, read } from "../support/turns";
 import { eventually } from "./eventually";
 import { InTerminal } from "./in-terminal";
 
-/* The genuine CLI edits without asking, and the file has unsaved edits of the user's. */
+/* The genuine CLI edits without asking, and the user has unsaved edits in the file. */
 requireNamespace();
 describe.each(NEOVIMS)("an edit in $name", (version) => {
   const claude = new InTerminal().inBlock(version, {

@@ -17,7 +17,7 @@ import { Neovim } from "./neovim";
 requireNamespace();
 
 const ARGS = ["--permission-mode", "acceptEdits", "--allowedTools=Bash", ...pluginArguments()];
-/** A hook of the user's, which holds the CLI while ours have ended. */
+/** The user's own hook, which holds up the CLI after our hooks have ended. */
 const SLOW_HOOK = {
   hooks: {
     PostToolUse: [
@@ -117,7 +117,7 @@ test("lists at once an edit whose hooks still ran, and one of the next CLI", asy
   expect([await text("a.txt"), existsSync(world.path("new.txt"))]).toEqual(["a\nhalf\n", false]);
 });
 
-test("lists without another prompt beside Neovim, and nothing of the user's", async () => {
+test("lists Claude's changes without another prompt beside Neovim, and none of the user's", async () => {
   const { root: project, home } = world;
   const neovim = await Neovim.start({ version: NEWEST, project, home, files: [] });
   await using _ = { [Symbol.asyncDispose]: () => neovim.close() };

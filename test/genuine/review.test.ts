@@ -295,7 +295,7 @@ nightly.describe.each(NEOVIMS)("$name", (version) => {
     await eventually(review.list, ["mine.txt:4 +1 -0  half  turn 2  ‹be slow›  Bash"]);
   });
 
-  test("drops from the review what the user rewinds in the CLI, and nothing of the user's", async () => {
+  test("drops what the user rewinds in the CLI from the review, and keeps the user's own changes", async () => {
     const mine = `${MAIN}-- mine\n`;
     await review.command("edit main.lua | call append('$', '-- mine') | silent write");
     await review.command(

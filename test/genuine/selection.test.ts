@@ -28,7 +28,7 @@ class Selected extends Bench {
     return this.neovim.terminal.type("3GVjj");
   }
 
-  /** Waits until the CLI counts so many lines. */
+  /** Waits until the CLI counts this many lines. */
   shown(lines: number): Promise<string> {
     return this.claude.terminal.waitFor(`⧉ ${lines} lines selected`);
   }
@@ -67,7 +67,7 @@ describe("the selection", () => {
     await selection.shown(3);
   });
 
-  test("gives the model nothing of a private file", async () => {
+  test("gives the model no part of a private file", async () => {
     await selection.neovim.lua(
       `vim.fn.writefile({ "TOKEN=very-secret-value" }, ".env") return true`,
     );

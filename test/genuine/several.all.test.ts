@@ -71,7 +71,7 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
     ]);
     await claude.command("Claude send! change b");
     await claude.neovim.terminal.waitFor(/docs: b\.txt/);
-    // Whichever is accepted first takes the first.
+    // The first accepted one gets the first answer.
     const dones = [say("Done."), say("Done.")];
     claude.model.script([
       read(claude.path("a.txt")),
@@ -90,7 +90,7 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
     await claude.showing(/Done\./, 1);
   });
 
-  test("start in a worktree of its own", async () => {
+  test("start one in a worktree of its own", async () => {
     await claude.command("Claude new -w feature");
     await claude.showing(/^❯/m, 3);
     await connected(3);
@@ -104,7 +104,7 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
     expect(await claude.onDisk("a.txt")).toBe(TEXT.replace("one", "eins"));
   });
 
-  test("resume one that has ended beside those that run", async () => {
+  test("resume an ended one while others are running", async () => {
     const id = (await rows()).find((row) => row.n === 2)?.id;
     await claude.command("Claude send! --to docs /exit");
     await eventually(async () => (await rows()).map((row) => row.n), [1, 3], START_MS);
@@ -114,7 +114,7 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
     await eventually(async () => (await rows())[1]?.id, id, START_MS);
   });
 
-  test("list, attach and leave one in the background, which runs on", async () => {
+  test("list, attach and leave one that keeps running in the background", async () => {
     await claude.neovim.lua(`
         vim.ui.select = function(rows, options, callback)
           CHOICES = vim.tbl_map(options.format_item, rows)

@@ -23,7 +23,7 @@ describe.each(NEOVIMS)("Claude in the terminal of $name", (version) => {
         return vim.api.nvim_win_get_width(win) * (terminal and -1 or 1)
       end, vim.api.nvim_tabpage_list_wins(0))`);
 
-  test("starts beside the file, connected, with the keyboard, and what was sent", async () => {
+  test("starts beside the file, connects, gets the keyboard, and receives what was sent", async () => {
     claude.model.script([[{ text: "I have begun." }]]);
     await claude.command("Claude");
     await claude.command("Claude send! begin");
@@ -51,7 +51,7 @@ describe.each(NEOVIMS)("Claude in the terminal of $name", (version) => {
     await claude.showing(/I see 2,000 lines/);
   });
 
-  test("takes a line that begins with ! for no command", async () => {
+  test("does not run a line that begins with ! as a command", async () => {
     claude.model.script([[{ text: "I see a line." }]]);
     const ran = claude.path("ran");
     await claude.command(`new | call setline(1, "!touch ${ran}") | 1Claude send!`);
@@ -69,7 +69,7 @@ describe.each(NEOVIMS)("Claude in the terminal of $name", (version) => {
     await claude.showing(/I see a comment/);
   });
 
-  nightly.test("stays visible beside a diff, and leaves all as before", async () => {
+  nightly.test("stays visible beside a diff, and restores the windows afterwards", async () => {
     const main = claude.path("main.lua");
     const before = withoutTerminalCursor(await claude.neovim.layout());
     const proposal = MAIN.replace("zero", "one");

@@ -4,7 +4,7 @@ import { Project } from "./project";
 
 const EDIT = { file_path: "config.ts" };
 
-/* Claude is about to edit a file that has unsaved edits of the user's at the same place. */
+/* Claude is about to edit a file in which the user has unsaved edits at the same place. */
 describe.each(NEOVIMS)("an edit in $name", (version) => {
   /** The message is whole there. */
   const UI = { width: 80, height: 24 };
@@ -97,7 +97,7 @@ describe.each(NEOVIMS)("an edit in $name", (version) => {
     ["with an edit elsewhere", replaces("four"), ""],
     ["with an edit that fails", replaces("six"), ""],
     ["with a whole text that has the same edit", { tool_input: same }, ""],
-  ])("waits for no user %s", async (_name, more, option) => {
+  ])("does not wait for a user %s", async (_name, more, option) => {
     const path = await unsaved();
     await lua(`require("port").config.setup({ ${option} })`);
     expect((await begins(path, more)).output).toBeUndefined();
@@ -130,7 +130,7 @@ describe.each(NEOVIMS)("an edit in $name", (version) => {
     expect((await next).output).toBeUndefined();
   });
 
-  test("waits for no user who has been idle for minutes", async () => {
+  test("does not wait for a user who has been idle for minutes", async () => {
     const path = await unsaved();
     await lua("ADVANCE = require('port').hold_clock() ADVANCE(6 * 60 * 1000)");
     expect((await begins(path)).output).toBeUndefined();

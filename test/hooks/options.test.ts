@@ -73,7 +73,7 @@ describe("the options", () => {
     expect((await project.stop(session)).reason).toContain("Found 2 errors");
   });
 
-  test("counts by only_new all of a new file, and nothing of one that was not open", async () => {
+  test("counts everything in a new file with only_new, and nothing in one that was not open", async () => {
     await options("{ only_new = true }");
     await project.edit(`closed-${count}.txt`, "ERROR\n", session);
     expect(await project.stop(session)).toEqual(GO);

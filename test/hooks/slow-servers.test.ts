@@ -153,7 +153,7 @@ describe.each(NEOVIMS)("a slow language server with $name", (version) => {
     },
   );
 
-  /** As a configuration does that looks for the root with a program. */
+  /** Works like a configuration that runs a program to find the root. */
   const START_LATER = `
     local command = ...
     vim.api.nvim_clear_autocmds({ event = "FileType", pattern = "text" })

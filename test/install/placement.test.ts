@@ -62,7 +62,7 @@ describe("an existing executable", () => {
     expect(server.requests).toHaveLength(2);
   });
 
-  test("is kept if it is the version before, removed if it is older", async () => {
+  test("is kept if it is the previous version, and removed if it is older", async () => {
     const { release } = published;
     const oldest = await previous("0.0.7");
     const older = await previous("0.0.9");
@@ -140,7 +140,7 @@ test("installs what was checked of a local archive that is swapped", async () =>
   const programs = join(data.xdg, "programs");
   await mkdir(programs);
   await writeFile(archive, await Bun.file(release.archive).bytes());
-  // It is another one as soon as its sum is known.
+  // Its path changes as soon as its checksum is known.
   const script = `#!/bin/sh
 /usr/bin/sha256sum "$@"
 echo swapped >${archive}

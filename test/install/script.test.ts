@@ -119,7 +119,7 @@ describe("install.sh", () => {
     }
   });
 
-  test("replaces an older version as a whole, keeps the one before, removes those before it", async () => {
+  test("replaces an older version as a whole, keeps the previous one, and removes older ones", async () => {
     await installer();
     const stale = join(data, VERSION, "lua/claude-code/stale.lua");
     await writeFile(stale, "return 1");
@@ -401,14 +401,14 @@ describe("in a folder full of traps", () => {
   test.each([
     [["--version"], 0, "claude-code.nvim 0.1.0\n"],
     [["serve"], 2, ""],
-  ])("runs nothing of it by %p", async (args, code, stdout) => {
+  ])("runs none of it with %p", async (args, code, stdout) => {
     const result = await run([join(unpacked, "claude-code-nvim"), ...args], {}, trap);
     expect(result).toMatchObject({ code, stdout });
     expect(result.stderr).not.toContain("/evil");
     expect(existsSync(join(trap, "owned"))).toBe(false);
   });
 
-  test("runs nothing of it in a session, whatever BUN_OPTIONS says", async () => {
+  test("runs none of it in a session, whatever BUN_OPTIONS says", async () => {
     claims("A project runs no code in the executable");
     const plugin = await published.release.checkout();
     await mkdir(join(plugin, "dist"));

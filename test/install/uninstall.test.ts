@@ -84,7 +84,7 @@ test("lists all, asks, and changes nothing without an answer", async () => {
   expect(files(home)).toEqual(before);
 });
 
-test("removes all that it named, and nothing else", async () => {
+test("removes everything that it listed, and nothing else", async () => {
   const theirs = await everything();
   const { code, stderr, stdout } = await run([stable(), "uninstall", "--yes"]);
   expect([code, stderr]).toEqual([0, ""]);
@@ -96,7 +96,7 @@ test("removes all that it named, and nothing else", async () => {
   const again = await run([EXECUTABLE, "uninstall", "--yes"]);
   expect([again.code, again.stdout]).toEqual([
     0,
-    expect.stringContaining("Nothing of claude-code"),
+    expect.stringContaining("No part of claude-code"),
   ]);
 });
 

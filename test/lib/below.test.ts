@@ -67,9 +67,9 @@ test.each(uses)(
 
 test.each(uses)("does not enter a folder that is a symlink: %s", (_, use) => {
   swap();
-  expect(() => below(root, "in/file", use, true)).toThrow("it lies behind a symlink");
-  expect(() => below(root, "in/more/file", use, true)).toThrow("it lies behind a symlink");
-  expect(() => removeFoldersBelow(root, "in")).toThrow("it lies behind a symlink");
+  expect(() => below(root, "in/file", use, true)).toThrow("it is behind a symlink");
+  expect(() => below(root, "in/more/file", use, true)).toThrow("it is behind a symlink");
+  expect(() => removeFoldersBelow(root, "in")).toThrow("it is behind a symlink");
   untouched();
 });
 
@@ -84,7 +84,7 @@ test("reads no FIFO or folder, and of a symlink its target", () => {
   for (const name of ["none", "none/none"]) expect(read(name)).toBeUndefined();
   expect(() => below(at("gone"), "file", () => true, true)).toThrow("ENOENT");
   for (const name of ["", ".", "..", "../outside/file"])
-    expect(() => read(name)).toThrow("it lies behind a symlink");
+    expect(() => read(name)).toThrow("it is behind a symlink");
   for (const name of ["link", "fifo", "in"])
     expect(() => below(root, name, (place) => place.setMode(0o777))).toThrow();
   untouched();

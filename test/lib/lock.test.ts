@@ -6,7 +6,7 @@ import { tryLock } from "../../src/lib/lock";
 /** Beyond the ids that Linux gives to processes. */
 const NOBODY = "4194305";
 
-/** The lock as a process has it that was killed; `more` is done to what it has written. */
+/** The lock of a process that was killed; `more` changes what the process wrote. */
 function abandoned(more = (holder: string) => holder): string {
   const path = join(temporaryFolder(), "a.lock");
   tryLock(path);

@@ -14,7 +14,7 @@ beforeEach(() => {
   root = temporaryFolder();
   changes = 0;
   paths = [join(root, "src/a"), join(root, "src/b")];
-  // As the review does it, but at once.
+  // The review does the same, but later.
   watch = new PathWatch(() => {
     changes += 1;
     while (watch.follow(paths)) changes += 1;

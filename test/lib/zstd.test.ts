@@ -4,7 +4,7 @@ import { decompress } from "../../src/review/journal/blobs";
 const compress = (bytes: Uint8Array) => Bun.zstdCompressSync(bytes, { level: 1 });
 const text = compress(Buffer.from("text"));
 const zeros = compress(Buffer.alloc(200_000));
-/** The same, whose header says another number: with this level it has four bytes for it, from the sixth on. */
+/** The same with a wrong size in the header: with this level, the size has four bytes, starting with the sixth. */
 const said = (bytes: number) => {
   const copy = Buffer.from(zeros);
   copy.writeUInt32LE(bytes, 5);

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { eventually, NEOVIMS, TestNeovim } from "#test";
 
 /*
- * Messages in Neovim's own message line: none asks for Enter, since Neovim does not answer while it
- * does. The beginning of each is on screen, the whole text in :messages and in the log.
+ * Messages in Neovim's own message line must not ask for Enter, since Neovim answers nothing while it
+ * asks. The screen shows the beginning of each; :messages and the log have the whole text.
  */
 
 /** The options that decide how much room there is. */
@@ -82,7 +82,7 @@ describe.each(NEOVIMS)("messages in $name", (version) => {
         lines[row] = vim.trim(table.concat(cells))
       end
       return lines`);
-  /** From now on what the last line of the screen begins with, at each time that the screen is drawn. */
+  /** Collects the beginning of the screen's last line each time the screen is drawn. */
   const drawn = (neovim: TestNeovim): string[] => {
     const lines: string[] = [];
     let line = "";
@@ -107,7 +107,7 @@ describe.each(NEOVIMS)("messages in $name", (version) => {
       args: options ? ["--cmd", options] : [],
     });
 
-  test.each(SURROUNDINGS)("asks for no Enter with %s", async (_name, width, options) => {
+  test.each(SURROUNDINGS)("does not ask for Enter with %s", async (_name, width, options) => {
     await using neovim = await start(width, options);
     await shown(neovim, `2 options cannot be used: ${STARTUP}`);
     for (const [keys, message] of TYPED) {
@@ -117,7 +117,7 @@ describe.each(NEOVIMS)("messages in $name", (version) => {
     }
   });
 
-  test("draws an error as one", async () => {
+  test("draws an error in the error colour", async () => {
     await using neovim = await start(80, "");
     await logged(neovim, STARTUP);
     await shown(neovim, `2 options cannot be used: ${STARTUP}`);
@@ -143,7 +143,7 @@ describe.each(NEOVIMS)("messages in $name", (version) => {
     [80, `${"x".repeat(48)}; y`, `claude-code.nvim: ${"x".repeat(48)}…`],
     [80, `two\nlines ${"語".repeat(30)}`, `claude-code.nvim: two lines ${"語".repeat(19)}…`],
   ])(
-    "shows the name before each message or none in %d columns, and cuts %s at its end",
+    "shows the name before every message or before none in %d columns, and cuts the end of %s",
     async (...row) => {
       const [width, text, line] = row;
       await using neovim = await start(width, "");
@@ -153,7 +153,7 @@ describe.each(NEOVIMS)("messages in $name", (version) => {
     },
   );
 
-  test("asks for nothing when a syntax pattern fails while a message is drawn", async () => {
+  test("does not ask for Enter when a syntax pattern fails while a message is drawn", async () => {
     await using neovim = await start(80, "");
     await logged(neovim, STARTUP);
     // E363: a line of 20 KB needs more than 'maxmempattern' allows.
@@ -165,7 +165,7 @@ describe.each(NEOVIMS)("messages in $name", (version) => {
     await shown(neovim, "drawn all the same");
   });
 
-  test("says once what two parts of the plugin report at once", async () => {
+  test("shows a message once if two parts of the plugin report it at the same time", async () => {
     await using neovim = await start(80, "");
     await neovim.lua("for _ = 1, 2 do require('port').messages.info('installed it') end");
     await neovim.plays("<Ignore>  says installed it  says ! /installed it.*installed it/");
@@ -216,7 +216,7 @@ describe.each(NEOVIMS)("messages in $name", (version) => {
   ])("gives the whole text to a notification plugin that %s", async (_name, made) => {
     await using neovim = await start(40, "");
     await shown(neovim, `2 options cannot be used: ${STARTUP}`);
-    // As after `vim.notify = require("notify")`, and after that of mini.notify.
+    // nvim-notify is set up like this, and mini.notify, too.
     await neovim.lua(`
       local function notify(text, level, options) GOT = { text, level, options.title } end
       vim.notify = ${made}`);

@@ -30,7 +30,7 @@ const RUN = `
   vim.wait(20000, function() return answer end, 1)
   return answer`;
 
-/** All that the user could notice. */
+/** Everything that the user could notice. */
 const STATE = `
   local state = { win = vim.api.nvim_get_current_win(), wins = vim.api.nvim_list_wins(),
     cursor = vim.api.nvim_win_get_cursor(0), jumps = vim.fn.getjumplist(), alt = vim.fn.bufnr("#"),

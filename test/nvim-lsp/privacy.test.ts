@@ -62,12 +62,12 @@ describe.each(NEOVIMS)("nvim-lsp with $name", (version) => {
     for (const name of [SECRET, ...FILES]) expect(lists).not.toContain(basename(name));
   }
 
-  test("gives nothing of files that are not open, in whatever spelling", async () => {
+  test("gives no part of files that are not open, in any spelling", async () => {
     claims("No spelling makes a private file public");
     await expectNothing();
   });
 
-  test("gives nothing of a file whose name leads now to a public one, now to a private one", async () => {
+  test("gives no part of a file whose name leads alternately to a public and a private file", async () => {
     const [link, draft] = [project.path("now.txt"), project.path("draft.txt")];
     const targets = [project.write("public.txt", "fine\n".repeat(30)), project.path(".env")];
     let swaps = 0;
@@ -91,7 +91,7 @@ describe.each(NEOVIMS)("nvim-lsp with $name", (version) => {
     }
   });
 
-  test("gives nothing of files that are open", async () => {
+  test("gives no part of open files", async () => {
     for (const name of FILES) {
       await project.neovim.command(`edit ${project.path(name)}`);
       await project.neovim.command(`edit ${project.path(`second-${basename(name)}`)}`);

@@ -101,7 +101,7 @@ testWithPlugins("hiding Claude's terminal goes back to where the user was", asyn
   }
 });
 
-testWithPlugins(":Lazy reload leaves one server, and nothing of the first", async () => {
+testWithPlugins(":Lazy reload leaves one server, and no part of the first one", async () => {
   const home = temporaryFolder();
   const init = byLazy([ours("lazy = false", "keymaps = true")]);
   const neovim = await startNeovim(NEWEST, { name: "lazy.nvim", plugins: [], init }, home);

@@ -16,7 +16,7 @@ for (const version of NEOVIMS) {
   /** The plugin's bar changes while the review is on, and is there again after it. */
   const winbar = (name: PluginName, setup: string, refresh: string) =>
     testWithPlugins(
-      `${name}: its winbar comes back as the plugin has set it last (${version.name})`,
+      `${name}: its winbar comes back as the plugin last set it (${version.name})`,
       async () => {
         const lua = `function _G.Bar() return "bar " .. (_G.bar_version or 1) end\n${setup}`;
         await using editor = await Editor.start(version, { name, plugins: [name], lua });

@@ -13,7 +13,7 @@ const start = (version: (typeof NEOVIMS)[number], terminal: string) =>
     ours: `{ terminal = { provider = "snacks", ${terminal} } }`,
   });
 
-/** Width of Claude's window in this tab page; 0: there is none. */
+/** Width of Claude's window in this tab page, or 0 without one. */
 const CLAUDE = `
   for _, win in ipairs(vim.api.nvim_tabpage_list_wins(0)) do
     if require("port").window.is_terminal(win) then return vim.api.nvim_win_get_width(win) end

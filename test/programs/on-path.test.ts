@@ -33,7 +33,7 @@ const entries: [what: string, entry: string][] = [
   ["a dot", "."],
   ["an empty one", ""],
   ["a folder of the project", "tools"],
-  ["with a slash behind it", "./tools/"],
+  ["with a slash after it", "./tools/"],
   ["through the parent", `../${basename(project)}`],
 ];
 const named = (entry: string) =>

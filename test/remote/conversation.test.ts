@@ -105,7 +105,7 @@ test("resolves a name to a file of the shared folders, or to none", async () => 
     expect(await place(name)).toBeUndefined();
 });
 
-test("says that it is not there yet, or that its relay is gone", async () => {
+test("says that it does not exist yet, or that its relay is gone", async () => {
   await start();
   expect(await outcomeOf(open())).toThrow("not in a file yet");
   append(prompt("begin"));

@@ -114,7 +114,7 @@ test("names no file in a held Stop that is not shared", async () => {
   const [inside, outside] = [join(neovim.cwd, "inside.txt"), join(neovim.home, "outside.txt")];
   for (const path of [inside, outside]) {
     writeFileSync(path, "text\n");
-    // As the comparison of a work tree around the shared folder reports it.
+    // The comparison of a work tree around the shared folder reports the same.
     await neovim.lua(
       `local path, cwd = ...
        vim.cmd.edit(path)

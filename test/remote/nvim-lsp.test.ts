@@ -200,7 +200,7 @@ describe("nvim-lsp for a Claude elsewhere", () => {
     ],
     ["a drive", () => "C:\\secret.txt"],
   ];
-  test.each(foreign)("gives nothing of %s", async (_name, find) => {
+  test.each(foreign)("gives no part of %s", async (_name, find) => {
     const path = find();
     const before = await buffers();
     for (const [tool, args] of [

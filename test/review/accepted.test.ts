@@ -37,7 +37,7 @@ onEachNeovim((session) => {
     await isDecided("b");
   });
 
-  test("lists another text than the accepted one", async () => {
+  test("lists a text that differs from the accepted one", async () => {
     world.write("c", "1\n");
     await accepted("c", "2\n", "Claude diff accept");
     world.claude({ c: "3\n" });

@@ -473,10 +473,10 @@ test("commits to the current file's repository, and names what is kept in others
   expect(await outcomeOf(commit())).toThrow("1 kept change in lib/ is in another");
 });
 
-test("has the commit in the index though git is killed behind it", async () => {
+test("has the commit in the index even if git is killed after it", async () => {
   await half();
   hook("post-commit", "kill -9 $PPID");
-  expect((await commit()).commit).toBe("git was ended behind it");
+  expect((await commit()).commit).toBe("git was killed after it");
   expect(git("status", "--porcelain")).toBe(" M a\n");
 });
 

@@ -9,7 +9,7 @@ import { requestComparison } from "../../src/review/record/comparison-request";
 import { inMount } from "../support/mount";
 import { Recorded } from "./recorded";
 
-/** Runs a hook, under `limits` of the shell's, or killed after so many milliseconds. */
+/** Runs a hook under the shell's `limits`, or kills it after this many milliseconds. */
 const hook = (
   world: Recorded,
   event: string,

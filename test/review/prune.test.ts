@@ -25,7 +25,7 @@ const text = (seed: string) => Array.from({ length: 4_000 }, (_, i) => Bun.hash(
 
 const nothing = () => false;
 
-/** A project's folder whose records and blobs are so many days old. */
+/** A project's folder whose records and blobs are this many days old. */
 class Past {
   readonly folder = temporaryFolder();
   readonly blobs = new Blobs(this.folder);

@@ -15,7 +15,7 @@ import { type HookResult, runHook } from "../support/hook";
 import { commitAll } from "./repository";
 import { TestProject } from "./state/world";
 
-/** As the CLI gives it. */
+/** In the CLI's format. */
 export const hunk = (
   oldStart: number,
   oldLines: number,
@@ -84,7 +84,7 @@ export class Recorded extends TestProject {
     await this.compared();
   }
 
-  /** A Neovim's request for the review; there is none else that runs. */
+  /** A Neovim's request for the review, while no other request runs. */
   answer(method: string, params: object): Promise<unknown> {
     return this.another().answer(method, params);
   }
@@ -121,7 +121,7 @@ export class Recorded extends TestProject {
     });
   }
 
-  /** Claude runs a command; `bashEditDiff` as the CLI has given it for that. */
+  /** Claude runs a command. `bashEditDiff` is what the CLI reported for it. */
   async bash(command: string, bashEditDiff?: object): Promise<void> {
     const call = this.#call(command);
     await this.hook("pre-tool-use", call);

@@ -66,7 +66,7 @@ test.each([
   await tell(world, story);
 });
 
-test("receives nothing of an undo that is not saved yet", async () => {
+test("does not receive an undo that is not saved yet", async () => {
   using world = new World();
   await tell(world, "user b=1; A b=2; stop");
   // In a buffer: the executable gives the edits, and the file stays as it is.
@@ -91,7 +91,7 @@ test("receives it once by hooks of two installations, also beside damage", async
   expect(both.toSorted()).toEqual(["a\nline 1:\n+1\n-2", "nothing"]);
 });
 
-test("receives nothing of an undo of long ago", async () => {
+test("does not receive an old undo", async () => {
   using world = new World();
   await tell(world, UNDONE);
   const journal = join(world.folder, "journal.jsonl");

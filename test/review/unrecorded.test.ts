@@ -75,7 +75,7 @@ test.each<[string, (world: World) => Promise<void>]>([
   ],
   ["edits a file elsewhere", (world) => world.ended({ path: "/elsewhere/a.txt" })],
   ["belongs to a session in another folder", (world) => world.edited("a.txt", "x\n", OLD, "/")],
-])("says nothing of a call that %s", async (_what, work) => {
+])("does not mention a call that %s", async (_what, work) => {
   using world = new World();
   await work(world);
   expect(await world.found()).toEqual({ listed: [], problems: [] });

@@ -15,11 +15,11 @@ const REFERENCES: Record<string, RegExp> = {
 const ROWS = 24;
 const LAYOUTS = ["vertical", "horizontal", "tab", "inline"] as const;
 
-/** Without the folder, which is another one each time. */
+/** Without the folder, which differs each time. */
 const TABLINE = " tab page %{tabpagenr()} of %{tabpagenr('$')}";
 /** `:cd` makes the names relative. */
 const TWO_SPLITS = `vim.cmd("vsplit code.lua | wincmd p") vim.cmd.cd(vim.fn.getcwd())`;
-/** As the CLI's. */
+/** The same as the CLI's. */
 const terminal = (side: "right" | "below") => `
   local buf = vim.api.nvim_create_buf(false, true)
   local win = vim.api.nvim_open_win(buf, false, { split = "${side}", win = -1, width = 60, height = 10 })

@@ -2,7 +2,7 @@ import { eventually, NEOVIMS, nightly, PORT, perBlock, ROOT, TestNeovim } from "
 
 /* Calls for the user's attention to a session: the options `notify.*`. */
 
-/** Reports are merged for so much less than the second that users wait. */
+/** Reports are merged for much less than the second that users wait. */
 const HURRY = 10;
 /** Longer than reports are merged. */
 const MERGED_MS = 300;

@@ -19,7 +19,7 @@ interface Row {
   branch?: string;
 }
 
-/** As Claude Code 2.1.330 names the process ids that mean the same processes as here. */
+/** Claude Code's (2.1.330) name of the process ids that mean the same processes as here. */
 const DOMAIN =
   process.platform === "linux"
     ? `linux:${content("/etc/machine-id").trim()}:${readlinkSync("/proc/self/ns/pid")}`

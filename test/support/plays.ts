@@ -113,7 +113,7 @@ export const titledPlays = (text: string) =>
     .slice(1)
     .map((one) => one.split(/\n(.*)/s, 2) as [title: string, script: string]);
 
-/** A text as a script has it. */
+/** A text in the form that a script uses. */
 export function oneLine(text: string): string {
   return text.replaceAll("\n", "|").replaceAll(/\s+/g, " ").trim();
 }

@@ -53,7 +53,7 @@ export class Screen {
     const end = performance.now() + MATCH_TIMEOUT_MS;
     while (this.toString() !== wanted) {
       if (performance.now() > end) {
-        const advice = "If it is meant so: UPDATE_SCREENS=1 scripts/test --fast test/screens";
+        const advice = "If that is intended: UPDATE_SCREENS=1 scripts/test --fast test/screens";
         throw new Error(`${file} differs:\n${difference(wanted, this.toString())}\n${advice}`);
       }
       await Bun.sleep(10);
@@ -144,7 +144,7 @@ function colours({ foreground, background, special }: Attributes): string {
   ].join("");
 }
 
-/** The last letter stands for all that follow it. */
+/** The last letter represents all rows that follow it. */
 function shortened(letters: string): string {
   return letters.replace(/(.)\1+$/, "$1");
 }

@@ -51,7 +51,7 @@ export class Session {
   }
 
   /**
-   * Waits until the executable knows all that has happened in Neovim: an answer that has to come
+   * Waits until the executable knows everything that has happened in Neovim: an answer that has to come
    * quickly is given without what is not known yet.
    */
   async known(): Promise<void> {

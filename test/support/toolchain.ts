@@ -9,7 +9,7 @@ export const EXECUTABLE = process.env.CLAUDE_CODE_NVIM_EXE ?? join(ROOT, "dist/c
 
 export interface NeovimVersion {
   readonly name: string;
-  /** Throws, with what would help, if this Neovim is not there. */
+  /** Throws an error with advice if this Neovim is missing. */
   readonly binary: string;
 }
 

@@ -59,7 +59,7 @@ describe.each(NEOVIMS)("terminal.provider in $name", (version) => {
     expect((await said(neovim)).join()).not.toContain("code -1");
     await neovim.command("Claude");
     await opened(1);
-    // As a callback of vim.system() calls it.
+    // A callback of vim.system() calls it like this.
     await neovim.lua("vim.uv.new_timer():start(0, 0, function() EXIT(3) end)");
     await eventually("the end", async () =>
       expect((await said(neovim)).at(-1)).toMatch(/Claude ended with code 3$/),

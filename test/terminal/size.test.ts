@@ -38,7 +38,7 @@ describe.each(NEOVIMS)("the size of Claude's terminal in $name", (version) => {
   const sizes = async (of: "width" | "height" = "width") =>
     (await windows(neovim)).map((one) => (one.terminal ? -one[of] : one[of]));
 
-  test("makes the program draw again if it changes for a moment only", async () => {
+  test("makes the program redraw even if it changes only for a moment", async () => {
     // Neovim has lost a row, and the program gets no signal for the size that it has.
     const row = 'i=$((i + 1)); printf "\\033[$i;1H\\033[Krow$i of drawing $n."';
     const draw = `n=$((n + 1)); i=0; while [ $i -lt $(stty size | cut -d" " -f1) ]; do ${row}; done`;
@@ -63,14 +63,17 @@ describe.each(NEOVIMS)("the size of Claude's terminal in $name", (version) => {
     ["right", "vertical resize 118", [10, -109]],
     ["bottom", "resize 26", [3, -24]],
   ];
-  test.each(greedy)("leaves room for others if the user chose it at the %s", async (...row) => {
-    const [position, command, expected] = row;
-    await configure(neovim, `{ command = ${ECHO}, position = "${position}" }`);
-    await open();
-    await neovim.command(command);
-    await toggle();
-    expect(await sizes(position === "right" ? "width" : "height")).toEqual(expected);
-  });
+  test.each(greedy)(
+    "leaves room for other windows when the user resizes it at the %s",
+    async (...row) => {
+      const [position, command, expected] = row;
+      await configure(neovim, `{ command = ${ECHO}, position = "${position}" }`);
+      await open();
+      await neovim.command(command);
+      await toggle();
+      expect(await sizes(position === "right" ? "width" : "height")).toEqual(expected);
+    },
+  );
 
   const shares: [position: string, split: string, options: string, during: number[]][] = [
     ["right", "vsplit", "equalalways", [38, 37, -43]],
@@ -111,7 +114,7 @@ describe.each(NEOVIMS)("the size of Claude's terminal in $name", (version) => {
     expect(await sizes()).toEqual([76, -43]);
   });
 
-  test("stays what the user made it as the screen changes", async () => {
+  test("stays as the user set it when the screen changes", async () => {
     await open();
     await neovim.command("vertical resize 50");
     await resize(neovim, 40, SCREEN.height);

@@ -57,7 +57,7 @@ test("reports a missing file once, until it can be read again", async () => {
   await eventually("the second problem", () => problems() === 2);
 });
 
-test("sends a part once Neovim has taken the one before, and none of a closed view", async () => {
+test("sends a part once Neovim has taken the previous one, and sends none of a closed view", async () => {
   const [view, other] = [await open("a"), await open("b")];
   const parts = () => sent.filter((part) => part.view === view);
   let taken = Promise.withResolvers<void>();

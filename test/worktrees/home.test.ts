@@ -182,8 +182,8 @@ test("follows no symlink, on either side, and leaves inner repositories there", 
   );
   expect((await trees.list()).map(([, , text]) => text)).toEqual([
     "here: it is a folder or a submodule",
-    "there: it lies behind a symlink",
-    "here: it lies behind a symlink",
+    "there: it is behind a symlink",
+    "here: it is behind a symlink",
     "here it is in another repository",
   ]);
   expect(readlinkSync(trees.path("here", "here"))).toBe(outside);

@@ -14,14 +14,14 @@ import { eventually, NEWEST } from "#test";
 import { Project } from "../hooks/project";
 import { filesIn, stepsOf } from "../review/story";
 
-/** A file's bytes; an executable one; null: there is none. */
+/** A file's bytes, an executable file, or null for a missing file. */
 export type Given = string | Uint8Array | { run: string } | null;
 
 /** A repository that is open in a Neovim, with a linked worktree "docs" below it. */
 export class Trees implements AsyncDisposable {
   private constructor(readonly project: Project) {}
 
-  /** `files`: of the first commit, from which the worktree starts. */
+  /** `files` are in the first commit, on which the worktree is based. */
   static async open(files: Record<string, Given>): Promise<Trees> {
     const trees = new Trees(await Project.open(NEWEST));
     const all = { ...files, ".gitignore": ".claude/worktrees/\nignored\n" };
@@ -141,7 +141,7 @@ export class Trees implements AsyncDisposable {
     }
   }
 
-  /** Undoes in the review here all that waits. */
+  /** Undoes everything that is waiting in the review here. */
   async undoAll(count: number, problems: string[] = []): Promise<void> {
     using here = this.review("here");
     const { files } = await here.list();
@@ -163,7 +163,7 @@ export function given(words: string): Record<string, Given> {
   return Object.fromEntries(files);
 }
 
-/** Each story in a repository of its own, with these files. */
+/** Plays a story in a repository of its own, with these files. */
 export const tells = async (files: string, story: string) => {
   await using trees = await Trees.open(given(files));
   await trees.play(story);

@@ -5,7 +5,7 @@ local path = require("claude-code.editor.documents.path")
 local notify = require("claude-code.messages.notify")
 
 ---@class claude-code.MentionTarget
----@field path string absolute, in a real folder, since the CLI compares real folders
+---@field path string absolute; symlinks in its folder are resolved, since the CLI compares real folders
 ---@field line_start? integer 0-based, only with line_end
 ---@field line_end? integer 0-based, included
 ---@field label? string name for messages, if it is not a file

@@ -1,5 +1,5 @@
 --- Checks the paths among a request's parameters before its method runs: a method gets only paths in normal form that
---- name no special file, and private files only if it sends nothing of them. The executable (src/editor/path.ts) has
+--- name no special file, and private files only if it sends no part of them. The executable (src/editor/path.ts) has
 --- checked their length and characters.
 local path = require("claude-code.editor.documents.path")
 local privacy = require("claude-code.editor.privacy")

@@ -16,7 +16,7 @@ function M.visible(text)
   return (vim.fn.strtrans((text:gsub("%z", "\n"))))
 end
 
---- A file in a prompt of the CLI (2.1.330). Without quotes a name ends with a word character before a blank.
+--- Formats a file for the CLI's prompt (2.1.330). An unquoted name has no blanks, and ends with a word character.
 ---@param name string may end with lines: `#L2-4`
 ---@return string
 function M.mention(name)

@@ -1,5 +1,5 @@
 --- The mod, our code inside a session's CLI (src/mod/): it submits prompts, fills the draft, runs slash commands. A CLI
---- may have none, so every caller has another way or says why there is none.
+--- may have none, so every caller has an alternative, or says why it fails.
 local channel = require("claude-code.server.channel")
 local rows = require("claude-code.sessions.rows")
 
@@ -90,7 +90,7 @@ local function send_follow(session)
   channel.request("mod/follow", params, function() end)
 end
 
----Calls `listener` with the whole text of Claude's present answer while it is written, some 20 times a second.
+---Calls `listener` with the whole text of Claude's current answer while it is written, some 20 times a second.
 ---@param session string id
 ---@param listener fun(text: string, done: boolean)
 ---@return fun() stop

@@ -188,7 +188,7 @@ export class Rejections {
 
   read(client: Client): string {
     const text = this.#reasons.get(client)?.unread.splice(0).join("\n\n");
-    return text || "The user gave no reason that you have not received.";
+    return text || "You have already received every reason that the user gave.";
   }
 
   /** The CLI may ask about another edit, or about a command of a subagent. */

@@ -26,7 +26,7 @@ interface FileChange {
   edits: number;
 }
 
-/** The answer of lua/claude-code/editor/edits about an edit. */
+/** The answer to an edit by lua/claude-code/editor/edits. */
 export interface EditAnswer {
   edits: ServerEdit[];
   /** The changedticks of Neovim's buffers when it asked the servers. */
@@ -98,7 +98,7 @@ export class LanguageEdits {
     if (found.size === 0) return;
     const names = [...found].slice(0, MAX_NAMES).map((path) => shownPath(path, this.place));
     throw unchanged(
-      `These names run or configure something, so this tool leaves them alone: ${names.join(", ")}. Use Edit or Write.`,
+      `These files run or configure programs, so this tool does not change them: ${names.join(", ")}. Use Edit or Write.`,
     );
   }
 

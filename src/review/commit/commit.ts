@@ -164,7 +164,7 @@ function* commitOf(
   if (made.code === 0)
     return [said.split("\n")[0], ...(/^ \d+ files? .*/m.exec(said) ?? [])].join(",");
   // The user ended git during a hook that runs after the commit.
-  if (made.code === null && (yield* headOf(root)) !== head) return "git was ended behind it";
+  if (made.code === null && (yield* headOf(root)) !== head) return "git was killed after it";
   if (/problem with the editor/.test(made.stderr.toString())) return undefined;
   throw new Failure(`nothing is committed: ${errorOf(made)}`);
 }

@@ -29,7 +29,7 @@ interface Undoing {
 export interface IndexPlan {
   /** The entries that Claude staged, and that no one has changed since. */
   changes: ReadonlyMap<string, IndexChange>;
-  /** Files whose entries contain changes of Claude's, but stay. */
+  /** Files whose entries contain changes by Claude, but stay. */
   left: ReadonlySet<string>;
 }
 

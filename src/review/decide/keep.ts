@@ -20,7 +20,7 @@ export interface Target {
   text?: Uint8Array | undefined;
   /** Ids from the list; "file" is the whole file, "mode" its mode. */
   hunks?: readonly string[] | undefined;
-  /** First and last row in the present text, from 1. */
+  /** First and last row in the current text, from 1. */
   range?: readonly [number, number] | undefined;
 }
 

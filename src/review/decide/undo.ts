@@ -15,7 +15,7 @@ const EDITED =
 interface UndoneFile extends AppliedFile {
   /** These hunks were not undone. */
   conflicts?: Conflicts;
-  /** Whether git's index still has changes of Claude's. */
+  /** Whether git's index still has changes by Claude. */
   staged?: boolean;
 }
 

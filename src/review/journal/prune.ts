@@ -198,7 +198,7 @@ const TURNS = new Set<unknown>(["prompt", "stop", "end"]);
 
 /**
  * Removes records that no waiting change needs (times are in ms since the epoch). If a file was kept as a whole before
- * `before`, only its last text and that decision stay. Calls and turns before `ended` go if they changed no file. The
+ * `before`, only its last text and that decision stay. Calls and turns before `ended` are removed if they changed no file. The
  * list and newer decisions stay unchanged; decisions before `before` can no longer be taken back.
  */
 export function compaction(before: number, ended = before): Plan {
@@ -260,7 +260,7 @@ function historiesOf(lines: readonly Line[], before: number): Map<unknown, Histo
   return histories;
 }
 
-/** Removes the hash of the base text from decisions: without the removed changes, the base text is another one. */
+/** Removes the hash of the base text from decisions: without the removed changes, the base text differs. */
 function withoutBase(line: Line, histories: ReadonlyMap<unknown, History>): Line {
   const isShort = (file: LineFile) => {
     const history = histories.get(file.path);

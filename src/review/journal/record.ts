@@ -146,7 +146,7 @@ export type RecordedScope = v.InferOutput<typeof Scope>;
 
 const What = v.union([
   v.literal("all"),
-  /** Rows of the base text and of the present text: first (from 1) and count. */
+  /** Rows of the base text and of the current text: first (from 1) and count. */
   v.object({
     old: v.array(Rows),
     new: v.array(Rows),

@@ -169,7 +169,7 @@ export function contentsAfter(record: JournalRecord): readonly Found[] {
 
 /**
  * Records the changes so far of a running command. Call it when the call `use`, or the user, changes files whose
- * present texts are not recorded: by the rule of ./compare.ts the command wrote those texts. Throws the system's error.
+ * current texts are not recorded: by the rule of ./compare.ts the command wrote those texts. Throws the system's error.
  */
 export function recordRunning(
   project: RecordedProject,

@@ -289,7 +289,7 @@ function viewOf(file: TrackedFile, lines: Lines, mode?: number): View | undefine
   return weave && { weave, lines, ...(mode !== undefined && { mode }) };
 }
 
-/** A comment of the user's on lines of a file, for Claude. */
+/** A comment by the user on lines of a file, for Claude. */
 export interface Comment {
   /** The id of its first record. */
   id: string;

@@ -149,7 +149,7 @@ export class TrackedFile {
   }
 
   /**
-   * Whether Neovim wrote the present text while the command ran. The command changed only the differences from that text,
+   * Whether Neovim wrote the current text while the command ran. The command changed only the differences from that text,
    * although it began with another. An editing tool, in contrast, knows the text that it replaced.
    */
   #wroteSince(source: string, since: number): boolean {

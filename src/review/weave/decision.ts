@@ -3,7 +3,7 @@ import { FILE } from "./lines";
 import { inBase, isClaude, isPending, isUnsettled, type Mark, type Row, type Scope } from "./row";
 import type { Weave } from "./weave";
 
-/** The subject of a decision: all pending changes of the scope, or rows of the base text and of the present text. */
+/** The subject of a decision: all pending changes of the scope, or rows of the base text and of the current text. */
 export type Selection =
   | "all"
   /** `file` includes the creation or deletion of the file, and its mode; `mode` includes the mode. */

@@ -5,7 +5,7 @@ import type { Weave } from "./weave";
 /** The first row, from 1, and the count. If the count is 0, the row before; 0 at the top. */
 export type Rows = readonly [first: number, count: number];
 
-/** Adjacent rows in which the base text and the present text differ. */
+/** Adjacent rows in which the base text and the current text differ. */
 export interface Hunk {
   /** Changes with the hunk's text. */
   id: string;
@@ -37,7 +37,7 @@ function laterOf({ by }: Mark, scope: Scope): Later | undefined {
   return isClaude(by) && !scope.includes(by) ? "claude" : undefined;
 }
 
-/** The hunks in a weave's present text. The creation or deletion of the file is not part of them. */
+/** The hunks in a weave's current text. The creation or deletion of the file is not part of them. */
 export function hunksOf(weave: Weave, scope: Scope): Hunk[] {
   const builder = new Builder(scope);
   for (const row of weave.rows) if (row.line !== FILE) builder.take(row);
@@ -56,7 +56,7 @@ type Part =
 
 class Builder {
   readonly hunks: Hunk[] = [];
-  /** The numbers of rows so far, in the base text and in the present text. */
+  /** The numbers of rows so far, in the base text and in the current text. */
   #old = 0;
   #new = 0;
   #run: Run | undefined;

@@ -179,14 +179,14 @@ function* matches(old: readonly string[], now: readonly string[]): Generator<[nu
 
 interface Situation {
   rows: readonly Row[];
-  /** The index in `rows` of each present line. */
+  /** The index in `rows` of each current line. */
   places: readonly number[];
   present: readonly string[];
   lines: Lines;
   mark: Mark;
-  /** The end of the previous change, in the present lines. */
+  /** The end of the previous change, in the current lines. */
   floor: number;
-  /** The start of the next change, in the present lines. */
+  /** The start of the next change, in the current lines. */
   ceiling: number;
 }
 

@@ -19,7 +19,7 @@ function isOfUse(row: Row): boolean {
 
 /**
  * All lines that a file has had since it was first recorded, in one order, each with the authors of its insertion and
- * deletion. The present text, the text without a session's changes, and the hunks are all derived from it. Immutable:
+ * deletion. The current text, the text without a session's changes, and the hunks are all derived from it. Immutable:
  * changes return another weave.
  */
 export class Weave {
@@ -40,7 +40,7 @@ export class Weave {
     return new Weave(rows, 0, rows.length);
   }
 
-  /** The present text. */
+  /** The current text. */
   get lines(): Lines {
     this.#lines ??= completed(this.rows.filter((row) => row.present).map((row) => row.line));
     return this.#lines;

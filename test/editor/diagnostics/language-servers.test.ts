@@ -13,7 +13,7 @@ import { Project } from "../../hooks/project";
 import { connect, json } from "../../nvim-lsp/client";
 import { TSCONFIG, TYPESCRIPT } from "../../support/typescript";
 
-/* Real language servers in a real Neovim: they report on the text that Claude wrote, never on the one before. */
+/* Real language servers in a real Neovim: they report on the text that Claude wrote, never on the previous one. */
 setDefaultTimeout(240_000);
 
 /** A cold start takes seconds, and many seconds on a busy machine. */
@@ -29,7 +29,7 @@ const LONG_DEADLINES = `
   port.sessions.AFTER_EDIT_MS = 12000
   port.language_servers.TIMEOUT_MS = 60000`;
 
-/** Waits until every server has reported on all that was written. */
+/** Waits until every server has reported on everything that was written. */
 async function settled(project: Project): Promise<void> {
   const pending = "return #require('port').pending_reports.paths()";
   await eventually(

@@ -105,7 +105,7 @@ describe.each(NEOVIMS)("the executable dies, in $name", (version) => {
     `);
   });
 
-  test("keeps nothing of a diff without edits, and says where to decide", async () => {
+  test("keeps nothing from a diff without edits, and says where to decide", async () => {
     const { a, dies } = await proposed();
     await using _a = a;
     await dies();

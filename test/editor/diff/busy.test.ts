@@ -14,7 +14,7 @@ const CLOSED_BY_Q = `${FLOAT} vim.keymap.set("n", "q", "<Cmd>close<CR>", { buffe
 const TERMINAL = `${FLOAT} vim.cmd("terminal cat") vim.cmd.startinsert()`;
 const ASKS = `vim.keymap.set("n", "<F2>", function() KEY = vim.fn.getcharstr() end)`;
 
-/** An act of the user's, the Lua and the keys that begin it, and those that end it. */
+/** An act of the user, the Lua and the keys that begin it, and the keys that end it. */
 const BUSY: [what: string, lua: string, keys: string, end: string][] = [
   ["a float in normal mode, closed by its own key", CLOSED_BY_Q, "", "q"],
   ["a float, closed by :q", FLOAT, "", ":q<CR>"],

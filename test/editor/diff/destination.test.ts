@@ -167,7 +167,7 @@ describe.each(NEOVIMS)("accepting writes the text that is shown, in $name", (ver
     ["spaces", " ".repeat(100), "<100 blanks>"],
     ["tabs", "\t".repeat(25), "<25 blanks>"],
     ["both", " \t".repeat(16), "<32 blanks>"],
-  ])("shows text behind %s, and warns", async (_, blanks, code) => {
+  ])("shows text after %s, and warns", async (_, blanks, code) => {
     await using a = await start();
     const lines = ["one", `  two${" ".repeat(90)}`, `three${blanks}evil()`, `\t\tfour  five`];
     await a.propose(a.file("a.txt", "one\n"), `${lines.join("\n")}\n`);

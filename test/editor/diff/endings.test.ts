@@ -8,7 +8,7 @@ const UI = { width: 120, height: 40 };
 /** Each way in which the user, or something else, ends a diff. */
 const ENDINGS = [
   ["<CR>", "accepted"],
-  // Undo does not go behind the proposal.
+  // Undo does not go back beyond the proposal.
   ["uuu<CR>", "accepted"],
   ["<C-w>h<CR>", "accepted"],
   ["q", "rejected"],

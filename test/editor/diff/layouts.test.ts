@@ -29,7 +29,7 @@ const WINDOWS = `
   another plugin's diff: edit other.txt | diffthis | vert diffsplit third.txt | wincmd b
   another plugin's diff beside the file: split other.txt | diffthis | vert diffsplit third.txt | wincmd b
   a preview and a help window: pedit other.txt | exe "help" | wincmd p
-  folds by expression and diff options of one's own: set foldmethod=indent diffopt+=algorithm:histogram`
+  folds by expression and custom diff options: set foldmethod=indent diffopt+=algorithm:histogram`
   .trim()
   .split("\n")
   .map((line) => line.trim().split(/: (.*)/) as [name: string, make: string]);
@@ -49,7 +49,7 @@ async function drawnIn(a: Attached): Promise<string[]> {
 
 describe.each(NEOVIMS)("$name", (version) => {
   for (const [name, make] of first(5, WINDOWS)) {
-    test(`${name}: all comes back from each layout`, async () => {
+    test(`${name}: restores everything after each layout`, async () => {
       await using a = await Attached.opened({ version, ui: WIDE }, OLD);
       for (const other of ["other.txt", "third.txt"]) a.file(other, OLD);
       await a.nvim.command(make);
@@ -109,7 +109,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     return a;
   }
 
-  /** These would take the file's window, or Neovim, with them; endings.test.ts has those that decide. */
+  /** These would also close the file's window, or Neovim; endings.test.ts tests the keys that decide. */
   const leaving = [":bw!<CR>", ":bd!<CR>", ":e other.txt<CR>", ":tabclose<CR>"];
   test.each(leaving)("waits when it is left inline by %s", async (keys) => {
     await using a = await inline(OLD);
@@ -142,7 +142,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     expect((await a.outcome(id)).text).toBe(text);
   });
 
-  /** As diff mode of 0.12 shows them with `inline:word` in 'diffopt'. */
+  /** Diff mode of 0.12 marks the same words with `inline:word` in 'diffopt'. */
   const CHANGED = ["a order needs a name", 'an order needs a name", { field: "name" }'];
   test("marks words of lines that are alike, and none where more than half of a line changed", async () => {
     const old = ["  id: next++,", "  name,", `  fail("${CHANGED[0]}")`];
@@ -169,7 +169,9 @@ describe.each(NEOVIMS)("$name", (version) => {
     expect(await a.marks("diff.inline")).not.toEqual([]);
     await a.diffLayout("vertical");
     await a.nvim.command("edit other.txt");
-    await eventually("it is aside", () => a.nvim.lua<boolean>("return require('port').no_diff()"));
+    await eventually("the hidden diff", () =>
+      a.nvim.lua<boolean>("return require('port').no_diff()"),
+    );
     await a.nvim.command("Claude diff");
     await a.shown();
     expect(await a.nvim.lua("return #require('port').diff_windows()")).toBe(2);

@@ -128,7 +128,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     `);
   });
 
-  test("leaves a mapping of the user's for the key alone, and does not name it", async () => {
+  test("keeps the user's own mapping of the key, and does not name the key", async () => {
     await using a = await start("vertical", `vim.cmd("nnoremap ]f :echo 'mine'<CR>")`);
     await a.plays(`
       <C-w>o   diffs wait 1   says :Claude diff shows main.txt: its change waits   says ! ]f or

@@ -27,7 +27,7 @@ const serve = (name: string, more = "") => `
   vim.lsp.start({ name = "${name}", root_dir = vim.fn.getcwd(), cmd = server }, { bufnr = 0 })`;
 
 const OLD = "one\ntwo\nthree\nfour\nfünf\n";
-/** Line 2 is changed, two are new behind line 3. */
+/** Line 2 is changed, two are new after line 3. */
 const NEW = "one\nTWO\nthree\nnew\nnewer\nfour\nfünf\n";
 
 const shownFloat = (a: Attached) =>
@@ -96,7 +96,7 @@ describe.each(BOTH_NEOVIMS)("$name", (version) => {
     await a.plays("gd  other.txt:5  diffs wait 1");
   });
 
-  test("leaves keys that the user has mapped, and takes those of Neovim's own kind", async () => {
+  test("keeps the user's mappings, and replaces Neovim's default ones", async () => {
     await using a = await start(`
       vim.keymap.set("n", "gd", "<Cmd>let g:mine = 1<CR>")
       vim.keymap.set("n", "K", vim.lsp.buf.hover)`);

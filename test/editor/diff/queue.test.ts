@@ -29,7 +29,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     return a;
   }
 
-  test("rejects by reject-all the diff on screen and those behind it", async () => {
+  test("rejects the diff on screen and those waiting after it with reject-all", async () => {
     await using a = await start();
     await a.propose(a.main, NEW);
     await a.propose(a.main, NEW.replace("line 2\n", "two\n"));

@@ -11,7 +11,7 @@ export function final(proposal: string, end: Ended): string {
   return end.text ?? proposal;
 }
 
-/** The client of these tests takes the byte order mark of longer texts away (@msgpack/msgpack, from 200 bytes on). */
+/** The client of these tests drops the byte order mark of texts of 200 bytes or more (@msgpack/msgpack). */
 function withoutMark(text: string): string {
   return text.replace(/^\uFEFF/, "");
 }

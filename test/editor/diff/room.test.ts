@@ -146,7 +146,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     await seen(2);
   });
 
-  test("shows all of a hunk, and the lines behind it (inline)", async () => {
+  test("shows all of a hunk, and the lines after it (inline)", async () => {
     const line = (n: number) => `line ${n}\n`;
     const all = Array.from({ length: 90 }, (_, i) => line(i + 1));
     await using a = await Attached.opened({ version, ui: { width: 80, height: 24 } }, all.join(""));

@@ -102,7 +102,7 @@ describe.each(NEOVIMS)("a tab page of the diff's own in $name", (version) => {
     await neovim.inMode("t");
   });
 
-  /** As scope.nvim: each tab page has listed buffers of its own, by the events of tab pages. */
+  /** Works like scope.nvim: gives each tab page its own listed buffers, using the events of tab pages. */
   const SCOPES = `
     local cache, events = {}, vim.api.nvim_create_augroup("scopes", {})
     EVENTS = {}
@@ -126,9 +126,9 @@ describe.each(NEOVIMS)("a tab page of the diff's own in $name", (version) => {
 
   const moves: [what: string, focus: boolean, keys: string, events: string[]][] = [
     ["stays in the diff", true, "", ["TabLeave 1", "TabEnter 1"]],
-    // Neovim's own, the first aside.
+    // Neovim itself emits all but the first.
     ["goes to their own tab page", true, "gt", ["TabLeave 1", "TabLeave 2", "TabEnter 1"]],
-    ["is not led there", false, "", ["TabLeave 1", "TabEnter 1"]],
+    ["is not moved there", false, "", ["TabLeave 1", "TabEnter 1"]],
   ];
   test.each(moves)("keeps a plugin's lists: the user %s", async (_, focus, keys, events) => {
     await using neovim = await start(`{ layout = "tab", focus = ${focus} }`);

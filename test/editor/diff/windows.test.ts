@@ -82,7 +82,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     await a.rejects(await a.propose(path, NEW));
   });
 
-  test("rejects one that had to wait and has no room, and those behind it", async () => {
+  test("rejects one that had to wait and has no room, and those after it", async () => {
     await using a = await Attached.asNew({ version, ui: { width: 60, height: 12 } });
     await a.nvim.command(`set winheight=9 winminheight=9 | ${TERMINAL}`);
     await a.attach();

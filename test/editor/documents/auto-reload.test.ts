@@ -157,7 +157,7 @@ describe.each(NEOVIMS)("$name", (version) => {
        local file = io.open(path, "w")
        file:write("two\\n")
        file:close()
-       -- As in the middle of long work: nothing runs that needs Neovim's main loop.
+       -- This is like the middle of long work: nothing that needs Neovim's main loop runs.
        vim.wait(10000, function() return is_noticed end, 1, true)
        vim.api.nvim_exec_autocmds("BufReadPost", { buffer = 0, modeline = false })
        watch:close()`,

@@ -96,7 +96,7 @@ onBothNeovims(
 );
 
 describe.each(BOTH_NEOVIMS)("the parser of $name", (version) => {
-  test("survives all that is not refused", async () => {
+  test("survives everything that it does not refuse", async () => {
     await using neovim = await TestNeovim.start({ version });
     const count = await neovim.lua<number>(`
       math.randomseed(1)

@@ -106,7 +106,7 @@ describe.each(NEOVIMS)("$name", (version) => {
   });
 
   test.each(["mkfifo", "ln -s /dev/zero", "truncate -s 3G"])(
-    "waits for nothing that %s puts into a file's place while it is read",
+    "does not wait for a file that %s replaces while it is read",
     async (make) => {
       claims("FIFOs and endless files keep nothing waiting");
       await using a = await start();

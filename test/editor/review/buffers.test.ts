@@ -49,7 +49,7 @@ onEachNeovim((session, version) => {
     await plays(`:edit claude-code://base/${session.path("a")}  {getline(501) == "one\\n"} 1`);
   });
 
-  test("marks hidden characters and blanks with a text behind them, in Claude's lines alone", async () => {
+  test("marks hidden characters, and blanks before text, only in Claude's lines", async () => {
     claims("Invisible characters are shown as codes");
     const hidden = `x\u{e0063}${" ".repeat(150)}rm\n`;
     const bytes = (text: string) => Buffer.from(text).toString("latin1");

@@ -6,7 +6,7 @@ const CHANGED = TEXT.replace("line 5", "LINE 5");
 const CRLF = TEXT.replaceAll("\n", "\r\n");
 const BOM = "\xef\xbb\xbf";
 
-/** As the bytes of a text, each as a character. */
+/** The bytes of a text, each as a character. */
 const utf16le = (text: string) => Buffer.from(`\ufeff${text}`, "utf16le").toString("latin1");
 const utf16be = (text: string) =>
   Buffer.from(`\ufeff${text}`, "utf16le").swap16().toString("latin1");
@@ -58,7 +58,7 @@ const withLine = (text: string, line: string) =>
 /** For a file that its buffer shows. */
 const WAYS = { "in its buffer": "%Claude undo", "as a whole": "Claude undo!" };
 
-/** As a whole is the same for each kind of text. */
+/** These work in the same way for each kind of text. */
 const WHOLE = ["a plain text", "an emptied file", "CRLF that becomes LF", "a lost byte order mark"];
 WHOLE.push("UTF-16, little endian", "UTF-16 that becomes UTF-8", "an image");
 const kindsOf = (way: string) =>
@@ -161,7 +161,7 @@ onEachNeovim((session) => {
       await expectText(before);
       await run("Claude back");
       await expectText(after);
-      // The same with lines of the user's.
+      // The same with the user's lines.
       const lines = withLines(texts);
       if (!lines) return;
       await write(() => world.write(name, lines.changed));

@@ -103,7 +103,7 @@ describe.each(NEOVIMS)("comments in $name", (version) => {
     await configure(neovim, `{ command = ${ECHO} }`);
     await openEcho(neovim);
     await neovim.type("<C-\\><C-n>");
-    // Enter would answer a question of the CLI's.
+    // Enter would answer the CLI's question.
     const pid = await neovim.lua<number>("return vim.b.terminal_job_pid");
     using cli = await TestClient.open(await neovim.lock(), "claude-code");
     cli.notify("ide_connected", { pid });

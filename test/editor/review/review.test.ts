@@ -239,7 +239,7 @@ onEachNeovim((session) => {
         :Claude review!        ${nothing} that you have not reviewed        ${free}
         :Claude review! turn   ${nothing} there that you have not reviewed  ${free}
         :Claude review done    says there is nothing left to review         ${free}
-        :Claude review! trun   says there is no file, and no session, of the name trun   ${free}
+        :Claude review! trun   says no file or session is named trun   ${free}
       `);
       await changed();
       write("own", "mine\n");
@@ -294,7 +294,7 @@ onEachNeovim((session) => {
         # says that ga finds no change in a line, and moves on
         :Claude review   a:2     list 5
         5GVga            a:8:1   says @a has nothing to review in these lines
-        5Gga             a:8:1   says no change of Claude's waits for a review here   disk a LINE 2
+        5Gga             a:8:1   says no change by Claude is waiting for review here   disk a LINE 2
         ga               list 4
 
         # goes back by gB to what it reopens, from another file and in the list
@@ -730,7 +730,7 @@ onEachNeovim((session) => {
       ]);
     });
 
-    test("decides in a list that :Cfilter has filtered, and in the whole one behind it", async () => {
+    test("decides in a list that :Cfilter has filtered, and in the whole list before it", async () => {
       for (const name of ["a", "b", "c"]) write(name, TEN);
       const two = five.replace("line 9\n", "nine\n");
       claude({ a: two, b: two, c: two });
@@ -951,7 +951,7 @@ onEachNeovim((session) => {
     expect((await said()).join().match(/to review/g)).toHaveLength(1);
   });
 
-  // At the end: what they record is in the journal of each test behind them.
+  // These tests come last, because their records stay in the journal of later tests.
   describe("a long list", () => {
     nightly.test("has one entry for most files of 2,100 hunks", async () => {
       const text = Array.from({ length: 30 }, (_, i) => `line ${i}\n`);

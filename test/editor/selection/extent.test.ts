@@ -4,7 +4,7 @@ import { BOTH_NEOVIMS, eventually, TestNeovim } from "#test";
 
 /*
  * The exact selection: text and ends, for each visual mode, while it lasts and once it was left
- * by <Esc>. Positions are 0-based; columns count UTF-16 code units; the end is just behind the last
+ * by <Esc>. Positions are 0-based; columns count UTF-16 code units; the end is just after the last
  * selected character.
  */
 const TEXT = [
@@ -35,7 +35,7 @@ const CASES: Case[] = [
   ["to the line end, which is not counted", "wv$", "two three", [0, 4], [0, 13]],
   ["multibyte: the last one whole", "3Gve", "grüße", [2, 0], [2, 5]],
   ["a surrogate pair", "3Gwv", "🦊", [2, 6], [2, 8]],
-  ["behind a surrogate pair", "3Gwwve", "fox", [2, 9], [2, 12]],
+  ["after a surrogate pair", "3Gwwve", "fox", [2, 9], [2, 12]],
   ["a combining accent goes with its letter", "5Gve", "cafe\u0301", [4, 0], [4, 5]],
   ["from an empty line", "4Gvj", "\nc", [3, 0], [4, 1]],
   ["one line", "wV", "one two three", [0, 0], [0, 13]],

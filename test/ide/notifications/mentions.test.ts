@@ -97,7 +97,7 @@ onEachNeovim((session) => {
     });
 
     const REFUSED: [string, string, RegExp][] = [
-      ["a path that is not there", "Claude mention nowhere.txt", /nowhere\.txt is not on disk/],
+      ["a missing path", "Claude mention nowhere.txt", /nowhere\.txt is not on disk/],
       [
         "a buffer without a file on disk",
         "edit new.txt | Claude mention",
@@ -163,7 +163,7 @@ onEachNeovim((session) => {
     });
   });
 
-  describe("from a list of Neovim's", () => {
+  describe("from one of Neovim's lists", () => {
     test.each([
       ["quickfix", "vim.fn.setqflist(ITEMS)", "copen"],
       ["location", "vim.fn.setloclist(0, ITEMS)", "lopen"],
@@ -284,7 +284,7 @@ onEachNeovim((session) => {
   });
 });
 
-/** Waits until Neovim knows of so many clients. */
+/** Waits until Neovim knows of this many clients. */
 const knows = ({ neovim }: Session, count: number) =>
   neovim.until(`${count} clients`, `return #require("claude-code").status().clients == ...`, count);
 

@@ -12,7 +12,7 @@ const NAMES = (
 
 /**
  * No permission keeps root from reading a file: Neovim, where it is root, is made to look at files
- * as another user does (setfsuid(2)). Other systems than Linux have nothing of the kind.
+ * as another user does (setfsuid(2)). Systems other than Linux have no such call.
  */
 const AS_NOBODY = `
   if vim.uv.getuid() == 0 then

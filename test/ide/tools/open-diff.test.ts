@@ -86,7 +86,7 @@ onEachNeovim(
       });
 
       test.each([
-        ["with its parents, when they are not there", "made/for/it.txt"],
+        ["with its missing parents", "made/for/it.txt"],
         ["with a name of 242 bytes", "a".repeat(242)],
         ["with a name of 255 bytes", "ä".repeat(127).padEnd(128, "b")],
       ])("%s", async (_which, name) => {
@@ -217,7 +217,7 @@ onEachNeovim(
       expect(await cli.request("resources/list")).toMatchObject({
         resources: expect.arrayContaining([expect.objectContaining({ uri })]),
       });
-      const none = "The user gave no reason that you have not received.";
+      const none = "You have already received every reason that the user gave.";
       expect(await reason(other)).toMatchObject({ contents: [{ text: none }] });
       const text = `I rejected your edit of ${path}: too clever`;
       expect(await reason(cli)).toMatchObject({ contents: [{ text }] });

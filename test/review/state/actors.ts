@@ -195,7 +195,7 @@ export class Actors extends World {
       .join("\n");
   }
 
-  /** As the CLI gives it (2.1.330). */
+  /** In the CLI's format (2.1.330). */
   #diff(name: string, before: string | undefined): object {
     const now = this.read(name);
     const [old, lines] = [rowsOf(before), rowsOf(now)];

@@ -26,7 +26,7 @@ interface Line {
   deleted?: { kept?: string; undone?: string } | undefined;
 }
 
-/** Decisions about one file, and a model of whose each line is, which knows nothing of rows and steps. */
+/** Decisions about one file, and a model of each line's author, which does not know rows or steps. */
 class Decisions {
   readonly #lines = new Map<string, Line>();
   /** The decisions that can be taken back. */
@@ -120,7 +120,7 @@ class Decisions {
     this.#took(by);
   }
 
-  /** Somebody made the present text of the one before. */
+  /** Somebody changed the previous text into the current one. */
   #took(by: "user" | "Claude"): void {
     const now = new Set(this.#rows);
     for (const [name, line] of this.#lines) {

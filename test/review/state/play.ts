@@ -5,7 +5,7 @@ import { type Actors, rowsOf } from "./actors";
 import { acts } from "./acts";
 import { Player } from "./player";
 
-/** The last one is not there at first: files are moved there, and away again. */
+/** The last one does not exist at first: files are moved there, and away again. */
 export const FILES = ["a", "dir/b", "c"];
 export const STARTS = ["", "s1\ns2\ns3\n", "\xef\xbb\xbfs1\r\ns2\r\n", "s1\n\xff\ns3\n", undefined];
 const USER = "user";
@@ -70,7 +70,7 @@ interface Row {
 /** Stands for the file itself, before its lines. */
 const FILE = "\0";
 
-/** Knows the author of each line, and nothing of decisions. */
+/** Knows the author of each line, but no decisions. */
 class Model {
   readonly #rows = new Map<string, Row[]>();
   #texts = 0;

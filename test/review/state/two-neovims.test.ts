@@ -64,7 +64,7 @@ describe("a keep that comes too late", () => {
     return project;
   }
 
-  test("keeps nothing of a file that has changed at that moment, and reports it", async () => {
+  test("keeps nothing in a file that changes at that moment, and reports it", async () => {
     for (const name of ["a", "b"]) world.write(name, "1\n2\n");
     world.claude({ a: "1\nII\n", b: "1\nII\n" });
     const project = unaware();

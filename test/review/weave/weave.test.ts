@@ -242,7 +242,7 @@ describe("whatever the interleaving", () => {
     );
   });
 
-  test("turns the base text into the present one by its hunks", () => {
+  test("turns the base text into the current one by its hunks", () => {
     fc.assert(
       fc.property(Start, Acts, (start, acts) => {
         const { weave } = play(start, acts, false);

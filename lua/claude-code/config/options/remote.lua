@@ -40,7 +40,7 @@ local FIELDS = {
 }
 
 ---@param remote any
----@return string? problem for the user, behind the remote's name: ".relay: …"; nil if it can be used
+---@return string? problem for the user, after the remote's name: ".relay: …"; nil if it can be used
 function M.problem(remote)
   if type(remote) ~= "table" then
     return ": expected a table with command and relay"

@@ -260,7 +260,7 @@ local drawings = setmetatable({}, { __mode = "k" }) ---@type table<claude-code.D
 
 ---Replaces an earlier drawing in the namespace.
 ---@param namespace integer
----@param list { new: integer, new_count: integer }[] of the present text
+---@param list { new: integer, new_count: integer }[] of the current text
 ---@param paint fun(pen: claude-code.Pen, hunk: table, style: claude-code.LineStyle)
 ---@param side? "old"|"new"
 ---@return claude-code.Drawing

@@ -7,11 +7,11 @@ require("claude-code.lib.highlights")
 ---carriage return. A NUL is a line feed in a buffer's line.
 local RANGES = "1-8 a-b e-1f 7f-9f ad 34f 600-605 61c 6dd 70f 890-891 8e2 115f-1160 17b4-17b5 180b-180f 200b 200e-200f "
   .. "2028-202e 2060-206f 3164 feff ffa0 fff0-fffb 110bd 110cd 13430-1343f 1bca0-1bca3 1d173-1d17a e0000-e0fff"
----Joiners of letters and emojis. Behind an ASCII letter or another joiner they are hidden.
+---Joiners of letters and emojis. They are hidden after an ASCII letter or another joiner.
 local JOINERS = "200c-200d"
 local BLANKS = "9 20 a0 1680 2000-200a 202f 205f 2800 3000"
 
----Columns of blanks that push a text out of many windows; a tab counts as four.
+---Columns of blanks that push the text after them out of many windows; a tab counts as four.
 local MANY_BLANKS = 80
 local MIN_BLANKS = MANY_BLANKS / 4
 
@@ -26,7 +26,7 @@ local NAMESPACE = api.nvim_create_namespace("claude-code.hidden")
 local M = {}
 
 ---@return vim.lpeg.Pattern character
----@return vim.lpeg.Pattern byte with which one may begin
+---@return vim.lpeg.Pattern first byte of such a character
 local function compile(ranges)
   local lpeg = vim.lpeg
   local character, first_bytes = lpeg.P(false), lpeg.P(false)
@@ -40,7 +40,7 @@ local function compile(ranges)
   return character, first_bytes
 end
 
----A pattern of Lua or Vim would take seconds for 100,000 lines.
+---A Lua or Vim pattern would take seconds for 100,000 lines.
 ---@return vim.lpeg.Pattern of a line; captures the beginning and the end of the next hidden character
 local function compile_characters()
   local lpeg = vim.lpeg
@@ -84,12 +84,12 @@ local function code_of(character)
 end
 
 ---A cell includes composing characters, so marks can only follow all of them.
----@return integer next behind the cell
+---@return integer next after the cell
 local function after_cell(line, next)
   local cell
   repeat
     -- Copying the rest of the line for each of many marks would take seconds.
-    local piece = line:sub(next, next + PIECE_OF_LINE - 1):gsub("%z", "\n") -- as Vim script has a NUL
+    local piece = line:sub(next, next + PIECE_OF_LINE - 1):gsub("%z", "\n") -- Vim script's form of a NUL
     cell = vim.fn.strcharpart("a" .. piece, 0, 1, true)
     next = next + #cell - 1
   until #cell <= PIECE_OF_LINE
@@ -111,7 +111,7 @@ local function inline(text)
 end
 
 ---@return string? codes of all hidden characters in the cell; nil if Neovim shows the first one
----@return integer next behind the cell
+---@return integer next after the cell
 local function codes_of(line, first, next)
   local codes = code_of(line:sub(first, next - 1))
   if not codes then

@@ -142,7 +142,7 @@ function Sides:buffers()
   return api.nvim_win_get_buf(self.old_win), api.nvim_win_get_buf(self.new_win)
 end
 
----@param list claude-code.Hunk[] of the present texts
+---@param list claude-code.Hunk[] of the current texts
 function Sides:draw(list)
   local old_buf, new_buf = self:buffers()
   local function changes(hunk)
@@ -162,7 +162,7 @@ function Sides:draw(list)
 end
 
 ---Scrolls the old side to the rows that the new side shows. TODO(0.10): |:syncbind| ignores filler lines.
----@param list claude-code.Hunk[] of the present texts
+---@param list claude-code.Hunk[] of the current texts
 function Sides:align(list)
   local view = api.nvim_win_call(self.new_win, fn.winsaveview)
   local hunk = list[hunks.before(list, "new", view.topline)]

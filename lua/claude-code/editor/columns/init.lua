@@ -53,7 +53,7 @@ end
 
 ---@param line string
 ---@param byte integer
----@return integer byte column just behind the character that starts at (or contains) this byte
+---@return integer byte column just after the character that starts at (or contains) this byte
 function M.after(line, byte)
   if byte >= #line then
     return #line

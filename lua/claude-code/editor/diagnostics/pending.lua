@@ -4,7 +4,7 @@ local api = vim.api
 local lsp = require("claude-code.lib.lsp")
 local timer = require("claude-code.lib.timer")
 
----How often a server that starts or indexes is checked, and how long after the write it may be busy.
+---How often we check a server that is starting or indexing, and how long after the write it may be busy.
 local BUSY_STEP_MS, BUSY_LIMIT_MS = 200, 5 * 60 * 1000
 ---Silence after which a report on the right version counts, since some servers report twice.
 local REPEAT_MS = 150
@@ -32,7 +32,7 @@ local LAG_FACTOR, LAG_FADES = 1.5, 0.9
 ---@field reports? boolean it has sent a report
 ---@field silent? boolean it has never sent a report in time
 ---@field skips? boolean it does not report if its diagnostics stay the same
----@field waited_for? boolean a hook has waited for it in vain, and it is still busy
+---@field waited_for? boolean a hook has waited for it until the time-out, and it is still busy
 ---@field versioned? boolean its reports give the version of the text
 ---@field lag_ms? number recent time between a write and the report
 
@@ -91,7 +91,7 @@ function M.busy_with(id)
   return busy
 end
 
----Notes that a hook has waited in vain: until the server is ready, no other hook waits.
+---Notes that a hook's wait has timed out: until the server is ready, no other hook waits.
 ---@param id? integer nil: the server has ended, or was never started
 function M.on_waited(id)
   if id then

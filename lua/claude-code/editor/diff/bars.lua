@@ -13,7 +13,7 @@ local WIDE = 100
 ---@field hunks claude-code.HunkList
 ---@field accepted? integer hunks that the user accepted one by one; nil: accepting takes all
 ---@field conflicts boolean marks of conflicts are left
----@field moved boolean symlinks lead to another file than when it was proposed
+---@field moved boolean symlinks no longer lead to the file for which it was proposed
 ---@field read_only boolean
 ---@field edited boolean by the user
 ---@field session? string whose proposal it is, where several sessions run

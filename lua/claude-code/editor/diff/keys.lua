@@ -3,15 +3,15 @@ local hunk_keys = require("claude-code.editor.changes.keys")
 
 local M = {}
 
----These end a diff, but not in the first moments in which it has the cursor.
+---These end a diff, but not in the first moments after it gets the cursor.
 local DECIDING = { accept = true, reject = true, reject_with_reason = true }
 
----@return string[] keys possibly none
+---@return string[] keys may be empty
 function M.of(action)
   return hunk_keys.of(require("claude-code.config").get().diff.keys[action])
 end
 
----Ends the recording of a macro. The register has the `q`, since that is a mapping here.
+---Ends the recording of a macro. Removes the `q` from the register: Neovim recorded it because it is mapped here.
 local function end_recording()
   local register = vim.fn.reg_recording()
   vim.api.nvim_feedkeys("q", "nx", false)

@@ -28,7 +28,7 @@ local M = {}
 ---@field close fun(self): integer?, integer? brings the user's windows back, also after `open` has failed; returns a
 --- window that has closed, and the one in its place
 ---@field even_out fun(self) the screen has another size
----@field is_cramped fun(self): boolean it has too little room by now
+---@field is_cramped fun(self): boolean it no longer has enough room
 ---@field refresh fun(self) the proposal was edited
 ---@field reveal fun(self, hunk?: claude-code.Hunk) the cursor was moved to it
 
@@ -90,7 +90,7 @@ local function choose_place(layout, target, except)
   }, Place)
 end
 
----A new tab page for `buf`, entered.
+---Opens a new tab page for `buf`, and enters it.
 ---@return integer win
 local function open_tab(buf, layout)
   local from = api.nvim_get_current_tabpage()
@@ -120,13 +120,13 @@ function Place:take(buf)
   return borrowing.take(win, buf)
 end
 
----@param width integer of two sides that had room beside each other
----@return boolean too narrow by now
+---@param width integer of both sides together, which had enough room side by side
+---@return boolean they no longer have
 function Place:is_cramped(width)
   return not self.on_tab and not sides.fits(width, 0) and not self.is_below
 end
 
----Closes a tab page that has nothing but Claude's terminal. Moves a user there to the terminal of the tab page before.
+---Closes a tab page that has nothing but Claude's terminal. Moves a user there to the previous tab's terminal.
 local function close_tab(tab, saved)
   local here = tab == api.nvim_get_current_tabpage() and api.nvim_tabpage_is_valid(saved.tab)
   local is_typing = api.nvim_get_mode().mode == "t"

@@ -1,5 +1,5 @@
 --- Hover and definitions in a diff, on lines that the file's own buffer has, too. We ask its language servers about the
---- line there: they know nothing of the proposal.
+--- line there: they do not know the proposal.
 local api = vim.api
 local columns = require("claude-code.editor.columns")
 local hunk_keys = require("claude-code.editor.changes.keys")

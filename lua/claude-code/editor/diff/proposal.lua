@@ -95,7 +95,7 @@ function Proposal:is_read_only()
   return uv.fs_stat(self.file) ~= nil and not is_writable(self.file)
 end
 
----@return boolean symlinks lead to another file than when it was proposed
+---@return boolean symlinks no longer lead to the file for which it was proposed
 function Proposal:is_moved()
   return path.real(self.new_path) ~= self.file
 end
@@ -236,14 +236,14 @@ function Proposal:hunks()
   return self.hunk_list
 end
 
----@return boolean the proposal holds the unsaved edits, all that there are now
+---@return boolean the proposal has all current unsaved edits
 function Proposal:is_merged()
   local merged, target = self.merged, self.target
   if not (merged and is_loaded(target) and api.nvim_buf_get_changedtick(target) == merged.tick) then
     return false
   end
   local tree = api.nvim_buf_call(self.new_buf, vim.fn.undotree)
-  -- Undo branches that do not lead to the present text are entries' `alt`.
+  -- Undo branches that do not lead to the current text are entries' `alt`.
   return tree.seq_cur >= merged.undo
     and vim.iter(tree.entries):any(function(entry)
       return entry.seq == merged.undo

@@ -15,7 +15,7 @@ local notify = require("claude-code.messages.notify")
 local path = require("claude-code.editor.documents.path")
 local windows = require("claude-code.editor.windows")
 
----Each message replaces the one before.
+---Each message replaces the previous one.
 local TOPIC = "diff"
 
 local NEXT, PREVIOUS = "Show the proposal that waits", "Show the last proposal that waits"

@@ -1,5 +1,5 @@
---- Two windows in diff mode: the file on disk, and beside or below it the proposal. They take the place of the file's
---- window, which is borrowed, or a tab page of their own.
+--- Two windows in diff mode: the file on disk, and the proposal beside or below it. They borrow the file's window, or
+--- open in a tab page of their own.
 local api = vim.api
 local hunks = require("claude-code.editor.changes.hunks")
 local sides = require("claude-code.editor.changes.sides")
@@ -99,7 +99,7 @@ function Sides:has_side(win)
   return windows.shows(win, self.proposal.old_buf) or windows.shows(win, self.proposal.new_buf)
 end
 
----Does the proposal's window replace the borrowed one? The user closed that, or shows something else in the proposal's.
+---Does the proposal's window replace the borrowed one? It does if the user closed or reused one of the two.
 ---@private
 function Sides:is_replaced(old_is_ours, new_is_ours)
   if not self.borrowed or self.borrowed.is_new then

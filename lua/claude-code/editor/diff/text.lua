@@ -3,7 +3,7 @@
 local file_lines = require("claude-code.editor.documents.lines")
 local hunks = require("claude-code.editor.changes.hunks")
 
----Limits of a text that is shown: up to these, no step to the screen takes 100 ms.
+---Limits of a text that is shown: within these, no step of showing it takes 100 ms.
 local MAX_BYTES = 1024 * 1024
 local MAX_LINES = 20000
 ---In bytes. Neovim reads a whole line each time it draws it.
@@ -11,7 +11,7 @@ local MAX_LINE = 250 * 1000
 
 local M = {}
 
----@type claude-code.Text a file that is not there
+---@type claude-code.Text a missing file
 M.NOTHING = { lines = { "" }, crlf = false, bom = false, newline = false }
 
 M.parse, M.same_lines = file_lines.parse, file_lines.are_same
@@ -35,7 +35,7 @@ end
 
 ---@param old claude-code.Text
 ---@param new claude-code.Text
----@return string? what differs beside the lines, in a few words
+---@return string? what differs besides the lines, in a few words
 function M.change_of_ends(old, new)
   if old.newline ~= new.newline then
     return new.newline and "last newline added" or "last newline removed"
@@ -52,7 +52,7 @@ local function decode(bytes)
   if not is_swapped and not vim.startswith(bytes, "\255\254") then
     return bytes
   end
-  -- For Neovim, "utf-16be" is "utf-16", which is little-endian for many an iconv().
+  -- For Neovim, "utf-16be" is "utf-16", which is little-endian in many versions of iconv().
   local text = is_swapped and bytes:gsub("(.)(.)", "%2%1") or bytes
   -- At a lone surrogate vim.iconv() crashes Neovim (0.10 to 0.12).
   local any, range = vim.lpeg.P(1), vim.lpeg.R
@@ -63,7 +63,7 @@ end
 
 local TOO_MANY_BYTES = ("more than %d MB"):format(MAX_BYTES / 2 ^ 20)
 
----@return string? bytes nil if the file is not there, no file, or too big
+---@return string? bytes nil if the file is missing, not a regular file, or too big
 ---@return string? problem
 local function read(path)
   local stat = vim.uv.fs_stat(path)
@@ -75,19 +75,19 @@ local function read(path)
   return not problem and bytes or nil, problem
 end
 
----@return string? problem why Neovim would stand still for too long if it was shown
+---@return string? problem why showing it would block Neovim for too long
 function M.too_big(text)
   return #text > MAX_BYTES and TOO_MANY_BYTES or problem_with(text)
 end
 
----@return string? problem the same of a file on disk
+---@return string? problem the same for a file on disk
 function M.file_too_big(path)
   return select(2, read(path))
 end
 
 ---The text of a file on disk.
 ---@param keep_cr boolean even if every line end is CRLF
----@return claude-code.Text? text nil if the file is not there, no file, or too big
+---@return claude-code.Text? text nil if the file is missing, not a regular file, or too big
 ---@return string? problem it is too big
 function M.of_file(path, keep_cr)
   local bytes, problem = read(path)

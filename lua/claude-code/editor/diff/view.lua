@@ -1,4 +1,4 @@
---- A diff on screen: opens its windows, moves the cursor there and back, and closes all that it opened.
+--- A diff on screen: opens its windows, moves the cursor there and back, and closes everything that it opened.
 local api = vim.api
 local bars = require("claude-code.editor.diff.bars")
 local blocked = require("claude-code.editor.input.blocked")

@@ -33,7 +33,7 @@ function M.version(name)
   return changed .. M.written_version(name)
 end
 
----@return string version as `fileVersion` of the executable; "" if the file is missing
+---@return string version as the executable's `fileVersion` returns it; "" if the file is missing
 function M.written_version(name)
   local stat = uv.fs_stat(name)
   return stat and table.concat({ stat.mtime.sec, stat.mtime.nsec, stat.size }, ":") or ""

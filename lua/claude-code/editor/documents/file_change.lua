@@ -13,7 +13,7 @@ local SNIFF = 8192
 
 local M = {}
 
----Buffers in which a plugin shows another text than the file's (encrypted files).
+---Buffers in which a plugin shows text that differs from the file's (encrypted files).
 local views = {} ---@type table<integer, true>
 
 ---@class claude-code.FileChange
@@ -94,8 +94,8 @@ function M.is_misread(buf)
   return before_end ~= nil and before_end ~= "\r" and format == "dos"
 end
 
----@return boolean is_nothing the buffer or its file is empty, without even a line end
-function M.is_nothing(buf)
+---@return boolean is_empty the buffer or its file is empty, without even a line end
+function M.is_empty(buf)
   local stat = vim.uv.fs_stat(api.nvim_buf_get_name(buf))
   return stat ~= nil and stat.size == 0
     or file_lines.is_empty(buf, api.nvim_buf_get_lines(buf, 0, -1, false))

@@ -1,4 +1,4 @@
---- Holds back an edit of Claude's that would conflict with unsaved edits, until the user writes or discards them or
+--- Holds back an edit by Claude that would conflict with unsaved edits, until the user writes or discards them or
 --- lets Claude continue, or the PreToolUse hook has waited long enough (src/hooks/pre-edit.ts).
 local api = vim.api
 local notify = require("claude-code.messages.notify")
@@ -97,7 +97,7 @@ end
 ---Lets Claude continue with all edits that wait.
 function M.go_on()
   if next(held) == nil then
-    notify.info("Claude waits for no file")
+    notify.info("Claude is not waiting for a file")
   end
   release(nil, "as_before")
 end

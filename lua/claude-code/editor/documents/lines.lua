@@ -108,7 +108,7 @@ function M.common(old, new)
 end
 
 ---@param row integer 0-based
----@return string line "" behind the last one
+---@return string line "" after the last one
 function M.at(buf, row)
   return api.nvim_buf_get_lines(buf, row, row + 1, false)[1] or ""
 end

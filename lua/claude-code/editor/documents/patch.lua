@@ -122,7 +122,7 @@ end
 
 ---Changes a buffer's lines to the new ones, in one undo step. Throws if Neovim refuses it (E565).
 ---@param buf integer loaded, modifiable
----@param change claude-code.FileChange from the buffer's present lines
+---@param change claude-code.FileChange from the buffer's current lines
 function M.apply(buf, change)
   if change.head == #change.old and change.head == #change.new then
     return

@@ -10,9 +10,9 @@ local supply = require("claude-code.editor.documents.supply")
 local timer = require("claude-code.lib.timer")
 local unsaved = require("claude-code.editor.documents.unsaved")
 
----How often a file is read again that changes while it is read; after that Neovim reads it.
+---A file that changes while it is read is read again, this often at most; after that Neovim reads it.
 local MAX_READS = 3
----How long the text of an emptied file is awaited, and when an unsettled file is checked again.
+---How long to wait for the text of an emptied file, and the delay before an unsettled file is checked again.
 local EMPTY_NS, WRITE_MS = 20 * 1000000, 300
 ---No program is about to write a file that has been empty for this time.
 local SETTLED_S = 5
@@ -111,7 +111,7 @@ local function compare_text(buf)
     return checktime.compare(buf, function(is_wanted)
       text = is_wanted and file_change.read(buf) or nil
       -- Neovim would turn an empty file into a line end, and a line end in an empty buffer into two.
-      is_newer = is_newer or is_wanted and (text ~= nil or file_change.is_nothing(buf))
+      is_newer = is_newer or is_wanted and (text ~= nil or file_change.is_empty(buf))
       bytes = is_wanted and not is_newer and supply.bytes(buf) or nil
       before = api.nvim_buf_get_lines(buf, 0, -1, false)
       return bytes and "edit" or ""
@@ -135,7 +135,7 @@ local function compare_text(buf)
   return is_newer, is_newer and (text or file_change.read(buf)) or nil
 end
 
----@param before integer number of the undo step before
+---@param before integer number of the previous undo step
 local function note_taken_over(buf, before)
   local now = api.nvim_buf_call(buf, vim.fn.changenr)
   notes[buf].taken_over = now > before and now or notes[buf].taken_over
@@ -218,12 +218,12 @@ local function keep_edits(buf)
   end
 end
 
----@return boolean is_stale it has edits, and lacks text of its file, which conflicts or is merged once the user pauses
+---@return boolean is_stale it has edits and lacks newer text of its file, due to a conflict or until the user pauses
 function M.is_stale(buf)
   return unsaved.is_stale(buf) or notes[buf].is_outdated == true and vim.bo[buf].modified
 end
 
----Many programs empty a file before they write it: waits a moment for the text, once for each time.
+---Waits a moment for the text, once per emptying: many programs empty a file before they write it.
 local function await_text(buf, name)
   local stat, version = uv.fs_stat(name), disk.version(name)
   local is_settled = not stat or stat.size > 0 or os.time() - stat.mtime.sec > SETTLED_S
@@ -237,8 +237,8 @@ local function await_text(buf, name)
   end
 end
 
----Brings text that another program wrote into the file's buffer, merged with unsaved edits unless both conflict. Call
----it also before a buffer is entered, when Neovim checks the file itself and asks (W11, W12).
+---Brings text that another program wrote into the file's buffer, merged with unsaved edits unless both conflict. Also
+---call it before a buffer is entered: then Neovim checks the file itself, and asks the user (W11, W12).
 function M.check(buf)
   local name = api.nvim_buf_is_loaded(buf) and path.of_buffer(buf)
   if not name or not uv.fs_stat(name) then

@@ -197,7 +197,7 @@ end
 
 ---@param buf integer modified
 ---@param text? string that Claude is about to write; nil: unknown
----@return boolean would_conflict unsaved edits conflict with that text, or with the file's present one
+---@return boolean would_conflict unsaved edits conflict with that text, or with the file's current one
 function M.would_conflict(buf, text)
   if not text then
     return M.is_stale(buf)

@@ -71,7 +71,7 @@ local function edited(all, edits, encoding, renamed)
     if start.line > #all then
       return nil
     end
-    -- As in Neovim: a server may count a carriage return; then its newline is the line's own.
+    -- Neovim does the same: a server may count a carriage return; then its newline is the line's own.
     if last_line and stop.character > #last_line then
       new = new:gsub("\n$", "")
     elseif start.line == #all then
@@ -103,7 +103,10 @@ local function edit_text(file, edit, renamed)
   local all = text.newline and vim.list_extend(text.lines, { "" }) or text.lines
   local now = edited(all, edit.edits, edit.encoding, renamed)
   if not now then
-    refuse("%s has another text than the language server knows. Try again in a moment.", name)
+    refuse(
+      "the text of %s differs from what the language server knows. Try again in a moment.",
+      name
+    )
   end
   file.after = lines.join(vim.split(now, "\n", { plain = true }), text, false)
   file.edits = file.edits + #edit.edits

@@ -61,7 +61,7 @@ local function before(buf, changed)
   return #found > 0 and found or { "" }
 end
 
----@return string? reason why a window cannot show it; "" if nothing of the review is there
+---@return string? reason why a window cannot show it; "" if it shows nothing of the review
 local function obstacle(review, win)
   local buf = api.nvim_win_get_buf(win)
   local of, file = buffers.get(buf), review:file_of(buf)
@@ -304,7 +304,7 @@ function M.close(buf)
 end
 
 ---Opens, redraws or closes the text from before beside the file on screen.
----@return string? reason why it stays closed; "" if nothing of the review is there
+---@return string? reason why it stays closed; "" if it shows nothing of the review
 function M.update(review)
   if must_wait() then
     return nil

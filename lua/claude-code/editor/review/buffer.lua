@@ -25,7 +25,7 @@ local M = {}
 ---@class claude-code.ReviewHunk rows from 1; a side without rows has the row above
 ---@field id string
 ---@field old [integer, integer] first row and count in the base text
----@field new [integer, integer] in the present text
+---@field new [integer, integer] in the current text
 ---@field added integer
 ---@field removed integer
 ---@field mixed boolean
@@ -150,7 +150,7 @@ end
 ---Asks for the hunks of its text, with their lines. Runs in a task.
 ---@return claude-code.ReviewFile? file nil: nothing to review, or the buffer has older, unsaved edits
 ---@return string? problem
----@return boolean? is_old the buffer has another text since, or another name
+---@return boolean? is_old the buffer's text or name has changed since
 function Buffer:fetch(review)
   local buf = self.buf
   local name, tick = path.of_buffer(buf), api.nvim_buf_get_changedtick(buf)
@@ -192,7 +192,7 @@ function Buffer:is_list_outdated(review)
   return is_new
 end
 
----@return integer index of the first one that ends behind this row, or behind all
+---@return integer index of the first one that ends after this row, or after all
 function M.index_at(hunks, row)
   local low, high = 1, #hunks + 1
   while low < high do
@@ -214,7 +214,7 @@ function M.hunk_at(hunks, row)
   return hunk and row >= hunk.new[1] and hunk or nil
 end
 
----The buffer of a deleted file keeps its text, and that of a renamed file may have nothing of Claude's.
+---The buffer of a deleted file keeps its text, and that of a renamed file may have no changes by Claude.
 ---@return claude-code.ReviewFile? file of such a buffer
 function M.file_without_hunks(review, buf)
   local file = review:file_of(buf)

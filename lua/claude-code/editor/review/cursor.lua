@@ -12,7 +12,7 @@ local windows = require("claude-code.editor.windows")
 
 local M = {}
 
----The place of the user's last decision, or to which that has moved the cursor.
+---The place of the user's last decision, or the place to which the decision has moved the cursor.
 local place ---@type { win: integer, buf: integer, row: integer, entry: integer }
 
 local function here()
@@ -150,7 +150,7 @@ function M.show_entry(review, row)
   api.nvim_win_set_cursor(win, { row, 0 })
 end
 
----Shows the first wanted entry from a row on, and wraps around the end of the list.
+---Shows the first wanted entry at or after a row, and wraps around the end of the list.
 local function show_entry_from(review, row, step, is_wanted)
   local list = review.list
   local count = list:get("size") or 0

@@ -47,12 +47,12 @@ function M.enqueue(run, is_for_next)
   end
 end
 
----@return boolean is a key about the hunk to which the last decision moves the cursor? No, if the user has moved it.
+---@return boolean does a key mean the hunk to which the last decision moves the cursor? Not if the user has moved it.
 local function is_for_next()
   return #queue > 0 and not cursor.has_moved()
 end
 
----Moves the cursor at once, or once the decisions before have moved it.
+---Moves the cursor now, or after the pending decisions have moved it.
 ---@param move fun()
 function M.move(move)
   if not is_for_next() then
@@ -71,7 +71,7 @@ end
 ---@field hunks? string[] ids; without it and `range` the whole file
 ---@field range? [integer, integer]
 
----Asks the executable, with the present texts of buffers. Runs in a task.
+---Asks the executable, with the current texts of buffers. Runs in a task.
 ---@return string? problem
 local function ask(method, params)
   for _, choice in ipairs(params.files) do
@@ -107,11 +107,11 @@ end
 
 ---@class claude-code.ReviewTarget what a command or key is about
 ---@field whole? boolean the whole file
----@field count? integer so many hunks of the file, from that under the cursor on
+---@field count? integer hunks of the file, starting with the one under the cursor
 ---@field range? [integer, integer] rows of the current buffer, or entries of the quickfix window
 
 ---@class claude-code.ReviewSubject a target, fixed where the user is: later moves and edits do not change it
----@field choices claude-code.ReviewChoice[] empty: nothing of Claude's is there
+---@field choices claude-code.ReviewChoice[] empty: Claude changed nothing there
 ---@field buf integer where the user was
 ---@field name? string path of its file
 ---@field first? integer row of the first entry, in the list
@@ -133,7 +133,7 @@ local function follow_row(buf, row)
   end
 end
 
----Ids of `count` hunks, from the one with the row on.
+---Ids of `count` hunks, starting with the one at the row.
 local function ids_from(hunks, row, count)
   local first = buffers.hunk_at(hunks, row) and buffers.index_at(hunks, row)
   return first
@@ -296,7 +296,7 @@ function M.decide(method, target)
       local params = { files = choices, keep_both = keep_both }
       return send(method, vim.tbl_extend("force", params, scope), subject)
     end
-    notify.warn("no change of Claude's waits for a review here")
+    notify.warn("no change by Claude is waiting for review here")
     -- The cursor stays in a file that is not in the review.
     local review = reviews.current()
     if review.list:has_cursor() or review:file_of(api.nvim_get_current_buf()) then
@@ -330,7 +330,7 @@ function M.back()
   end)
 end
 
----Keeps all that is left.
+---Keeps everything that is left.
 function M.done()
   local scope = reviews.current().scope
   M.enqueue(function()
@@ -353,7 +353,7 @@ function M.done()
 end
 
 ---Commits what the user has kept in the project of the current file, else in the first one.
----@param with_draft boolean the message begins with the prompts that made it
+---@param with_draft boolean the message begins with the prompts that led to the changes
 function M.commit(with_draft)
   local buf = reviews.current().list:lines()
   local name = path.of_buffer(buf) or buffers.base_file(buf)

@@ -1,4 +1,4 @@
---- The entries of a review's list: which changes of a file share one, and the words about each.
+--- The entries of a review's list: which changes of a file share an entry, and the text of each entry.
 local fn = vim.fn
 local buffers = require("claude-code.editor.review.buffer")
 local path = require("claude-code.editor.documents.path")
@@ -52,7 +52,7 @@ function M.words(file)
   return reason and ("%s, cannot be undone here (it %s)"):format(words, reason) or words
 end
 
----@return string in one line, of at most so many characters
+---@return string one line of at most `most` characters
 local function shortened(bytes, most)
   local text = visible((vim.trim(bytes):gsub("%s+", " ")))
   local cut = fn.strcharpart(text, 0, most)
@@ -61,7 +61,7 @@ end
 
 ---@param names? table<string, string> of sessions, by their ids; nil unless several run
 ---@param above? claude-code.ReviewOwner of the entry above, which shows the prompt
----@return string[] words about the last one
+---@return string[] words about the last owner
 function M.origin(owners, names, above)
   local last = owners[#owners]
   if not last then
@@ -100,7 +100,7 @@ end
 ---@field words string[]
 ---@field owners claude-code.ReviewOwner[]
 ---@field rows? [integer, integer] first row and count
----@field hunk? string as of an entry
+---@field hunk? string as in an entry
 
 ---@return claude-code.ListedChange[]
 function M.changes_of(file)

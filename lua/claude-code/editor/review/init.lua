@@ -22,7 +22,7 @@ local M = {}
 ---@field setups claude-code.FolderSetup[] of the workspace folders
 ---@field problems string[] sentences on what keeps the review from knowing all at once
 ---@field comments claude-code.ReviewComment[]
----@field runs boolean something of Claude's may be changing files
+---@field runs boolean a tool of Claude may be changing files
 
 local last ---@type claude-code.ReviewSummary? what the executable reported last
 local reported ---@type claude-code.ReviewCounts? in the last message about a turn that ended

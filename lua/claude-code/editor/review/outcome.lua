@@ -36,7 +36,7 @@ local M = {}
 ---@field eol? boolean
 ---@field removed? boolean the file was removed from the disk
 ---@field conflicts? claude-code.ReviewConflict[]
----@field staged? boolean git's index still holds something of Claude's
+---@field staged? boolean git's index still has changes by Claude
 
 ---@class claude-code.ReviewConflict rows that Claude has changed, and someone since, as bytes
 ---@field hunk string

@@ -1,5 +1,5 @@
 --- A review, from `open` to `close`: the files that the executable lists, and the list, bars, keys and marks that show
---- them. While none is open, a review of all that waits keeps the signs up to date.
+--- them. While none is open, a review of everything that waits keeps the signs up to date.
 local api = vim.api
 local autocommands = require("claude-code.lib.autocommands")
 local bar = require("claude-code.editor.review.bar")
@@ -50,7 +50,7 @@ local M = {}
 ---@field jumps boolean to the first entry as soon as there is one
 ---@field wants_beside? boolean the user asked for files beside their text from before, or to end that
 ---@field keys? claude-code.Key[] of its files and its list
----@field runs? boolean something of Claude's may be changing files
+---@field runs? boolean a tool of Claude may be changing files
 ---@field events? claude-code.Autocommands while it is open
 ---@field answer? claude-code.ReviewAnswer that was taken last
 ---@field files claude-code.ReviewFile[]
@@ -69,7 +69,7 @@ end
 
 local current = new({ scope = "unreviewed" }, lists.new())
 
----@return claude-code.Review the open one, or else that of all that waits
+---@return claude-code.Review the open one, or else the one of everything that waits
 function M.current()
   return current
 end
@@ -112,7 +112,7 @@ function Review:nothing()
     return not vim.uv.fs_lstat(name)
   end)
   if missing then
-    return ("there is no file, and no session, of the name %s"):format(path.title(missing))
+    return ("no file or session is named %s"):format(path.title(missing))
   end
   local where = (scope.paths or scope.scope ~= "unreviewed") and " there" or ""
   local but = self:ignored(", but ")

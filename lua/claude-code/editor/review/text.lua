@@ -23,7 +23,7 @@ local M = {}
 --- number of their change in the undo tree
 local undos = {}
 
----@param decision string by which its last change was made
+---@param decision string that made its last change
 function M.add_undo(buf, decision)
   local undo = { decision = decision, change = api.nvim_buf_call(buf, vim.fn.changenr) }
   undos[buf] = vim.list_extend({ undo }, undos[buf] or {})
@@ -89,7 +89,7 @@ end
 ---The buffer's text, which the next request must send. A missing last newline does not count as an edit until Neovim
 ---has written one.
 ---@param buf integer loaded
----@return claude-code.ReviewText? text nil: the disk counts, as rows cannot express it, or Claude's edits are newer
+---@return claude-code.ReviewText? text nil: use the file on disk: Claude changed it, or rows cannot express the text
 ---@return boolean? is_lost the buffer has unsaved changes, and only Neovim knows their bytes
 function M.of(buf)
   M.report_undone(buf)
@@ -128,8 +128,8 @@ function M.unsaved()
   return texts
 end
 
----@return fun(rows: string[], first: integer): string[] lines_of rows of a file (bytes; `first` is the
---- row of the first one, from 1) as the buffer has them
+---@return fun(rows: string[], first: integer): string[] lines_of converts rows of a file (bytes; the first one
+--- is row `first`, 1-based) into lines as in the buffer
 function M.reader(buf)
   local is_dos = vim.bo[buf].fileformat == "dos" or has_other_line_ends(buf)
   local from, has_bom = encoding(buf), vim.bo[buf].bomb
@@ -154,13 +154,13 @@ function M.reader(buf)
   end
 end
 
----@type table<string, { over?: string, at: number }> by path: what it held when Neovim wrote over it, while
---- something of Claude's may be changing files, so that a command's changes can be set apart from what the user
---- saves; and when Neovim wrote it last, in ms since the epoch
+---@type table<string, { over?: string, at: number }> by path: the content that Neovim overwrote while Claude
+--- may be changing files, which separates a command's changes from what the user saves; and the time of Neovim's last
+--- write, in ms since the epoch
 local writes = {}
 
 ---@param name string absolute
----@param runs boolean something of Claude's may be changing files
+---@param runs boolean a tool of Claude may be changing files
 function M.before_write(name, runs)
   local write, stat = writes[name] or { at = 0 }, uv.fs_stat(name)
   local changed_at = stat and stat.mtime.sec * 1000 + stat.mtime.nsec / 1e6 or 0

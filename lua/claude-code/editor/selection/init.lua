@@ -191,7 +191,7 @@ local function on_mode_changed(change)
   end
 end
 
----@return claude-code.Autocommands events after which the selection may be another
+---@return claude-code.Autocommands events that may change the selection
 local function follow(touch)
   local events = autocommands.new("selection")
   events:on("ModeChanged", function(_, args)

@@ -75,7 +75,7 @@ local function behind(line, byte)
   return length > 0 and byte + length or line_columns.after(line, byte)
 end
 
----@return string text of MAX_BYTES or more, if there is so much
+---@return string text of MAX_BYTES or more, if there is that much
 local function text_between(buf, first, last)
   local lines, size, row = {}, -first[2], first[1]
   while row <= last[1] and size <= MAX_BYTES do
@@ -152,7 +152,7 @@ local function blockwise(region)
   return { region.first[1] - 1, start }, { region.last[1] - 1, behind(line, stop) }
 end
 
----@return string line from a screen column on; the rest of a tab that begins before the column becomes spaces
+---@return string line starting at a screen column; the rest of a tab that begins before the column becomes spaces
 local function line_from(buf, lnum, column)
   local byte, line = byte_at(buf, lnum, column)
   if byte >= #line then

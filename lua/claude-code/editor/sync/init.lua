@@ -67,8 +67,8 @@ local function describe(buf)
   }
 end
 
----Has a buffer changed in a common way? This also finds changes without an event, such as a plugin's edit of a hidden
----buffer.
+---Has one of the properties that often change changed in a buffer? Also finds changes without an event, such as a
+---plugin's edit of a hidden buffer.
 local function has_changed(buf)
   local before = known[buf]
   if not before then
@@ -81,7 +81,7 @@ local function has_changed(buf)
     or (vim.fn.buflisted(buf) == 1) ~= before.listed
 end
 
----Is the buffer private? Judges again only after an event, since that resolves links.
+---Is the buffer private? Checks again only after an event, since the check resolves symlinks.
 local function hides(buf)
   local before = known[buf]
   local is_other = not before or before.loaded ~= api.nvim_buf_is_loaded(buf)

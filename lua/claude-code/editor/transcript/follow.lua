@@ -39,7 +39,7 @@ local function stop()
   end
 end
 
----@return integer? buf nil: there is no file, or it must not be shown
+---@return integer? buf nil: the file is missing, or must not be shown
 local function buffer_of(step)
   if step.act ~= "searched" and not require("claude-code.editor.privacy").is_private(step.path) then
     return (require("claude-code.editor.documents").load(step.path))

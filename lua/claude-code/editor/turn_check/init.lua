@@ -145,7 +145,7 @@ local function watch()
 end
 
 ---Claude ends its turn: forgets its files, except those without reports.
----@param waited boolean a hook has waited for reports in vain
+---@param waited boolean a hook's wait for reports has timed out
 ---@return string? text about missing reports, for the user
 local function leave(session, waited)
   local is_on = require("claude-code.config").get().diagnostics.block

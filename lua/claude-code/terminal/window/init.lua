@@ -91,7 +91,7 @@ local function while_open(win, names, callback)
 end
 
 --- Remembers the size that the user gives the window, and fits the window to a screen that changes.
----@return fun() notice for the window's end
+---@return fun() notice call it when the window closes
 local function follow_size(win, dimension)
   local columns, lines, cells
   local function remember()
@@ -136,7 +136,7 @@ local function follow_size(win, dimension)
   return notice
 end
 
---- Gives the other windows equal sizes if 'equalalways' is set, as a split by hand does.
+--- Gives the other windows equal sizes if 'equalalways' is set, as a manual split does.
 local function equalize_others(dimension)
   local direction, before = dimension == "width" and "hor" or "ver", vim.o.eadirection
   if vim.o.equalalways and (before == "both" or before == direction) then
@@ -259,7 +259,7 @@ local yielded = {} ---@type table<integer, integer> rows that `take_back` restor
 
 --- Gives a file at least half of the rows that it shares with the terminal below or above it.
 ---@param win? integer of the file, in this tab page
----@param reason? integer window; its end gives the terminal its rows back. Otherwise `take_back` does.
+---@param reason? integer window; when it closes, the terminal gets its rows back. Otherwise `take_back` does it.
 function M.yield_to(win, reason)
   local terminal = find_any(0)
   if not win or not terminal or api.nvim_win_get_width(terminal) < vim.o.columns then
@@ -313,8 +313,8 @@ function M.show(buf)
   return win
 end
 
---- Closes the terminal's windows. The cursor returns to the window it came from afterwards, since 'winwidth' would
---- resize the terminal before.
+--- Closes the terminal's windows. Then moves the cursor back to the window it came from; earlier, 'winwidth' would
+--- resize the terminal.
 function M.hide(buf)
   local from = api.nvim_get_current_buf() == buf and vim.fn.win_getid(vim.fn.winnr("#")) or 0
   vim.iter(vim.fn.win_findbuf(buf)):each(close_or_switch)

@@ -28,7 +28,7 @@ local M = {}
 ---@field id string
 ---@field path string absolute, symlinks resolved
 ---@field rows [integer, integer] first row (1-based) and count in the journal
----@field lines string[] first of the lines, to find them again
+---@field lines string[] the first lines, to find them again
 ---@field text string
 ---@field is_sent boolean Claude has received it
 
