@@ -1,7 +1,8 @@
 /**
  * No program of a project may run. `bun scripts/check-programs.ts` prints each place in lua/, plugin/ and src/ that
  * starts or looks up a program without being listed below, and then exits 1. It also finds Ex commands that are
- * composed as strings: a name in one may contain a line end or a bar.
+ * composed as strings: a name in one may contain a line end or a bar. And it finds what asks for the system, or takes
+ * its path functions, elsewhere than in lib/platform.
  */
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -30,6 +31,8 @@ const STARTS: Record<string, string> = {
 
 const STARTING =
   /\bvim\.lsp\.rpc\.start\b|\bvim\.(fn\.)?(system|systemlist|jobstart|termopen)\b|\buv\.spawn\b|\bio\.popen\b|\bos\.execute\b|\bBun\.(spawn|spawnSync|\$)|node:child_process|\bimport \{ ?\$/;
+const ASKING =
+  /\bprocess\.platform\b|from "(node:)?path"|\bhas\("(win32|win64|mac|unix|wsl)"\)|\bos_uname\b|\bjit\.os\b/;
 const LOOKING_UP = /\bvim\.fn\.(exepath|executable)\b|\bBun\.which\b/;
 
 /** Files that run a composed Ex command, and the source of its text. */
@@ -65,6 +68,8 @@ function commandProblems(file: string, text: string): string[] {
 function programProblems(file: string, text: string): string[] {
   return text.split("\n").flatMap((line, index) => {
     const place = `${file}:${index + 1}: ${line.trim()}\n  `;
+    if (ASKING.test(line) && !/\/lib\/platform\.\w+$/.test(file))
+      return [`${place}lib/platform knows the system and its paths: tests set another one there`];
     if (LOOKING_UP.test(line)) return [`${place}it looks in the project, too: use on_path()`];
     if (!STARTING.test(line) || file in STARTS) return [];
     return [`${place}which program, by on_path()? Say so in STARTS of scripts/check-programs.ts`];

@@ -9,6 +9,8 @@ test.each([
   'Bun.spawn(["git"])',
   'import { execSync } from "node:child_process";',
   'Bun.which("git")',
+  'if (process.platform === "win32") return;',
+  'if vim.fn.has("win32") == 1 then',
 ])("refuses %s where it is not named", (line) => {
   expect(problemsOf("src/any.ts", `\n${line}`)).toEqual([
     expect.stringContaining(`src/any.ts:2: ${line}`),

@@ -9,7 +9,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { claims, temporaryFolder } from "#test";
-import { rewrite } from "../../src/lib/atomic-write";
+import { rewrite, unlessHeld } from "../../src/lib/atomic-write";
 
 let folder: string;
 const path = (name: string) => join(folder, name);
@@ -43,4 +43,18 @@ test.each(swaps)("writes nothing where %s came into its place just now", (_what,
     return isFile ? [readFileSync(path(name), "utf8")] : [];
   });
   expect(secrets).toEqual(["secret\n"]);
+});
+
+test("replaces a file once other programs have closed it, or says that they have not", () => {
+  let refusals = 2;
+  const replace = () => {
+    if (refusals-- > 0) throw Object.assign(new Error("rename"), { code: "EPERM" });
+  };
+  unlessHeld("a file", replace, [0, 0]);
+  refusals = 9;
+  const held = {
+    code: "EPERM",
+    message: expect.stringContaining("another program has a file open"),
+  };
+  expect(() => unlessHeld("a file", replace, [0, 0])).toThrow(expect.objectContaining(held));
 });

@@ -1,22 +1,40 @@
 --- The Claude CLI on this machine, and its folder for settings and lock files.
+local programs = require("claude-code.programs")
+
 local M = {}
 
 --- Installs or updates the CLI.
 local REMEDY = "run `npm install -g @anthropic-ai/claude-code`"
 
---- Where its installers put it, for a Neovim without the shell's $PATH.
-local PLACES = { "~/.local/bin/claude", "~/.claude/local/claude" }
+--- Installers use these folders. A Neovim that the Dock started lacks the shell's $PATH. TypeScript has the same
+--- (src/claude/cli.ts).
+local PLACES = {
+  "~/.local/bin",
+  "~/.claude/local",
+  "~/.npm-global/bin",
+  "/opt/homebrew/bin",
+  "/usr/local/bin",
+}
+
+--- The program that npm's claude.cmd starts. cmd.exe would take our arguments apart.
+local BEHIND_SHIM = "/node_modules/@anthropic-ai/claude-code/bin/claude.exe"
+
+--- The program behind npm's claude.cmd; another path as it is.
+---@return string
+function M.behind_shim(path)
+  local program = vim.fs.dirname(path) .. BEHIND_SHIM
+  return path:lower():match("%.cmd$") and programs.runs(program) and program or path
+end
 
 ---@param given string name to look up, or path
 ---@return string? path
 ---@return string? message
 function M.find(given)
-  local programs = require("claude-code.programs")
   local name = vim.fs.normalize(given)
   if not name:find("/", 1, true) then
     return programs.on_path(name)
   end
-  local path = programs.at(vim.fn.fnamemodify(name, ":p"))
+  local path = programs.at(require("claude-code.lib.platform").normal(name))
   return path, ("`%s` is not an executable file"):format(given)
 end
 
@@ -28,13 +46,18 @@ function M.command()
   local command = type(given) == "table" and vim.list_slice(given) or { given }
   local path, message = M.find(command[1])
   if not path and command[1] == "claude" then
-    path = M.find(PLACES[1]) or M.find(PLACES[2])
+    path = vim
+      .iter(PLACES)
+      :map(function(folder)
+        return (M.find(folder .. "/claude"))
+      end)
+      :next()
   end
   if not path then
     local text = "the Claude CLI %s; %s, or name it in terminal.command"
     return nil, text:format(message, REMEDY), message
   end
-  command[1] = path
+  command[1] = M.behind_shim(path)
   return command
 end
 

@@ -28,7 +28,7 @@ end
 local function with_real_folder(name)
   local full = path.normal(name)
   local parent, base = full:match("^(.*)/([^/]+)$")
-  return parent and vim.fs.joinpath(path.real(parent == "" and "/" or parent), base) or full
+  return parent and vim.fs.joinpath(path.real(parent .. "/"), base) or full
 end
 
 local function problem_with(name, item, first, last)

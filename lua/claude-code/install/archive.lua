@@ -165,7 +165,7 @@ end
 ---@return string path of the executable, below the folder
 function M.unpack(archive, release, folder)
   local program, missing = programs.on_path("tar")
-  if vim.fn.has("win32") == 1 then
+  if require("claude-code.lib.platform").is_windows then
     -- Another tar may take `C:` for a host.
     program = vim.fs.joinpath(vim.env.SystemRoot, "System32", "tar.exe")
   end

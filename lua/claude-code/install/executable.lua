@@ -1,7 +1,7 @@
 --- Runs the executable, or another program, for one answer. server/process.lua runs the executable as the server.
 local M = {
   --- Its file's name.
-  NAME = vim.fn.has("win32") == 1 and "claude-code-nvim.exe" or "claude-code-nvim",
+  NAME = "claude-code-nvim" .. require("claude-code.lib.platform").EXE,
 }
 
 local programs = require("claude-code.programs")

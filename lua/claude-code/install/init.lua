@@ -214,7 +214,7 @@ end
 function M.find()
   local options = require("claude-code.config").get().binary
   if options.path then
-    local path = vim.fn.fnamemodify(vim.fs.normalize(options.path), ":p")
+    local path = require("claude-code.lib.platform").normal(vim.fs.normalize(options.path))
     if programs.runs(path) then
       return { path = path, source = "path" }
     end

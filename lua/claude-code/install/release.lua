@@ -1,5 +1,7 @@
 --- The plugin's own files, and the archive for this machine, which manifest.lua pins by size and SHA-256. Reads files
 --- from the disk, not by require(): a plugin manager may just have replaced the loaded version.
+local platform = require("claude-code.lib.platform")
+
 local M = {}
 
 ---@class claude-code.Release
@@ -18,7 +20,7 @@ function M.root()
   local this = debug.getinfo(1, "S").source:sub(2)
   local root = vim.fn.fnamemodify(this, ":p:h:h:h:h")
   -- Not vim.fs.normalize(): setup() calls this, and vim.fs takes half a millisecond to load.
-  return vim.fn.has("win32") == 1 and (root:gsub("\\", "/")) or root
+  return platform.is_windows and (root:gsub("\\", "/")) or root
 end
 
 local function read(name)
@@ -51,11 +53,11 @@ end
 ---@return string? target of a release for this machine
 ---@return string? machine its kind, for a message without a target
 function M.target()
-  local uname = vim.uv.os_uname()
+  local uname = platform.uname()
   local is_termux = vim.env.TERMUX_VERSION ~= nil
   local described = is_termux and "Termux" or uname.sysname .. " on " .. uname.machine
   local system, machine = SYSTEMS[uname.sysname], MACHINES[uname.machine:lower()]
-  if vim.fn.has("win32") == 1 then
+  if platform.is_windows then
     -- A Neovim for x64 sees x64 on arm64, which can run such programs.
     return "windows-" .. (machine or "x64")
   end

@@ -5,7 +5,8 @@
 ---   download/                         archives and folders of a running installation
 local M = {}
 
-local WINDOWS = vim.fn.has("win32") == 1
+local platform = require("claude-code.lib.platform")
+local WINDOWS = platform.is_windows
 local NAME = require("claude-code.install.executable").NAME
 local DAY_S = 24 * 60 * 60
 --- Another Neovim may be about to make a new version current.
@@ -24,7 +25,7 @@ end
 function M.root()
   local data = vim.env[WINDOWS and "LOCALAPPDATA" or "XDG_DATA_HOME"]
   -- The XDG specification ignores a relative path.
-  data = data and (WINDOWS or vim.startswith(data, "/")) and data or nil
+  data = data and platform.is_absolute(data) and data or nil
   data = data or vim.fs.joinpath(vim.uv.os_homedir(), ".local", "share")
   return vim.fs.joinpath(vim.fs.normalize(data), "claude-code.nvim")
 end

@@ -1,27 +1,33 @@
 --- The folders that this Neovim publishes, as real paths. A Claude CLI with a real path in one of them connects
 --- automatically.
 local autocommands = require("claude-code.lib.autocommands")
+local platform = require("claude-code.lib.platform")
 
 local M = {}
 
 local home_allowed = false
 
 local function with_slash(path)
-  return path:match("[/\\]$") and path or path .. "/"
+  return path:match("/$") and path or path .. "/"
+end
+
+local function real_path(path)
+  local real = vim.uv.fs_realpath(path)
+  return real and platform.normal(real)
 end
 
 ---With the home folder, a folder above it, or a drive, CLIs would connect from anywhere.
 ---@param folder string real path
 local function is_home_or_above(folder)
-  local home = vim.uv.fs_realpath(vim.uv.os_homedir() or "/") or "/"
-  return vim.startswith(with_slash(home), with_slash(folder)) or folder:match("^%a:[/\\]?$") ~= nil
+  local home = real_path(vim.uv.os_homedir() or "/") or "/"
+  return vim.startswith(with_slash(home), with_slash(folder)) or folder:match("^%a:/?$") ~= nil
 end
 
 ---@param folder string
 ---@return string root of the git repository around it, unless that is the home folder or above; else the folder
 function M.root(folder)
   local root = vim.fs.root(folder, ".git")
-  local real = root and vim.uv.fs_realpath(root)
+  local real = root and real_path(root)
   return real and not is_home_or_above(real) and real or folder
 end
 
@@ -61,8 +67,8 @@ function M.folders()
     end
   end
   local function add(folder, home_ok)
-    local real = vim.uv.fs_realpath(folder)
-    if not real or seen[real] or leads_out(folder, real) then
+    local real = real_path(folder)
+    if not real or seen[real] or leads_out(platform.normal(folder), real) then
       return
     elseif home_ok or not is_home_or_above(real) then
       seen[real] = true

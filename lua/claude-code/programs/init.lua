@@ -1,7 +1,8 @@
 --- Absolute paths of the programs that the plugin starts. A project must not supply its own `git`.
 local M = {}
 
-local is_windows = vim.fn.has("win32") == 1
+local platform = require("claude-code.lib.platform")
+local is_windows = platform.is_windows
 
 local REFUSED = "`%s` is not run: only the %s of $PATH leads to it (%s), where a project could put a "
   .. "program of its own"
@@ -20,13 +21,6 @@ local SEPARATOR = is_windows and ";" or ":"
 
 local function entries()
   return vim.split(vim.env.PATH or "", SEPARATOR, { plain = true })
-end
-
-local function is_absolute(folder)
-  if is_windows then
-    return folder:match("^%a:[/\\]") ~= nil or folder:match("^[/\\][/\\]") ~= nil
-  end
-  return vim.startswith(folder, "/")
 end
 
 ---@param path string on Windows perhaps without its extension
@@ -52,7 +46,7 @@ function M.on_path(name)
   -- An empty entry means the current folder, which Windows always searches first.
   for _, folder in ipairs(is_windows and vim.list_extend({ "." }, entries()) or entries()) do
     local path = M.at(vim.fs.joinpath(folder == "" and "." or folder, name))
-    if path and is_absolute(folder) then
+    if path and platform.is_absolute(folder) then
       return path
     elseif path and not refused then
       local entry = folder == "" and "empty entry" or ("relative entry `%s`"):format(folder)
@@ -67,7 +61,7 @@ end
 function M.absolute_first()
   local first, last = {}, {}
   for _, folder in ipairs(entries()) do
-    table.insert(is_absolute(folder) and first or last, folder)
+    table.insert(platform.is_absolute(folder) and first or last, folder)
   end
   local path = table.concat(vim.list_extend(first, last), SEPARATOR)
   return path ~= (vim.env.PATH or "") and path or nil

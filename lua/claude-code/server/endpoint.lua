@@ -2,6 +2,8 @@
 --- environment of new terminals.
 local M = {}
 
+--- In bytes; that of macOS, which has the shortest.
+local MAX_SOCKET_PATH = 103
 --- Larger than any editor's lock file.
 local MAX_BYTES = 256 * 1024
 
@@ -39,7 +41,7 @@ function M.renew()
 end
 
 local function is_local_socket(address)
-  if vim.fn.has("win32") == 1 then
+  if require("claude-code.lib.platform").is_windows then
     return vim.startswith(address, [[\\.\pipe\]])
   end
   local stat = vim.startswith(address, "/") and vim.uv.fs_stat(address)
@@ -60,7 +62,12 @@ function M.address()
   local made, answer = pcall(vim.fn.serverstart)
   if not made then
     -- $XDG_RUNTIME_DIR may be missing after `su` and in containers. The folder of tempname() is as private.
-    made, answer = pcall(vim.fn.serverstart, vim.fn.tempname())
+    local name = vim.fn.tempname()
+    made, answer = pcall(vim.fn.serverstart, name)
+    if not made and #name > MAX_SOCKET_PATH then
+      -- libuv cuts such a path, and Neovim says that the address is in use.
+      answer = ("the path %s is too long for a socket"):format(name)
+    end
   end
   return made and answer or nil, answer
 end

@@ -39,7 +39,7 @@ end
 ---@return string
 function M.not_reachable(reason)
   local text = "Neovim could not open an RPC socket: make sure that $XDG_RUNTIME_DIR or $TMPDIR names "
-    .. "a folder, then restart Neovim (%s)"
+    .. "a folder with a short path, then restart Neovim (%s)"
   return text:format(reason)
 end
 

@@ -27,7 +27,6 @@ local GC_TIMER_MS = 10000
 ---@return claude-code.Process?
 ---@return string? message
 function M.spawn(launch)
-  local windows = vim.fn.has("win32") == 1
   local stdin, stderr = assert(vim.uv.new_pipe()), assert(vim.uv.new_pipe())
   local env = executable.environment()
   env.NVIM = launch.address
@@ -40,7 +39,7 @@ function M.spawn(launch)
     cwd = require("claude-code.programs").NEUTRAL_FOLDER,
     stdio = { stdin, nil, stderr },
     -- Ctrl-Z and Ctrl-C in Neovim's terminal do not reach another process group.
-    detached = not windows,
+    detached = not require("claude-code.lib.platform").is_windows,
     hide = true,
   }, function(code, signal)
     process.handle:close()

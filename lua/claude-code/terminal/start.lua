@@ -136,7 +136,7 @@ local function environment_for(n)
   env.PATH = own.PATH or require("claude-code.programs").absolute_first()
   local binary = require("claude-code.server").binary
   -- The CLI (2.1.330) splits $VISUAL at blanks without regard to quotes, and git passes it to a shell.
-  if binary and not own.VISUAL and binary.path:match("^[%w/._+-]+$") then
+  if binary and not own.VISUAL and binary.path:match("^%a?:?[%w/._+\128-\255-]+$") then
     env.VISUAL = binary.path .. " edit"
     -- `edit` runs the user's editor for other files. Within Claude's shell $VISUAL is already ours.
     local inherited = vim.env.CLAUDE_CODE_NVIM_EDITOR or vim.env.VISUAL

@@ -85,8 +85,8 @@ end
 function Proposal:is_outside()
   local workspace = require("claude-code.lib.workspace")
   local folders = workspace.folders()
-  table.insert(folders, uv.fs_realpath(workspace.root(vim.fn.getcwd(-1, 0))))
-  return not path.is_in_any(self.file, vim.tbl_map(path.normal, folders))
+  table.insert(folders, path.real(workspace.root(vim.fn.getcwd(-1, 0))))
+  return not path.is_in_any(self.file, folders)
 end
 
 ---@return boolean even for its owner

@@ -1,17 +1,11 @@
 --- Paths, and buffers by the paths of their files. Never call `vim.fn.bufnr(path)`: it matches patterns, so `foo` finds
 --- `foo1.txt`.
+local platform = require("claude-code.lib.platform")
 local api, uv = vim.api, vim.uv
 
 ---Linux follows this many in one path.
 local MAX_LINKS = 40
-local IS_WINDOWS = vim.fn.has("win32") == 1
-
-local M = {}
-
----@return boolean is_absolute false for a relative name and for a URL such as `oil:///x`
-function M.is_absolute(name)
-  return name:find("^/") ~= nil or name:find("^%a:[/\\]") ~= nil
-end
+local M = { is_absolute = platform.is_absolute, normal = platform.normal }
 
 ---@param path string real path
 ---@param folder string real path; `/` and `C:/` end with their slash
@@ -25,15 +19,6 @@ function M.is_in_any(path, folders)
   return vim.iter(folders):any(function(folder)
     return M.is_inside(path, folder)
   end)
-end
-
----Gives a path its one spelling: absolute, without `.`, `..` or doubled slashes. `~` and `$VAR` may be file names.
-function M.normal(path)
-  local full = M.is_absolute(path) and path or ((uv.cwd() or "") .. "/" .. path)
-  if not IS_WINDOWS and not full:find("/%.?%.?/") and not full:find("/%.?%.?$") then
-    return full
-  end
-  return vim.fs.normalize(full, { expand_env = false })
 end
 
 ---Splits the path of a missing file into the part that exists and the rest, by a binary search: a path of 4,096 bytes
@@ -64,7 +49,8 @@ function M.real(path)
       return M.normal(whole)
     end
     local existing, rest = split_at_missing(name)
-    local folder = existing == "" and "" or uv.fs_realpath(existing) or existing
+    -- Without a slash it is the root: "" or `C:`.
+    local folder = existing:find("/") and uv.fs_realpath(existing) or existing
     local first, behind = rest:match("^(/[^/]*)(.*)$")
     local target = uv.fs_readlink(folder .. first)
     name = folder .. rest
@@ -82,7 +68,10 @@ function M.of_buffer(buf)
     return nil
   end
   local name = api.nvim_buf_get_name(buf)
-  return M.is_absolute(name) and vim.fn.isdirectory(name) == 0 and name or nil
+  if not M.is_absolute(name) or vim.fn.isdirectory(name) == 1 then
+    return nil
+  end
+  return platform.is_windows and M.normal(name) or name
 end
 
 ---Is the buffer a prompt or a commit message, which users write while they work on another file?

@@ -88,7 +88,7 @@ function M.list(params)
     if failure then
       return nil, failure
     elseif buf and not privacy.hides(buf) then
-      files[#files + 1] = describe(buf, api.nvim_buf_get_name(buf))
+      files[#files + 1] = describe(buf, path.normal(api.nvim_buf_get_name(buf)))
       settled = settled and not pending.is_pending(buf)
       unseen[#unseen + 1] = documents.is_asleep(buf) and path.title(files[#files].path) or nil
     end

@@ -269,7 +269,7 @@ end
 function M.named(name, folder)
   local bare, line = M.split_name(name)
   local file = vim.fs.normalize(bare)
-  local full = file:match("^/") and file or vim.fs.joinpath(folder or vim.fn.getcwd(), file)
+  local full = path.is_absolute(file) and file or vim.fs.joinpath(folder or vim.fn.getcwd(), file)
   return bare ~= "" and vim.uv.fs_stat(full) and full or nil, line
 end
 

@@ -3,6 +3,7 @@ local api = vim.api
 local file_lines = require("claude-code.editor.documents.lines")
 local marks = require("claude-code.editor.review.marks")
 local path = require("claude-code.editor.documents.path")
+local platform = require("claude-code.lib.platform")
 local reload = require("claude-code.editor.documents.reload")
 local channel = require("claude-code.server.channel")
 local text = require("claude-code.editor.review.text")
@@ -235,7 +236,8 @@ end
 
 ---@return string name of the buffer in which it is shown
 function M.shown_name(file)
-  return (file.kind == "deleted" or file.binary) and SCHEME .. file.path or file.path
+  return (file.kind == "deleted" or file.binary) and SCHEME .. file.path:gsub("^%a:", "/%0")
+    or file.path
 end
 
 ---Loads such a buffer.
@@ -246,7 +248,7 @@ function M.load_base(buf, listed)
   for option, value in pairs(options) do
     vim.bo[buf][option] = value
   end
-  local file = api.nvim_buf_get_name(buf):sub(#SCHEME + 1)
+  local file = M.base_file(buf) --[[@as string]]
   channel.request("review/base", { path = file }, function(value, problem)
     if not api.nvim_buf_is_loaded(buf) then
       return
@@ -270,7 +272,11 @@ end
 ---@return string? file whose base text it holds
 function M.base_file(buf)
   local name = api.nvim_buf_get_name(buf)
-  return vim.startswith(name, SCHEME .. "/") and name:sub(#SCHEME + 1) or nil
+  if not vim.startswith(name, SCHEME .. "/") then
+    return nil
+  end
+  local file = name:sub(#SCHEME + 1)
+  return platform.is_windows and file:gsub("^/(%a:)", "%1") or file
 end
 
 return M

@@ -17,8 +17,7 @@ local M = {}
 
 ---@return string real path
 local function folder()
-  local name = require("claude-code.lib.workspace").tab_folder(0)
-  return vim.uv.fs_realpath(name) or name
+  return path.real(require("claude-code.lib.workspace").tab_folder(0))
 end
 
 ---@return claude-code.Worktree[] worktrees linked to this repository
@@ -101,7 +100,7 @@ end
 function M.show(tree)
   for number, tab in ipairs(api.nvim_list_tabpages()) do
     local own = vim.fn.haslocaldir(-1, number) == 1 and vim.fn.getcwd(-1, number)
-    if own and vim.uv.fs_realpath(own) == tree.path then
+    if own and path.real(own) == tree.path then
       return api.nvim_set_current_tabpage(tab)
     end
   end
@@ -171,8 +170,7 @@ end
 ---@return string? user session, buffer or window that uses the worktree
 local function user_of(tree)
   local function is_in(file)
-    local real = file and vim.uv.fs_realpath(file) or file
-    return real ~= nil and sources.is_below(real, tree.path)
+    return file and path.is_absolute(file) and sources.is_below(path.real(file), tree.path)
   end
   for _, row in ipairs(require("claude-code.sessions").list()) do
     if is_in(row.cwd) then
