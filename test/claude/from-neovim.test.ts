@@ -148,7 +148,7 @@ describe.each(NEOVIMS)("in $name", (version) => {
         local uis = {} for i = 1, ${count} do uis[i] = {} end return uis end`);
     beforeEach(() => attend(1));
 
-    test("shows the changes, asks, and changes nothing by No", async () => {
+    test("shows the changes, asks, and changes nothing after No", async () => {
       project.write(".claude/settings.local.json", '{"mine": true}');
       await project.neovim.lua("_G.answer = 3");
       expect(await told("Claude setup")).toContain("nothing was changed");
@@ -254,7 +254,7 @@ describe.each(NEOVIMS)("in $name", (version) => {
   });
 });
 
-nightly.test("sets a project up by mcp.auto_install without asking, and notes it", async () => {
+nightly.test("sets a project up with mcp.auto_install without asking, and notes it", async () => {
   const folder = temporaryFolder();
   const version = NEWEST;
   const setup = "{ mcp = { auto_install = true } }";

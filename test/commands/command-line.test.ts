@@ -13,7 +13,7 @@ function run(args: string[], options: { stdin?: string; env?: Record<string, str
 }
 
 describe("the command line", () => {
-  test.each(["--version", "-v"])("prints name and version by %s", (flag) => {
+  test.each(["--version", "-v"])("prints name and version with %s", (flag) => {
     expect(run([flag])).toEqual({
       exitCode: 0,
       stdout: `claude-code.nvim ${VERSION}\n`,

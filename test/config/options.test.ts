@@ -81,7 +81,7 @@ describe.each(NEOVIMS)("setup() in $name", (version) => {
     expect(count).toBeLessThanOrEqual(60);
   });
 
-  test("replaces the default keys by a user's, and keeps the others", async () => {
+  test("replaces the default keys with the user's, and keeps the others", async () => {
     expect(await setup(`{ diff = { keys = { accept = { "ga" }, merge = false } } }`)).toEqual([]);
     expect(await neovim.lua(`return require("port").config.get().diff.keys`)).toMatchObject({
       accept: ["ga"],

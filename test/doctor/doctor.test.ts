@@ -343,7 +343,7 @@ describe.each(NEOVIMS)(":checkhealth in $name", (version) => {
     CLI is missing | terminal = { command = '/no/claude' } | \`/no/claude\` is not an executable
     provider snacks is not there | terminal = { provider = 'snacks' } | snacks.nvim is not
     provider tmux is missing | terminal = { provider = 'tmux' } | does not run in tmux`);
-  test.each(setups)("says alone that the %s", async (_, setup, message) => {
+  test.each(setups)("says only that the %s", async (_, setup, message) => {
     await using world = await World.start(version);
     const scripts = { old: "echo claude-code.nvim 0.0.1", broken: "exit 127" };
     for (const [name, script] of Object.entries(scripts)) {

@@ -49,7 +49,7 @@ onEachNeovim(
         end`),
     );
 
-    test("sends one paste by :wq, and leaves no draft", async () => {
+    test("sends one paste with :wq, and leaves no draft", async () => {
       await open(["# all", "of it"]);
       await plays(`
         <Ignore>         {&filetype} markdown   windows 3

@@ -66,7 +66,7 @@ onEachNeovim(
       expect((await lines()).filter((one) => one.startsWith("❯"))).toHaveLength(500);
     });
 
-    test("moves from prompt to prompt by ]] and [[, with a count", async () => {
+    test("moves from prompt to prompt with ]] and [[, with a count", async () => {
       await open(prompt("a"), answer("1"), prompt("b\nb"), answer("# 2"), prompt("c"), answer("3"));
       await plays(`
         gg]]   :5
@@ -77,7 +77,7 @@ onEachNeovim(
       `);
     });
 
-    describe("<CR> opens in a window beside", () => {
+    describe("<CR> opens it in a window beside the list", () => {
       test.each([
         ["the file of a call, where it is about it", "gg2j<CR>", 3],
         ["also from its result", "ggzR5j<CR>", 3],

@@ -120,7 +120,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     expect(await client.json("getOpenEditors")).toHaveProperty("tabs");
   });
 
-  test("leaves no process, port or file by kill -9 of Neovim in a diff", async () => {
+  test("leaves no process, port or file after kill -9 of Neovim in a diff", async () => {
     claims("Leaving Neovim rejects what waits");
     const { neovim, lock, executable, client } = await running({ version });
     await using _ = neovim;

@@ -73,7 +73,7 @@ const text = fc
   .uint8Array({ maxLength: 125 })
   .map((bytes) => Uint8Array.from([0x81, 0x80 | bytes.length, 0, 0, 0, 0, ...bytes]));
 
-test("ends that connection at most by anything after the upgrade", async () => {
+test("ends at most that connection, whatever comes after the upgrade", async () => {
   const parts = fc.array(fc.oneof(frame, text, fc.uint8Array({ maxLength: 300 })), {
     minLength: 1,
     maxLength: 6,
@@ -96,7 +96,7 @@ test("ends that connection at most by anything after the upgrade", async () => {
   );
 });
 
-test("ends that connection at most by anything instead of a request", async () => {
+test("ends at most that connection, whatever comes instead of a request", async () => {
   const line = fc.oneof(
     fc.string({ unit: "binary", maxLength: 60 }),
     fc.constantFrom(

@@ -45,7 +45,7 @@ const input = fc.oneof(
   fc.string({ unit: "binary" }),
 );
 
-test("understands a hook's input, or refuses it in words", () => {
+test("understands a hook's input, or refuses it with an explanation", () => {
   fc.assert(
     fc.property(input, (text) => {
       try {

@@ -121,7 +121,7 @@ test("answers each request once, whatever is between", async () => {
   );
 });
 
-test("answers a batch by a batch, each request and mistake once", async () => {
+test("answers a batch with a batch, each request and mistake once", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.oneof(request, notification, fc.jsonValue()), { minLength: 1, maxLength: 10 }),

@@ -63,7 +63,7 @@ onEachNeovim((session) => {
     expect(result.message).not.toBe("");
   }
 
-  test("answers by each tool whatever it is given", async () => {
+  test("answers with each tool, whatever it is given", async () => {
     for (const tool of tools) {
       await fc.assert(
         fc.asyncProperty(input(tool), (args) =>
@@ -80,7 +80,7 @@ onEachNeovim((session) => {
     expect(await session.neovim.lua<string>("return vim.api.nvim_get_mode().mode")).toBeString();
   });
 
-  test("answers by each method whatever it is given", async () => {
+  test("answers with each method, whatever it is given", async () => {
     const methods = ["editor/selection", "editor/position", "editor/buffers", "editor/context"];
     const others = ["resources/read", "resources/list", "initialize", "tools/call", "ping"];
     await fc.assert(

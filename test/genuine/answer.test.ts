@@ -176,7 +176,7 @@ describe.each(NEOVIMS)("answers to Claude from $name", (version) => {
     await asking.isOver();
   });
 
-  test("ends request and hook by an answer in the terminal, Yes or Esc", async () => {
+  test("ends request and hook after an answer in the terminal, Yes or Esc", async () => {
     for (const [file, key, isMade] of [
       ["b.txt", "1", true],
       ["c.txt", "Escape", false],
@@ -213,7 +213,7 @@ describe.each(NEOVIMS)("answers to Claude from $name", (version) => {
     expect(asking.model.requests.length).toBe(before + 1);
   });
 
-  nightly.test("answers questions by an option, and by several", async () => {
+  nightly.test("answers questions with one option, and with several", async () => {
     await asking.ask(QUESTIONS);
     expect((await asking.choices()).slice(0, 3)).toEqual(["Red", "Blue", "Type an answer…"]);
     await asking.choose("Blue");
@@ -224,7 +224,7 @@ describe.each(NEOVIMS)("answers to Claude from $name", (version) => {
     await asking.hasState("idle");
   });
 
-  nightly.test("does not ask again by a rule that Claude suggests", async () => {
+  nightly.test("does not ask again after accepting a rule that Claude suggests", async () => {
     await asking.ask(bash("make first"), bash("make first"));
     const rule = (await asking.choices()).find((text) => text.includes("do not ask again"));
     expect(rule).toBe("Allow, and do not ask again in this project, for you: Bash(make first *)");
@@ -267,7 +267,7 @@ describe.each(NEOVIMS)("answers to Claude from $name", (version) => {
     expect(await asking.count()).toBe(0);
   });
 
-  nightly.test("leads by the command to a request's diff", async () => {
+  nightly.test("goes to a request's diff with the command", async () => {
     asking.model.script([
       [{ tool: "Write", input: { file_path: asking.path("new.txt"), content: "new\n" } }],
       say("Written."),
@@ -283,7 +283,7 @@ describe.each(NEOVIMS)("answers to Claude from $name", (version) => {
     expect(await asking.count()).toBe(0);
   });
 
-  nightly.test("ends hook and request by kill -9 of the CLI", async () => {
+  nightly.test("ends hook and request after kill -9 of the CLI", async () => {
     await asking.ask(bash("touch e.txt"));
     process.kill(
       await asking.neovim.lua<number>(`return require("claude-code").sessions()[1].pid`),

@@ -21,7 +21,7 @@ describe.each(NEOVIMS)("the message of a commit in $name", (version) => {
   });
   const { keys, lua, lines } = claude;
 
-  test("is asked for by a key, from what will be committed, and is an undo step", async () => {
+  test("is requested with a key, comes from what will be committed, and is an undo step", async () => {
     claims("A private file's text and name stay in Neovim");
     const { model, project, home } = claude;
     const world = new World(project, home);

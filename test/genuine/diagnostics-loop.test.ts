@@ -163,7 +163,7 @@ nightly.describe(`the loop with ${NEWEST.name}`, () => {
     expect(loop.requests(from)).toHaveLength(3);
   });
 
-  test("runs by install-hooks in a CLI outside; is taken back byte for byte", async () => {
+  test("runs through install-hooks in a CLI outside; is taken back byte for byte", async () => {
     await prepareClaudeHome(loop.home, loop.folder);
     const settings = loop.project.write(".claude/settings.local.json", '{ "x": [1,2] }');
     const setUp = async (command: string) => {

@@ -53,7 +53,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     await light.expectWritten(proposal.replace("return M\n", "return M -- mine\n"));
   });
 
-  test("changes nothing by q, and says so to the model", async () => {
+  test("changes nothing with q, and says so to the model", async () => {
     const text = await light.onDisk("main.lua");
     await light.propose('"two"', '"rejected"');
     await light.press("q");
@@ -62,14 +62,14 @@ describe.each(NEOVIMS)("$name", (version) => {
     await light.expectModelToReceive(REJECTED);
   });
 
-  nightly.test("closes the diff, and writes, by Yes in the terminal", async () => {
+  nightly.test("closes the diff and writes after Yes in the terminal", async () => {
     const proposal = await light.propose('"two"', '"three"');
     await light.claude.answer("Yes");
     expect(newsText(await light.received(UPDATED))).not.toContain(MODIFIED);
     await light.expectWritten(proposal);
   });
 
-  nightly.test("closes the diff, and changes nothing, by No in the terminal", async () => {
+  nightly.test("closes the diff and changes nothing after No in the terminal", async () => {
     const text = await light.onDisk("main.lua");
     await light.propose('"three"', '"refused"');
     await light.claude.answer("No");

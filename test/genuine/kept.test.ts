@@ -156,7 +156,7 @@ requireNamespace();
 describe.each(NEOVIMS)("a Claude that $name leaves in tmux", (version) => {
   const kept = Kept.inBlock(version);
 
-  test("rejects a diff by kill -9, receives prompts, and connects by /ide", async () => {
+  test("rejects a diff after kill -9, receives prompts, and connects with /ide", async () => {
     kept.model.script([read(kept.file), edit(kept.file, "one", "eins")]);
     await kept.neovim.command("Claude send! change it");
     await kept.diffShown();
@@ -209,7 +209,7 @@ nightly.describe("a Claude that is left in tmux", () => {
     await kept.shows(/Done\./);
   });
 
-  test("connects by /ide once it has given up", async () => {
+  test("connects with /ide once it has given up", async () => {
     await kept.kill();
     await Bun.sleep(GIVES_UP_MS);
     await kept.start();

@@ -14,7 +14,7 @@ describe.each(NEOVIMS)("the prompt in $name", (version) => {
   const { lua, keys } = claude;
   const name = () => lua<string>("return vim.fs.basename(vim.api.nvim_buf_get_name(0))");
 
-  test("opens in a window below by Ctrl+G, and goes back on :wq", async () => {
+  test("opens in a window below with Ctrl+G, and goes back on :wq", async () => {
     await claude.begin();
     await claude.connected();
     await eventually(

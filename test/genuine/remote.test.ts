@@ -45,7 +45,7 @@ describe.each(first(1, WAYS))("Claude in %s", (_name, way) => {
 
   reconnects(claude);
 
-  test("connects again by the same port when the executable is killed", async () => {
+  test("connects again on the same port when the executable is killed", async () => {
     const before = claude.locks();
     await claude.propose("return name", "return again");
     process.kill(
@@ -86,7 +86,7 @@ function starts(claude: InRemote): void {
     await claude.command("wincmd p");
   });
 
-  test("takes a prompt by the mod in the CLI there", async () => {
+  test("takes a prompt through the mod in the CLI there", async () => {
     await eventually(() => claude.neovim.lua("return require('port').mod.has(1)"), true, START_MS);
     claude.model.script([[{ text: "I hear it." }]]);
     await claude.neovim.lua(`

@@ -259,7 +259,7 @@ nightly.describe.each(NEOVIMS)("$name", (version) => {
     return request.messages.length > 2 ? say("sub done") : write(review.path("sub.txt"), "sub\n");
   };
 
-  test("tells apart what a subagent writes", async () => {
+  test("distinguishes what a subagent writes", async () => {
     review.model.script([
       [
         {
@@ -328,7 +328,7 @@ nightly.describe.each(NEOVIMS)("$name", (version) => {
     await review.command("buffer mine.txt | edit! | buffer main.lua");
   });
 
-  test("tells apart a second session, in auto mode; follows commit and checkout", async () => {
+  test("distinguishes a second session in auto mode; follows commit and checkout", async () => {
     await using second = await review.another("auto", ...pluginArguments());
     await second.waitForEditor();
     review.model.script([

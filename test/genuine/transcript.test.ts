@@ -14,7 +14,7 @@ describe.each(NEOVIMS)("the conversation in $name", (version) => {
   });
   const { lua, keys, lines } = claude;
 
-  test("shows all of an answer in Claude's window by the key; i types again", async () => {
+  test("shows all of an answer in Claude's window with the key; i types again", async () => {
     claude.model.script([
       [{ text: "I look." }, ...read(claude.path("main.lua"))],
       [{ text: LONG }],
@@ -56,7 +56,7 @@ describe.each(NEOVIMS)("the conversation in $name", (version) => {
     expect(await lua<string>("return vim.api.nvim_get_mode().mode")).toBe("t");
   });
 
-  test("opens as text by Ctrl+O and v", async () => {
+  test("opens as text with Ctrl+O and v", async () => {
     await keys("<C-o>");
     await claude.showing(/Showing detailed transcript/);
     // It would drop what is sent then.

@@ -63,7 +63,7 @@ describe("the options", () => {
     expect(await stop(true)).toEqual(GO);
   });
 
-  test("counts no old problem by only_new, moved or not", async () => {
+  test("does not count old problems with only_new, moved or not", async () => {
     await options("{ only_new = true }");
     const name = `old-${count}.txt`;
     await project.neovim.command(`edit ${project.write(name, "ERROR old\n")}`);

@@ -96,7 +96,7 @@ function request(release: Record<string, string | number>): string {
   return `{ release = { ${fields.join(", ")} } }`;
 }
 
-test("refuses an archive that is not as ours, whatever its sum", async () => {
+test("refuses an archive that differs from ours, whatever its checksum is", async () => {
   await using neovim = await published.neovim(NEWEST);
   const { asset, archive } = published.release;
   const top = asset.file.replace(".tar.gz", "");

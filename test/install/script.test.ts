@@ -184,7 +184,7 @@ describe("install.sh", () => {
     expect(await installer({ PATH: bin })).toMatchObject({ code: 0 });
   });
 
-  test("does not fill the disk by an endless answer", async () => {
+  test("does not fill the disk with an endless answer", async () => {
     const bin = await programs(...COMMON);
     // In units of 512 bytes.
     const curl = `#!/bin/sh\nulimit -f >${data}/limit\nexit 22\n`;

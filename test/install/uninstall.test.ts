@@ -120,7 +120,7 @@ nightly.test("does the same by install.sh --uninstall, and says where nothing is
   expect([nothing.code, nothing.stderr]).toEqual([1, expect.stringContaining("is missing")]);
 });
 
-nightly.test("removes all else beside a project that cannot be undone", async () => {
+nightly.test("removes everything else besides a project that cannot be undone", async () => {
   await everything();
   const settings = join(project, ".claude/settings.local.json");
   rmSync(settings);

@@ -202,7 +202,7 @@ describe.each(NEOVIMS)("real language servers with $name", (version) => {
     );
   });
 
-  test.each(RENAMES)("renames by %s", async (_name, asked = "", after = "") => {
+  test.each(RENAMES)("renames with %s", async (_name, asked = "", after = "") => {
     const before = world.texts(Object.keys(FILES));
     const [path, symbol, new_name] = asked.split(" ");
     expect(await world.call("rename_symbol", { path, symbol, new_name })).toStartWith("renamed ");
@@ -211,7 +211,7 @@ describe.each(NEOVIMS)("real language servers with $name", (version) => {
     for (const [name, text] of Object.entries(before)) world.project.write(name, text);
   });
 
-  test("applies a quick fix of clangd by its title", async () => {
+  test("applies a quick fix of clangd by title", async () => {
     const { project } = world;
     project.write("src/fix.cpp", "int broken() { return 1 }\n");
     const at = { path: "src/fix.cpp", line: 1 };

@@ -59,7 +59,7 @@ test("reads a file only if no one else can have written it", () => {
   expect(readPrivateFile(path)).toBeUndefined();
 });
 
-test("leaves nothing that others can change by the hooks of a user with umask 000", async () => {
+test("hooks leave nothing that others can change for a user with umask 000", async () => {
   claims("Only you can read or change what we keep on disk");
   using world = new Recorded({ "a.txt": "one\n" });
   await world.prompt();

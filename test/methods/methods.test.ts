@@ -94,7 +94,7 @@ onBothNeovims((session) => {
     });
   });
 
-  describe("a window that shows no text of the user's", () => {
+  describe("a window that shows none of the user's text", () => {
     const SECRET = "very-secret-value";
     const qf = `call setqflist([#{filename: '.env', lnum: 1, text: '${SECRET}'}]) | copen`;
     afterEach(() => session.neovim.lua("vim.cmd('silent! fclose!')"));

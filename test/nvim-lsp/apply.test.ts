@@ -186,7 +186,7 @@ describe.each(NEOVIMS)("edits of files with $name", (version) => {
 
   const PROTECTED =
     ".claude/settings.json .mcp.json .nvim.lua sub/.git .GIT/hooks/post-checkout .vscode/tasks.json .envrc";
-  test("changes nothing that runs or configures something, such as .git and .envrc", async () => {
+  test("does not change files that run or configure programs, such as .git and .envrc", async () => {
     claims("Renames and code actions stay in the workspace");
     workspace.write("a.txt", "old\n");
     for (const name of PROTECTED.split(" ")) {

@@ -51,7 +51,7 @@ describe.each(NEOVIMS)("code_action with $name", (version) => {
     expect(edited.log).not.toContain("workspace/executeCommand");
   });
 
-  test("offers no action whose title quotes a private file's path", async () => {
+  test("does not offer actions whose titles quote a private file's path", async () => {
     claims("Language tools do not show private files");
     const titles = ['Add import from "./keys/../.env"', "Import 'b' from './b.txt'"];
     answers({ "textDocument/codeAction": titles.map((title) => ({ title, edit: edit("x") })) });
@@ -125,7 +125,7 @@ describe.each(NEOVIMS)("code_action with $name", (version) => {
   const rename = () =>
     edited.call("rename_symbol", { path: "a.txt", symbol: "old", new_name: "new" });
 
-  test("puts no name in the wrong place for a server that knows an older text", async () => {
+  test("does not put names in the wrong place for a server that knows an older text", async () => {
     answers(named(1));
     expect(await rename()).toMatch(/ERROR .*b\.txt differs from what the language server knows/);
     expect(edited.read("b.txt")).toBe("old\n");

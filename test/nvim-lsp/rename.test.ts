@@ -124,7 +124,7 @@ describe.each(NEOVIMS)("language servers change files with $name", (version) => 
     );
   });
 
-  test("says by which option the tools are switched off", async () => {
+  test("says which option switches off the tools", async () => {
     const { neovim } = edited.project;
     const set = (on: boolean) =>
       neovim.lua(

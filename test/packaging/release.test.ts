@@ -170,7 +170,7 @@ test("Bun's runtime of every target is pinned, and the one that was built here h
   expect(await outcomeOf(checkRuntime("bun-linux-none", bun))).toThrow("no runtime for");
 });
 
-test("uses actions by their commits only", () => {
+test("uses only actions that are pinned to a commit", () => {
   const folder = join(ROOT, ".github/workflows");
   const files = readdirSync(folder);
   expect(files.sort()).toEqual(["ci.yml", "nightly.yml", "release.yml", "released.yml"]);

@@ -315,7 +315,7 @@ describe("answers in the newest Neovim", () => {
     await editor.says("the option permissions.answer is off");
   });
 
-  test("lets no client of the server answer", async () => {
+  test("does not let clients of the server answer", async () => {
     claims("Only you answer Claude's questions");
     await using editor = await Editor.start(NEWEST, { serves: true });
     const lock = await editor.neovim.lock();

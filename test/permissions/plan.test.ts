@@ -66,7 +66,7 @@ describe.each(NEOVIMS)("a plan in Neovim $name", (version) => {
     await eventually("the windows of before", async () => expect(await windows()).toEqual(before));
   });
 
-  test("names its keys in the bar and behind g?", async () => {
+  test("names its keys in the bar and with g?", async () => {
     await editor.neovim.plays(`
       <Ignore>   bar g?
       g?         lines |<CR> Approve the plan|
@@ -145,7 +145,7 @@ describe.each(NEOVIMS)("a plan in Neovim $name", (version) => {
     expect(await output).toMatchObject({ behavior: "allow" });
   });
 
-  test("has half of the rows that it and Claude's terminal below it have", async () => {
+  test("gets half of the rows that it shares with Claude's terminal below it", async () => {
     await editor.report(n, "working");
     await output;
     await lua(`local buf = vim.api.nvim_create_buf(false, true)
@@ -192,7 +192,7 @@ describe.each(NEOVIMS)("a plan in Neovim $name", (version) => {
     await output;
   });
 
-  test("decides nothing by writing and closing; :Claude answer shows it again, as edited", async () => {
+  test("does not decide on writing and closing; :Claude answer shows it again, as edited", async () => {
     claims("Only you answer Claude's questions");
     await keys("Gomine<Esc>:write<CR>");
     await editor.says("this write decided nothing");

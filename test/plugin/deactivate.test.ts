@@ -16,7 +16,7 @@ const LEFT = `
     modules = vim.tbl_filter(function(name) return name:find("^claude%-code") end, vim.tbl_keys(package.loaded)),
   }`;
 
-test("ends a review by deactivate(), and leaves no key, mark, autocommand or module", async () => {
+test("ends a review with deactivate(), and leaves no key, mark, autocommand or module", async () => {
   await using neovim = await TestNeovim.start({ version: NEWEST, ui: { width: 80, height: 24 } });
   using world = new World(neovim.cwd, neovim.home);
   world.edited("a", "one\n", "two\n");

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { onEachNeovim } from "#test";
 
 onEachNeovim((session) => {
-  test("reads regular files alone, and no more than they hold", async () => {
+  test("reads only regular files, and no more than they hold", async () => {
     const { neovim } = session;
     const at = (name: string) => join(neovim.cwd, name);
     writeFileSync(at("text"), "\xff\r\n\0end", "latin1");

@@ -177,7 +177,7 @@ onNewestNeovim(
       expectNothing(other);
     });
 
-    test("lists what is shared alone, as there", async () => {
+    test("lists only shared files, as there", async () => {
       claims("A remote sees only the folders that are shared");
       const inside = session.write("a b.lua", "return {}\n");
       const planted = session.link("planted.txt", secret);
@@ -315,7 +315,7 @@ onNewestNeovim(
       },
     );
 
-    test("closes its own diffs, and no buffer by its name", async () => {
+    test("closes its own diffs, and does not close buffers by name", async () => {
       const path = session.write("open.txt", "text\n");
       await session.edit(path);
       await session.neovim.command("enew");
@@ -345,7 +345,7 @@ onNewestNeovim(
       );
     });
 
-    test("answers a message that is nested deeply by an error, and keeps the connection", async () => {
+    test("answers a deeply nested message with an error, and keeps the connection", async () => {
       const deep = "[".repeat(100_000) + "]".repeat(100_000);
       cli.send(
         `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":${deep}}}`,

@@ -67,7 +67,7 @@ const start = async (relay: readonly string[] = world.relay) => {
 const open = async () => (await transcript.requests.open({ session: ID, remote: "dev" })) as Opened;
 const read = (file: string) => calls(`r${file}`, "Read", { file_path: file });
 
-test("shows a conversation of there, in a private copy that goes with the link", async () => {
+test("shows a conversation from there, in a private copy that is removed with the link", async () => {
   append(prompt("begin"), read(`${REMOTE}/main.lua`), read("/etc/passwd"));
   await start();
   const { block, path: copy } = await open();

@@ -101,7 +101,7 @@ test("limits how many of its hooks run at once", async () => {
   await eventually("the refusals", () => closed(received()) >= most);
 });
 
-test("loads no file by its hooks", async () => {
+test("does not load files in its hooks", async () => {
   const path = join(neovim.cwd, "closed.txt");
   writeFileSync(path, "text\n");
   const edited = { tool_name: "Edit", tool_input: { file_path: "/workspaces/x/closed.txt" } };
@@ -133,7 +133,7 @@ test("names no file in a held Stop that is not shared", async () => {
   for (const text of [neovim.home, "outside.txt", neovim.cwd]) expect(reason).not.toContain(text);
 });
 
-test("reads by its MCP server what is shared alone", async () => {
+test("reads only shared files through its MCP server", async () => {
   claims("A remote calls a closed list of tools");
   const [open, linked] = ["open.txt", "linked.txt"].map((name) => join(neovim.cwd, name));
   const [outside, secret] = ["outside.txt", "secret"].map((name) => join(neovim.home, name));
@@ -184,7 +184,7 @@ test("reads by its MCP server what is shared alone", async () => {
     expect(received).not.toContain(one);
 }, 60_000);
 
-test("says by doctor there whether a relay runs", async () => {
+test("says whether a relay runs with doctor there", async () => {
   using world = new World();
   const env = { ...isolatedEnv(world.home), PATH: "/usr/bin:/bin" };
   const check = async () => (await run([EXECUTABLE, "doctor"], { cwd: world.project, env })).stdout;

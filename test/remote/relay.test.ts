@@ -37,7 +37,7 @@ test("publishes a lock file without a pid, and passes on what its clients send",
   await eventually("no lock file", () => world.locks().length === 0);
 });
 
-test("lets in by the remote's own token alone", async () => {
+test("lets clients in only with the remote's own token", async () => {
   claims("A remote's token opens nothing here");
   using world = new World().link();
   const lock = await world.lock();

@@ -7,7 +7,7 @@ import { type Lock, World } from "./world";
 /** Each has a meaning of its own in a shell. */
 const GREETING = `it's "$(id)" \`id\` $HOME \\ ; & * é`;
 
-describe("Claude behind a program that changes what passes", () => {
+describe("Claude behind a program that changes the traffic", () => {
   let world: World;
   let inside: string;
   const neovim = perBlock(() => startNeovim(NEWEST, "{}"));
@@ -69,7 +69,7 @@ describe("Claude behind a program that changes what passes", () => {
     expect(readFileSync(settings.slice(option.length), "utf8")).toContain("bashEditDiffEnabled");
   };
 
-  test("starts by ssh, which joins its words for a shell there", async () => {
+  test("starts through ssh, which joins its words for a shell there", async () => {
     // After its options, the first word is the machine.
     const options = `while case "$1" in -*) ;; *) false ;; esac; do shift; done; shift`;
     const ssh = write("ssh", `${options}; cd /; exec ${variables()} sh -c "$*"`);
@@ -86,7 +86,7 @@ describe("Claude behind a program that changes what passes", () => {
     expect(await client.texts("openFile", { filePath: join(neovim.cwd, "a.txt") })).toHaveLength(1);
   });
 
-  test("starts by wsl.exe, which ends lines as Windows does", async () => {
+  test("starts through wsl.exe, which ends lines as Windows does", async () => {
     const wsl = write(
       "wsl.exe",
       `folder=/

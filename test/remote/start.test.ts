@@ -66,7 +66,7 @@ describe.each(BOTH_NEOVIMS)("Claude in a remote, from $name", (version) => {
     await eventually("no client", async () => !(await neovim.lua(isConnected)));
   });
 
-  test("takes prompts by the mod there, which reaches no session here", async () => {
+  test("takes prompts through the mod there, which cannot reach sessions here", async () => {
     claims("A remote's mod gets only prompts for its own sessions");
     const [lock] = world.locks();
     const { modSocket = "", authToken = "" } = lock?.content ?? {};

@@ -28,7 +28,7 @@ onEachNeovim((session) => {
   const ask = (method: string, params: object = {}) =>
     session.neovim.lua<{ value?: never; problem?: string }>(REQUEST, method, params);
 
-  test("answers in words a request that is not in the contract", async () => {
+  test("answers a request that is not in the contract with an explanation", async () => {
     const { problem } = await ask("keep", { files: "all" });
     expect(problem).toContain("review/keep failed: the request is not in the contract");
     expect((await ask("nothing")).problem).toContain("no request review/nothing");

@@ -507,7 +507,7 @@ test("commits in a linked work tree", async () => {
   world = main;
 });
 
-test.each(["sha1", "sha256"])("makes the first commit with objects by %s", async (format) => {
+test.each(["sha1", "sha256"])("makes the first commit with objects made by %s", async (format) => {
   rmSync(world.path(".git"), { recursive: true });
   init(world.root, `--object-format=${format}`);
   await tell("A born=1; keep born; commits; tree 100644 born; git status --porcelain => ");

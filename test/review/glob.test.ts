@@ -20,7 +20,7 @@ test.each<[glob: string, yes: string[], no: string[]]>([
   expect(no.filter((path) => matches(glob, path))).toEqual([]);
 });
 
-test("takes a second ! of an exception for a part of the name", () => {
+test("treats a second ! of an exception as a part of the name", () => {
   const patterns = new PathPatterns(["*a", "!!a"]);
   expect(["a", "b", "!a"].map((name) => patterns.matches(name))).toEqual([true, false, false]);
 });

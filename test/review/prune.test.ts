@@ -121,7 +121,7 @@ describe("pruning", () => {
     expect(past.left).toBe("change new: 1");
   });
 
-  test("forgets nothing that waits by a clock that was 40 days ahead", async () => {
+  test("forgets nothing that waits when the clock was 40 days ahead", async () => {
     using world = new World();
     const session = "A";
     world.record({ type: "prompt", session: "old", prompt: "p", text: "nothing" });
@@ -184,7 +184,7 @@ describe("rewriting the journal", () => {
     expect(readdirSync(past.folder).sort()).toEqual(["journal.jsonl"]);
   });
 
-  test("brings what came late after one that was killed behind the swap", () => {
+  test("brings late changes home after a run that was killed after the swap", () => {
     const past = new Past();
     const early = past.add({ type: "end", session: "early" });
     const offset = statSync(journalPath(past.folder)).size;

@@ -104,7 +104,7 @@ describe("Claude's editing tools", () => {
     expect(world.files.slice(4)).toEqual(['a.txt: "1\\n" > "x"', 'a.txt: "x" > "y"']);
   });
 
-  test("records no text and no hash of a private file", async () => {
+  test("does not record text or a hash of a private file", async () => {
     claims("A private file's text is not recorded");
     using world = new RecordedHere({ ".env": "KEY=1\n", "sub/x.pem": "PEM" });
     await world.edit(".env", "KEY=2\n");

@@ -33,7 +33,7 @@ test.each([
   expect(await world.summary()).toEqual(expected);
 });
 
-test("takes for the user's what another editor wrote after Esc", async () => {
+test("attributes to the user what another editor wrote after Esc", async () => {
   using world = new Actors({ a: "one\n", b: "one\n" });
   await world.run("A", "interrupted", [() => world.write("a", "two\n")], []);
   process.env.CLAUDE_CONFIG_DIR = join(world.folder, "claude");
@@ -79,7 +79,7 @@ test.each([
 
 const recordsOf = (world: Actors) => new JournalReader(world.folder).read().records;
 
-test("takes for a command's what it changed before its begin was recorded", async () => {
+test("attributes to a command what it changed before its begin was recorded", async () => {
   using world = new Recorded({ "a.txt": "one\n" });
   await world.prompt();
   await world.failing("echo x >> a.txt", { hookMs: 300 });

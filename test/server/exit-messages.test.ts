@@ -46,7 +46,7 @@ describe.each(BOTH_NEOVIMS)("the executable in $name", (version) => {
       ],
     ],
   ];
-  test.each(failures)("says once what helps where it %s", async (_why, change, undo, says) => {
+  test.each(failures)("says once what helps when it %s", async (_why, change, undo, says) => {
     await neovim.lua(`MESSAGES = {} ${change} require("claude-code").start()`);
     await neovim.until("a message", "return #MESSAGES > 0");
     const status = await neovim.lua<{ state: string; last_error: string }>(
@@ -58,7 +58,7 @@ describe.each(BOTH_NEOVIMS)("the executable in $name", (version) => {
     expect(await neovim.lua(`return vim.env.CLAUDE_CODE_SSE_PORT`)).toBeNull();
   });
 
-  test("starts after all of that by :ClaudeCodeStart, and :Claude log shows what was", async () => {
+  test("starts after all of that with :ClaudeCodeStart, and :Claude log shows what happened", async () => {
     await neovim.command("ClaudeCodeStart");
     expect((await neovim.lock()).content.workspaceFolders).toEqual([neovim.cwd]);
     await neovim.command("Claude log");

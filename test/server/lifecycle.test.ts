@@ -212,7 +212,7 @@ describe.each(NEOVIMS)("$name", (version) => {
       expect(log).not.toContain(lock.content.authToken);
     });
 
-    test("ends by :ClaudeCodeStop, and comes back the same by :ClaudeCodeStart", async () => {
+    test("ends with :ClaudeCodeStop, and comes back the same with :ClaudeCodeStart", async () => {
       await neovim.command("ClaudeCodeStop");
       expect(locks(neovim)).toEqual([]);
       expect(await neovim.lua(`return require("port").channel.is_attached()`)).toBe(false);
@@ -227,7 +227,7 @@ describe.each(NEOVIMS)("$name", (version) => {
       expect((await neovim.lock()).path).toBe(lock.path);
     });
 
-    test("keeps port and token by :ClaudeCodeStop and :ClaudeCodeStart in one go", async () => {
+    test("keeps port and token when :ClaudeCodeStop and :ClaudeCodeStart run in one go", async () => {
       const before = executable;
       process.kill(before, "SIGSTOP"); // slow to let go of its port
       await neovim.lua(`vim.cmd('ClaudeCodeStop') vim.cmd('ClaudeCodeStart')`);

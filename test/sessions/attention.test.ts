@@ -106,7 +106,7 @@ describe.each(NEOVIMS)("a session that needs the user of Neovim $name", (version
     expect(await messages()).toContain("the function notify.by failed: ");
   });
 
-  nightly.test("is reported by the terminal when Neovim has not the focus", async () => {
+  nightly.test("is reported by the terminal when Neovim does not have the focus", async () => {
     const inner = `
       require("port").hurry(${HURRY})
       require("claude-code").setup({ auto_start = false })

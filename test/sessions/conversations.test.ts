@@ -67,7 +67,7 @@ describe("past conversations", () => {
     expect(list(linked).map((one) => one.id)).toEqual([third, second, first]);
   });
 
-  test("takes as title the user's name, a summary, or the first prompt", () => {
+  test("uses the user's name, a summary, or the first prompt as the title", () => {
     const prompts = [
       user(project, "<command-name>/clear</command-name>"),
       user(project, "Caveat", { isMeta: true }),
@@ -89,7 +89,7 @@ describe("past conversations", () => {
     ]);
   });
 
-  test("takes as title of one without words the command, or that it is an image", () => {
+  test("uses the command, or that it is an image, as the title of one without words", () => {
     const args = "<command-args>src/a.ts carefully</command-args>";
     const fixit = `<command-message>fixit</command-message>\n<command-name>/fixit</command-name>\n${args}`;
     const mcp = "<command-name>/mcp</command-name>\n<command-args></command-args>";

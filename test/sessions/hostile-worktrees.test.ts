@@ -38,7 +38,7 @@ test.each(Object.entries(HOSTILE))("reads %s within a second", (_what, make) => 
   rmSync(project, { recursive: true });
 });
 
-test("gives a project no other one that it names as its work tree", () => {
+test("does not take another project for the work tree that a project names", () => {
   claims("A project cannot claim another project's conversations");
   const folder = realpathSync(temporaryFolder());
   const [work, hostile, linked] = ["work", "hostile", "linked"].map((name) =>

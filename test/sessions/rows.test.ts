@@ -39,7 +39,7 @@ describe.each(NEOVIMS)("the rows of sessions in Neovim $name", (version) => {
     expect(numbers).toEqual([2, 7, 4, 5]);
   });
 
-  test("reports by events what happened, and nothing else", async () => {
+  test("reports what happened as events, and nothing else", async () => {
     const happened = await run(`
       local n = rows.add({})
       rows.report(n, "terminal", { state = "working", msg = "Reading a.txt" })

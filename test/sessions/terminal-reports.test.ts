@@ -92,7 +92,7 @@ describe.each(NEOVIMS)("a CLI that reports to its terminal in Neovim $name", (ve
     expect(`${state}${kind ? `/${kind}` : ""}${msg ? `:${msg}` : ""}`).toBe(expected as string);
   });
 
-  test("says nothing by a sequence that is longer than allowed", async () => {
+  test("ignores a sequence that is longer than allowed", async () => {
     // Neovim 0.10 passes the beginning on.
     expect((await write(working("x".repeat(3_100)))).msg).toBeUndefined();
   });

@@ -389,7 +389,7 @@ describe("install-hooks", () => {
     expect(stdout).not.toContain("\n  nothing");
   });
 
-  test("sets a project up once by --once, even after it was taken back", async () => {
+  test("sets a project up once with --once, even after it was taken back", async () => {
     await install("--once");
     expect(existsSync(join(project, SETTINGS))).toBe(true);
     await uninstall();

@@ -110,7 +110,7 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     expect((await job()) > 0).toBe(end === "Claude");
   });
 
-  test("moves there by focus in terminal mode, also from its own normal mode", async () => {
+  test("moves there with focus in terminal mode, also from its own normal mode", async () => {
     await open();
     await play(`
       <C-\\><C-n><C-w>p  mode n
@@ -270,7 +270,7 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     await shows(neovim, "up^[[200~one^[[201~^M^[[200~two^[[201~^M");
   });
 
-  test("gets no waiting text if it first asks something, as whether its folder is trusted", async () => {
+  test("gets no waiting text if it first asks something, such as whether its folder is trusted", async () => {
     const draws = join(neovim.cwd, "draws");
     const program = `until [ -e ${draws} ]; do sleep 0.05; done; echo up; exec cat -v`;
     await configure(neovim, `{ command = { "sh", "-c", "stty raw -echo; ${program}" } }`);

@@ -187,7 +187,7 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
     await next(2);
   });
 
-  test("lists all, and goes to the one that is chosen", async () => {
+  test("lists all, and goes to the chosen one", async () => {
     await openTwo();
     await report(1, "blocked");
     await leave();

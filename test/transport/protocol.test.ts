@@ -150,7 +150,7 @@ describe("messages that are wrong", () => {
 });
 
 describe("framing", () => {
-  test("answers a batch by a batch, without the notifications in it", async () => {
+  test("answers a batch with a batch, without its notifications", async () => {
     using client = await TestClient.open(lock);
     const from = client.received.length;
     client.send([

@@ -42,7 +42,7 @@ test("sees no conflict in line ends that are the same to git", async () => {
   expect(trees.read("a", "b")).toEqual([crlf(last.replace("1", "I")), last]);
 });
 
-test("brings nothing home with a conflict; with ! all else, and markers where git can", async () => {
+test("brings nothing home with a conflict; with !, brings everything else, and markers where git can", async () => {
   await using trees = await Trees.open({
     ...given("a=old, both=1\r 2\r 3\r, deleted=old, stored.big=old, picture=\0 1, link=file"),
     ".gitattributes": "*.big filter=lfs\n",
@@ -161,7 +161,7 @@ test("updates buffers without unsaved changes: another encoding, a deleted file,
   expect(await trees.neovim.lua<string[]>(lines, paths)).toEqual(["old", "è", "new", "x"]);
 });
 
-test("follows no symlink, on either side, and leaves inner repositories there", async () => {
+test("does not follow symlinks on either side, and leaves inner repositories there", async () => {
   await using trees = await Trees.open({ "deep/a.txt": "old\n", "here/a.txt": "old\n" });
   const outside = temporaryFolder();
   trees.write("there", {
@@ -190,7 +190,7 @@ test("follows no symlink, on either side, and leaves inner repositories there", 
   expect([...new Bun.Glob("*").scanSync(outside)]).toEqual([]);
 });
 
-test("moves what waits for a review there here", async () => {
+test("moves changes that wait for review there to here", async () => {
   await using trees = await Trees.open({ "a.txt": LINES, "b.txt": LINES, "c.txt": LINES });
   using there = trees.review("there");
   there.prompt("A", "edit them");
@@ -219,7 +219,7 @@ test("moves what waits for a review there here", async () => {
   expect(last).toMatchObject({ paths: [there.path("b.txt")] });
 });
 
-test("writes nothing by an undo through a folder that became a symlink", async () => {
+test("an undo does not write through a folder that became a symlink", async () => {
   await using trees = await Trees.open({ "conf/a": "old\n", "conf/gone": "secret\n" });
   const outside = temporaryFolder();
   trees.write("there", { "conf/a": "new\n", "conf/gone": null, "conf/new": "new\n" });

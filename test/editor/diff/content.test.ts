@@ -62,7 +62,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     expect(await a.outcome(id)).toEqual({ id, outcome: "accepted", text: "wo\n" });
   });
 
-  test("writes and decides nothing by :w other.txt, :saveas and an aborted :w", async () => {
+  test("does not write or decide with :w other.txt, :saveas and an aborted :w", async () => {
     await using a = await Attached.attached({ version, ui: UI });
     await a.propose(a.file("main.txt", "one\n"), "two\nthree\n");
     for (const command of [":w other.txt", ":w! other.txt", ":saveas other.txt"]) {

@@ -44,7 +44,7 @@ describe.each(NEOVIMS)("accepting writes the text that is shown, in $name", (ver
     expect(texts[0]).toContain("outside of the workspace");
   });
 
-  test("takes a file of the repository for inside where a plugin makes a part of it the working folder", async () => {
+  test("treats a file of the repository as inside if a plugin makes a part of it the working folder", async () => {
     await using a = await start();
     sh(a, "mkdir -p .git packages/a");
     await a.nvim.command(`cd ${a.path("packages/a")}`);
@@ -53,7 +53,7 @@ describe.each(NEOVIMS)("accepting writes the text that is shown, in $name", (ver
     await a.nvim.command(`cd ${a.nvim.cwd}`);
   });
 
-  test("takes a file for inside in a workspace that is reached by a symlink", async () => {
+  test("treats a file as inside a workspace that is reached through a symlink", async () => {
     await using a = await start();
     sh(a, "mkdir -p real/deep; ln -s real linked");
     await a.nvim.command(`cd ${a.path("linked")}`);
@@ -111,7 +111,7 @@ describe.each(NEOVIMS)("accepting writes the text that is shown, in $name", (ver
   });
 
   const forcing = [":w!", ":wq!", ":x!", ":Claude diff accept!"];
-  test.each(forcing)("accepts a read-only file only by %s", async (forced) => {
+  test.each(forcing)("accepts a read-only file only with %s", async (forced) => {
     claims("A read-only file is written only after a `!`");
     await using a = await start();
     const path = a.file("ro.txt", "old\n");
@@ -155,7 +155,7 @@ describe.each(NEOVIMS)("accepting writes the text that is shown, in $name", (ver
     await a.nvim.plays("Gdd  bars ! hidden characters");
   });
 
-  test("shows a character between two NULs by its code, and accepts it", async () => {
+  test("shows a character between two NULs as its code, and accepts it", async () => {
     await using a = await start();
     const id = await a.propose(a.file("a.txt", "one\n\0if\n"), "one\n\0if\u202e\0x\n");
     await warns(a, "hidden characters, line 2");

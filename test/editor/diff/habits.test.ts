@@ -50,7 +50,7 @@ describe.each(NEOVIMS)("$name", (version) => {
       await a.plays(`<Ignore>  diffs gone  {expand('%:t')} main.txt  {v:errmsg} ${""}`);
     });
 
-    test("decides nothing by commands that write everything or run Lua", async () => {
+    test("does not decide when a command writes everything or runs Lua", async () => {
       await using a = await start("vertical");
       await a.nvim.lua(MAPPINGS);
       await propose(a);
@@ -101,7 +101,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     },
   );
 
-  test.each(LAYOUTS)("writes nothing by 'autowriteall' (%s)", async (layout) => {
+  test.each(LAYOUTS)("does not write with 'autowriteall' (%s)", async (layout) => {
     await using a = await start(layout);
     await a.nvim.command("set autowriteall noswapfile");
     await a.nvim.type("ggOunsaved<Esc>");

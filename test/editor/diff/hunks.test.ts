@@ -49,7 +49,7 @@ describe.each(BOTH_NEOVIMS)("$name", (version) => {
     120_000,
   );
 
-  test("moves by [c and ]c in each layout, with counts, from each side", async () => {
+  test("moves with [c and ]c in each layout, with counts, from each side", async () => {
     await using a = await Attached.opened({ version, ui: UI }, OLD);
     const fromOldSide = `
       <C-w>p2]c   :50   bars hunk 3/3
@@ -71,7 +71,7 @@ describe.each(BOTH_NEOVIMS)("$name", (version) => {
     }
   });
 
-  test("repeats gr by a dot, takes a count, and shows the keys by g?", async () => {
+  test("repeats gr with a dot, takes a count, and shows the keys with g?", async () => {
     await using a = await Attached.attached({ version, ui: UI });
     const old = "a\nb\nc\nd\ne\nf\ng\nh\ni\n";
     await a.proposeAndShow(
@@ -95,7 +95,7 @@ describe.each(BOTH_NEOVIMS)("$name", (version) => {
     await a.nvim.plays("gg]cgr  lines a|b|");
   });
 
-  test("undoes gr by u, and ga by ga; the bar says what <CR> takes", async () => {
+  test("undoes gr with u, and ga with ga; the bar says what <CR> takes", async () => {
     await using a = await Attached.opened({ version, ui: UI }, OLD);
     for (const layout of ["inline", "tab"]) {
       await a.diffLayout(layout);
@@ -131,7 +131,7 @@ describe.each(BOTH_NEOVIMS)("$name", (version) => {
     expect(final(FEWER, await a.outcome(id))).toBe(text);
   });
 
-  test("accepts and drops hunks by commands, also from Claude's terminal", async () => {
+  test("accepts and drops hunks with commands, also from Claude's terminal", async () => {
     await using a = await Attached.opened({ version, ui: UI }, OLD);
     await a.nvim.command("vsplit | terminal cat");
     const id = await a.propose(a.main, NEW);
@@ -159,7 +159,7 @@ describe.each(BOTH_NEOVIMS)("$name", (version) => {
     }
   });
 
-  test("takes other keys, several or none by diff.keys", async () => {
+  test("takes other keys, several or none from diff.keys", async () => {
     await using a = await Attached.opened({ version, ui: UI }, OLD);
     await a.configure(
       `{ diff = { keys = { accept = { "<Space>y", "<F2>" }, reject = false, drop_hunk = "<Space>d" } } }`,

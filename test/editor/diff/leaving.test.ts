@@ -67,7 +67,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     await a.rejects(a.last, `Amine<Esc>${keys}`);
   });
 
-  test("tells files of one name apart, in buffers and messages", async () => {
+  test("distinguishes files of the same name in buffers and messages", async () => {
     await using a = await start();
     const first = a.last;
     await a.reject(first);
@@ -119,7 +119,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     await a.accepts(first);
   });
 
-  test("comes back by CTRL-^, in its own windows", async () => {
+  test("comes back with CTRL-^, in its own windows", async () => {
     await using a = await start();
     await a.plays(`
       :e third.txt   diffs wait 1

@@ -65,7 +65,7 @@ describe.each(BOTH_NEOVIMS)("$name", (version) => {
     return a;
   }
 
-  test("asks the file's server by K about the file's own line, and closes the float with the diff", async () => {
+  test("asks the file's server about the file's own line with K, and closes the float with the diff", async () => {
     await using a = await start();
     await hovers(a, "6G3|K", 4);
     expect(await a.nvim.lua("return asked")).toEqual([["main.txt", 4, 2]]);
@@ -86,7 +86,7 @@ describe.each(BOTH_NEOVIMS)("$name", (version) => {
     await hovers(a, "1GK", 3);
   });
 
-  test("leads by gd to places within the diff, and to another file, while the diff waits", async () => {
+  test("goes to places within the diff and in another file with gd, while the diff waits", async () => {
     await using a = await start("lead.line = 5");
     await a.nvim.plays(`
       1Ggd    {expand('%:t')} main.txt (proposed)   {line('.')} 7
@@ -104,7 +104,7 @@ describe.each(BOTH_NEOVIMS)("$name", (version) => {
     await a.nvim.plays("gd  {g:mine} 1");
   });
 
-  test("maps no key without a server of the file, and says so if the buffer was deleted", async () => {
+  test("does not map keys without a server for the file, and says so if the buffer was deleted", async () => {
     await using a = await start("", "other.txt");
     expect(await keysOf(a)).toEqual([]);
     await a.rejects(a.last);

@@ -37,7 +37,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     expect(a.read("main.txt")).toBe(OLD);
   });
 
-  test("moves into the only one by :Claude diff, and says that there is no other", async () => {
+  test("moves into the only one with :Claude diff, and says that there is no other", async () => {
     await using a = await start("vsplit other.txt | wincmd p");
     const id = await a.propose(a.main, NEW);
     await a.plays(`

@@ -8,7 +8,7 @@ const NEW = OLD.replace("line 10\n", "LINE 10\n");
 const QUIET_MS = 1_500;
 const INSIDE = "{expand('%:t')} a.txt (proposed)";
 
-describe.each(NEOVIMS)("$name: keys typed for something else decide nothing", (version) => {
+describe.each(NEOVIMS)("$name: keys typed for something else do not decide anything", (version) => {
   async function start(): Promise<Attached> {
     const a = await Attached.asNew({ version, ui: UI, waitsForPauses: true });
     await a.pauses(QUIET_MS);
@@ -108,7 +108,7 @@ describe.each(NEOVIMS)("$name: keys typed for something else decide nothing", (v
     await decidesNow(a);
   });
 
-  test("decides nothing by a mapping that writes", async () => {
+  test("does not decide when a mapping writes", async () => {
     await using a = await start();
     const mappings = ["<F2> :w<CR>", "<F3> :wq<CR>", "<F4> :w copy.txt<CR>", "<F5> <Cmd>w<CR>"];
     for (const mapping of mappings) await a.nvim.command(`nnoremap ${mapping}`);
@@ -123,7 +123,7 @@ describe.each(NEOVIMS)("$name: keys typed for something else decide nothing", (v
     `);
   });
 
-  test("decides at once by commands and functions, and by keys after a pause", async () => {
+  test("decides at once with commands and functions, and after a pause with keys", async () => {
     await using a = await start();
     const path = a.file("a.txt", OLD);
     for (let i = 0; i < 4; i++) await a.propose(path, NEW);

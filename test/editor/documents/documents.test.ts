@@ -206,7 +206,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     }
   });
 
-  test("closes a file by tab_close, but keeps pinned windows, all windows and marks", async () => {
+  test("closes a file with tab_close, but keeps pinned windows, all windows and marks", async () => {
     await using a = await opened("one\n");
     const path = a.main;
     await a.nvim.command("normal! mA");

@@ -80,7 +80,7 @@ describe.each(NEOVIMS)("$name", (version) => {
   const [OURS, BASE] = ["<<<<<<< your unsaved edits", "||||||| before both"];
   const CONFLICT = [OURS, "mine", BASE, "line 3", "=======", "theirs", ">>>>>>> the file on disk"];
 
-  test.each(["gm", ":Claude diff merge"])("merges conflicts by %s", async (keys) => {
+  test.each(["gm", ":Claude diff merge"])("merges conflicts with %s", async (keys) => {
     await using a = await open();
     await a.nvim.type("3Gccmine<Esc>30G");
     const [theirs, mine] = [
@@ -110,7 +110,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     await a.nvim.plays(`u:silent write<CR>  disk main.txt = ${oneLine(both)}`);
   });
 
-  test("leaves a buffer alone in which a plugin shows another text", async () => {
+  test("does not touch a buffer in which a plugin shows other text", async () => {
     await using a = await open();
     await a.nvim.command("autocmd BufReadPost *.rot normal! ggg?G");
     const path = a.file("x.rot", "frperg\n");

@@ -186,7 +186,7 @@ onEachNeovim((session) => {
     expect(await options()).toBe(before);
   });
 
-  test("closes both sides by :q with the file's window, and keeps both if it fails", async () => {
+  test("closes both sides and the file's window with :q, and keeps both if it fails", async () => {
     await plays(`
       :Claude review   a:2   windows a quickfix   bar hunk 1/2
       gs               windows a a quickfix

@@ -703,7 +703,7 @@ onEachNeovim((session) => {
         :set foldmethod& foldlevel& foldexpr&
     `);
 
-    test("shows the next entry beside it by ]c and ]f, and comments on its lines by gC", async () => {
+    test("shows the next entry beside it with ]c and ]f, and comments on its lines with gC", async () => {
       await changed();
       const beside = "bufname(winbufnr(1))->fnamemodify(':t') .. ':' .. line('.', win_getid(1))";
       await lua(`vim.ui.input = function(_, done) done("because") end`);
@@ -763,7 +763,7 @@ onEachNeovim((session) => {
       expect(mode()).toBe(0o755);
     });
 
-    test("shows each entry in the same window by <CR>, also from a deleted file's", async () => {
+    test("shows each entry in the same window with <CR>, also from a deleted file's", async () => {
       for (const name of ["d", "e"]) write(name, TEN);
       claude({ d: undefined, e: undefined, f: "new\n" }, { tool: "Bash" });
       const same = "{nvim_tabpage_list_wins(0) == g:before} 1";

@@ -79,7 +79,7 @@ onEachNeovim((session) => {
     });
   });
 
-  test("undoes a whole file by gR, takes that back by gB, keeps it by gA, shows the keys, ends", async () => {
+  test("undoes a whole file with gR, takes that back with gB, keeps it with gA, shows the keys, ends", async () => {
     await review("Claude review!");
     const name = names()[0] as string;
     await plays(`
@@ -144,7 +144,7 @@ onEachNeovim((session) => {
         nth,
       );
 
-    test("decides by a key while the decision before it runs", async () => {
+    test("decides with a key while the previous decision is running", async () => {
       await review("Claude review");
       await holdAnswer(2);
       // The second one is the last of its file.
@@ -157,7 +157,7 @@ onEachNeovim((session) => {
       await waits(HUNKS * FILES - 3);
     });
 
-    test("decides nothing if the user leaves the file before its turn", async () => {
+    test("does not decide if the user leaves the file before its turn", async () => {
       await review("Claude review");
       await holdAnswer(1);
       await nvim().type("gaga");

@@ -203,7 +203,7 @@ onEachNeovim((session) => {
       await session.neovim.until("the release", "return RELEASED");
     }
 
-    test("selects what it is dragged over", async () => {
+    test("selects the text under a mouse drag", async () => {
       await drag([1, 5], [1, 8], [2, 8], [2, 9]);
       await plays("<Ignore>  sent = two three|four five  from = 1:5");
       expect((await settled())?.selection.end).toEqual({ line: 1, character: 9 });
@@ -345,7 +345,7 @@ onEachNeovim((session) => {
     await debounce(20);
   });
 
-  test("says by User ClaudeCodeSelectionSent what was sent", async () => {
+  test("reports what was sent with User ClaudeCodeSelectionSent", async () => {
     await countSent();
     await session.neovim.type("wve");
     await expectSent("two");

@@ -216,7 +216,7 @@ onEachNeovim(
         expect(said).not.toContain("very-secret-value");
       });
 
-      test("is refused in words when a method asks for it", async () => {
+      test("is refused with an explanation when a method asks for it", async () => {
         const { client } = session;
         for (const path of [secret, link]) {
           const uri = `file://${path}`;

@@ -241,7 +241,7 @@ onEachNeovim((session) => {
       await session.neovim.type("mu");
     });
 
-    test("asks an adapter of the user's own", async () => {
+    test("asks the user's own adapter", async () => {
       await session.neovim.lua(
         `
         require("claude-code.explorers").register("mytree", {

@@ -153,7 +153,7 @@ onEachNeovim(
       });
     });
 
-    test("rejects the diff by close_tab, also twice", async () => {
+    test("rejects the diff with close_tab, also when called twice", async () => {
       const name = "✻ [Claude Code] twice.txt (abc) ⧉";
       const answer = open(cli, session.path("twice.txt"), "x\n", name);
       await untilShown();
@@ -163,7 +163,7 @@ onEachNeovim(
       await untilGone();
     });
 
-    test("closes only the caller's diffs by closeAllDiffTabs", async () => {
+    test("closes only the caller's diffs with closeAllDiffTabs", async () => {
       using other = await TestClient.open(session.lock, "claude-code");
       const mine = open(cli, session.path("mine.txt"), "mine\n");
       await untilShown();
@@ -177,7 +177,7 @@ onEachNeovim(
       expect(await cli.texts("closeAllDiffTabs")).toEqual(["closed 0 diff tabs"]);
     });
 
-    test("closes the diffs of a client that goes away, and shows none of those that waited", async () => {
+    test("closes the diffs of a client that disconnects, and shows none that were waiting", async () => {
       using gone = await TestClient.open(session.lock, "claude-code");
       await session.neovim.command("let [g:opened, g:closed] = [0, 0]");
       await session.neovim.command("autocmd User ClaudeCodeDiffOpened let g:opened += 1");

@@ -41,7 +41,7 @@ const swaps: [what: string, swap: (path: string) => void][] = [
   ["a device without an end", (path) => symlinkSync("/dev/zero", path)],
   ["a file of 3 GB", (path) => Bun.write(path, "x").then(() => truncateSync(path, 3e9))],
 ];
-test.each(swaps)("misses a text in whose place is %s", async (_what, swap) => {
+test.each(swaps)("misses a text that was replaced by %s", async (_what, swap) => {
   claims("Damaged records and lock files break nothing else");
   const { blob } = world.content("one\n") as { blob: string };
   rmSync(world.blobs.path(blob));
@@ -52,7 +52,7 @@ test.each(swaps)("misses a text in whose place is %s", async (_what, swap) => {
   expect(world.read("good")).toBe("two\n");
 });
 
-test.each(swaps)("fails in words with %s in the place of the journal", async (_what, swap) => {
+test.each(swaps)("fails with an explanation if the journal is %s", async (_what, swap) => {
   rmSync(journalPath(world.folder));
   await swap(journalPath(world.folder));
   expect(await outcomeOf(world.another().answer("list", {}))).toThrow(/journal/);

@@ -12,16 +12,19 @@ const EDITS = "I 2 3 4 5 6 VII";
 const STATUS = "git status --porcelain --untracked-files=all";
 const world = perTest(() => new World());
 
-test.each(["sha1", "sha256"])("is restored before a commit, with objects by %s", async (format) => {
-  await play(world, `repository a=${SEVEN}`);
-  rmSync(world.path(".git"), { recursive: true });
-  git(world.root, "init", "-q", `--object-format=${format}`);
-  await play(
-    world,
-    `A git new=new; stop; ${STATUS} => A  a|A  new; undo new; ${STATUS} => A  a
+test.each(["sha1", "sha256"])(
+  "is restored before a commit, with objects made by %s",
+  async (format) => {
+    await play(world, `repository a=${SEVEN}`);
+    rmSync(world.path(".git"), { recursive: true });
+    git(world.root, "init", "-q", `--object-format=${format}`);
+    await play(
+      world,
+      `A git new=new; stop; ${STATUS} => A  a|A  new; undo new; ${STATUS} => A  a
      back; ${STATUS} => A  a|A  new; git show :new => new`,
-  );
-});
+    );
+  },
+);
 
 stories(
   `repository a=${SEVEN}, other=${SEVEN}`,

@@ -8,7 +8,7 @@ const world = perTest(() => new World());
 
 const at = (name: string, more: object = {}) => ({ path: world.path(name), ...more });
 
-test("counts as a turn a prompt of the user's, without its tags, and no notification", async () => {
+test("counts the user's prompt, without its tags, as a turn, but not a notification", async () => {
   const first = world.prompt("A", '\n\n<pasted_content id="7">\nfirst\n</pasted_content id="7">\n');
   const note = world.prompt("A", "<task-notification>\n<task-id>x</task-id>");
   world.claude({ a: "1\n" }, { prompt: first });
@@ -84,7 +84,7 @@ describe("a decision", () => {
   A new=1; chmod new 700; undo new; disk -new; back; disk new=1; mode new 700
 `);
 
-  test("about one of several moved files with the same text moves the one that the list names", async () => {
+  test("about one of several moved files with the same text moves the listed one", async () => {
     for (const name of ["a", "b"]) world.write(name, "same\n");
     world.claude({ a: undefined, b: undefined, c: "same\n", d: "same\n" });
     const { files } = await world.list();
@@ -161,7 +161,7 @@ describe("a decision", () => {
     expect([mode(), world.read("a")]).toEqual([0o644, "1\nII\n"]);
   });
 
-  test("about a file outside of the workspace is taken back by its id alone", async () => {
+  test("about a file outside of the workspace is taken back with only its id", async () => {
     world.edited("a", "1\n", "2\n");
     const again = world.another();
     again.follow([world.path("elsewhere")]);

@@ -78,7 +78,7 @@ describe("a line that Claude deleted, and the user has brought back", () => {
   );
 });
 
-test("shows no edit of the user's in a change that is made again after they threw it away", async () => {
+test("does not show the user's edits in a change that is made again after they discarded it", async () => {
   const mixed = async () => (await world.list()).files.flatMap(({ hunks }) => hunks)[0]?.mixed;
   await play(world, `A a=1 2 III more; user a=${SIX}; A a=1 2 III more`);
   expect(await mixed()).toBe(false);

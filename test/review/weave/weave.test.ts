@@ -55,7 +55,7 @@ describe("attribution", () => {
     expect(hunks(weave).join("; ")).toBe(found);
   });
 
-  test("takes for new what Claude writes again after the user removed it", () => {
+  test("treats as new what Claude writes again after the user removed it", () => {
     const weave = Weave.of(lines("a b"))
       .to(lines("a X b"), A)
       .to(lines("a b"), "user")
@@ -66,7 +66,7 @@ describe("attribution", () => {
 });
 
 describe("decisions", () => {
-  test("gives the lines back of a file that another session deleted and made again", () => {
+  test("restores the lines of a file that another session deleted and made again", () => {
     const weave = Weave.of(lines("a b")).to([], A).to(lines("X"), B).to(lines("a b"), "user");
     expect(hunksOf(weave, ALL)).toEqual([]);
     expect(undone(weave, "u", "all", session("A")).lines).toEqual(lines("a b"));
@@ -82,7 +82,7 @@ nightly.test("bounds a large file that is rewritten again and again", () => {
   expect(undone(weave, "1", "all", ALL).lines).toEqual(rewritten(0));
 });
 
-test("ends a line when rows of the user's follow", () => {
+test("ends a line when the user's rows follow", () => {
   const weave = Weave.of(linesOf(Buffer.from("a")))
     .to(linesOf(Buffer.from("a\nb\n")), A)
     .to(linesOf(Buffer.from("a\nb\nu\n")), "user");
@@ -181,7 +181,7 @@ describe("whatever the interleaving", () => {
     );
   });
 
-  test("keeps all, and leaves the text", () => {
+  test("keeps everything, and leaves the text", () => {
     fc.assert(
       fc.property(Start, Acts, (start, acts) => {
         const { weave } = play(start, acts, false);
@@ -194,7 +194,7 @@ describe("whatever the interleaving", () => {
     );
   });
 
-  test("loses no row of the user's, hunk by hunk", () => {
+  test("loses none of the user's rows, hunk by hunk", () => {
     fc.assert(
       fc.property(Start, Acts, (start, acts) => {
         let { weave } = play(start, acts, false);
