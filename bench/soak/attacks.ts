@@ -1,4 +1,3 @@
-import { connect } from "node:net";
 import { basename, join } from "node:path";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { call as callServer } from "../../test/nvim-lsp/client";
@@ -50,10 +49,6 @@ export class Random {
   of<T>(values: readonly T[]): T {
     return values[this.below(values.length)] as T;
   }
-
-  bytes(most: number): Buffer {
-    return Buffer.from(Array.from({ length: this.below(most) }, () => this.below(256)));
-  }
 }
 
 /** Resolves to a sentence about a failure, or to undefined. */
@@ -65,18 +60,6 @@ const ANSWER_MS = 2_000;
 /** Neovim first loads files that are not open. */
 const LOAD_MS = 10_000;
 
-const HEADERS = [
-  ...[
-    "Origin: null",
-    "Origin: http://127.0.0.1",
-    "Transfer-Encoding: chunked",
-    "Content-Length: -1",
-  ],
-  ...["Upgrade: websocket", "Upgrade: h2c", "Connection: Upgrade", "Connection: close"],
-  ...["Sec-WebSocket-Version: 13", "Sec-WebSocket-Version: 8", "Sec-WebSocket-Extensions: x"],
-  ...["Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==", "Sec-WebSocket-Protocol: mcp", "Expect: x"],
-  ...["X-Claude-Code-Ide-Authorization: ", "Authorization: Bearer x", `X: ${"x".repeat(5_000)}`],
-];
 const NAMES = [
   ...["`touch PWNED`", "`=writefile([],'PWNED')`", "$(touch PWNED)", "#(touch PWNED)", "%", "#1"],
   ...["|!touch PWNED", "+!touch PWNED", "--cmd=q", "~", "$HOME", "[a]", "*", "a\nb", "\u202Ex"],
@@ -90,25 +73,6 @@ const TOOLS = [
   ...["openFile", "saveDocument", "checkDocumentDirty", "getDiagnostics", "close_tab", "openDiff"],
   ...["getOpenEditors", "closeAllDiffTabs", "constructor", "__proto__"],
 ];
-
-async function handshake({ lock, random }: Target): Promise<string | undefined> {
-  const host = random.of([`127.0.0.1:${lock.port}`, "evil.example", "127.0.0.1:1"]);
-  const lines = Array.from({ length: random.below(12) }, () => random.of(HEADERS));
-  const head = `${random.of(["GET", "POST", "CONNECT"])} / HTTP/1.1\r\nHost: ${host}\r\n`;
-  const answer = await raw(lock.port, `${head}${lines.join("\r\n")}\r\n\r\n`);
-  return answer.includes(" 101 ") ? `let in with ${JSON.stringify(lines)}` : undefined;
-}
-
-async function frames({ lock, random }: Target): Promise<string | undefined> {
-  const request = [
-    `GET / HTTP/1.1\r\nHost: 127.0.0.1:${lock.port}`,
-    "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13",
-    "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
-    `X-Claude-Code-Ide-Authorization: ${lock.content.authToken}`,
-  ];
-  await raw(lock.port, `${request.join("\r\n")}\r\n\r\n`, random.bytes(500));
-  return undefined;
-}
 
 async function call(target: Target): Promise<string | undefined> {
   const { neovim, lock, random } = target;
@@ -239,23 +203,6 @@ async function manyDiffs(target: Target): Promise<string | undefined> {
   return undefined;
 }
 
-async function messages({ lock, random }: Target): Promise<string | undefined> {
-  using client = await TestClient.open(lock);
-  const method = random.of([
-    "constructor",
-    "__proto__",
-    "editor/context",
-    "tools/call",
-    "initialize",
-  ]);
-  const params = random.of<unknown>([{}, [], { name: "__proto__" }, { name: [] }, { uri: "x" }]);
-  for (let i = 0; i < 20; i++) client.send({ jsonrpc: "2.0", id: `m${i}`, method, params });
-  client.send(random.bytes(200));
-  client.send("[".repeat(random.below(2_000)));
-  await client.request("ping");
-  return undefined;
-}
-
 async function kill(target: Target): Promise<string | undefined> {
   const { neovim } = target;
   const status = () =>
@@ -280,23 +227,6 @@ async function kill(target: Target): Promise<string | undefined> {
   return isSame === isKept ? undefined : "another port with the same token, or the other way round";
 }
 
-const ALL = { handshake, frames, call, proposal, bigFile, manyDiffs, lsp, messages, kill };
+const ALL = { call, proposal, bigFile, manyDiffs, lsp, kill };
 export const KINDS = ALL satisfies Record<string, Try>;
 export type Kind = keyof typeof KINDS;
-
-/** Sends bytes. Resolves to the reply when the connection ends, or after 100 ms. */
-function raw(port: number, text: string, more?: Buffer): Promise<string> {
-  return new Promise((resolve) => {
-    let answer = "";
-    const socket = connect(port, "127.0.0.1", () => {
-      socket.write(text);
-      if (more) socket.write(more);
-    });
-    socket.on("data", (chunk) => {
-      answer += chunk.toString("latin1");
-    });
-    socket.on("error", () => {});
-    socket.on("close", () => resolve(answer));
-    setTimeout(() => socket.destroy(), 100);
-  });
-}

@@ -14,6 +14,9 @@ const DURATIONS = join(import.meta.dir, "durations.json");
 /** The order of shorter files does not matter. */
 const MIN_SECONDS = 10;
 
+/** Runs a program whose stdout and stderr are one pipe, which keeps their order. */
+export const MERGED = ["sh", "-c", 'exec "$@" 2>&1', "sh"];
+
 export interface Job {
   /** Paths in the repository. */
   readonly files: string[];
@@ -48,11 +51,9 @@ export async function run({ files, options, workers, report, live, place }: Job)
   // A worker keeps the modules it has loaded, and Neovims that the next file may use.
   const parallel = [`--parallel=${workers}`, "--no-isolate", `--timings=${DURATIONS}`];
   const reporter = ["--reporter=junit", `--reporter-outfile=${report}`];
-  // Results are on stderr, and the output of tests is on stdout. One pipe keeps their order.
-  const merged = ["sh", "-c", 'exec "$@" 2>&1', "sh"];
   const what = [...options, ...files.map((file) => `./${file}`)];
   const child = Bun.spawn(
-    [...merged, ...place.command, ...bun, ...parallel, ...reporter, ...what],
+    [...MERGED, ...place.command, ...bun, ...parallel, ...reporter, ...what],
     {
       env: { ...process.env, ...place.env },
       stdio: ["ignore", "pipe", "inherit"],
