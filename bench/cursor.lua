@@ -1,6 +1,6 @@
 --- The cost of the autocommands on CursorMoved, in µs a movement. Loaded before the plugin is set up.
 ---
---- One event costs some 30 µs whatever it calls, and varies by more than the difference measured here:
+--- One event costs about 30 µs whatever it calls, and varies by more than the difference measured here:
 --- each event calls the same functions many times over.
 local ROUNDS, EVENTS, COPIES = 40, 50, 100
 local api, now = vim.api, vim.uv.hrtime

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { ROOT } from "#test";
 
-/** Ours once more as another plugin: what it takes to measure one is then there. */
+/** Measures ours once more as another plugin, when everything that measuring needs is already loaded. */
 const PEER = ["--name", "peer", "--runtimepath", ROOT, "--setup", 'require("claude-code").setup()'];
 
 test("the bench measures us and another plugin beside the floors", async () => {

@@ -135,7 +135,7 @@ local function remote(report)
   end
   local what = ("remote %s: %s, %s"):format(report.name, report.state, why)
   local remedy =
-    "correct that, or run the command of remotes.%s.relay with `doctor` in the place of `relay --stdio`"
+    "correct that, or run the command of remotes.%s.relay with `doctor` instead of `relay --stdio`"
   local level = report.state == "down" and "error" or "warning"
   return problem(level, "remote-" .. report.state, what, remedy:format(report.name))
 end
@@ -187,7 +187,7 @@ function M.findings(broken)
   return found
 end
 
---- As in `claude-code-nvim doctor`.
+--- `claude-code-nvim doctor` prints the same.
 local LABELS = { ok = "ok    ", note = "note  ", warning = "WARN  ", error = "FAIL  " }
 
 ---@param findings claude-code.Finding[]

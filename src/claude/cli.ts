@@ -8,7 +8,10 @@ import { commandWords } from "./command";
 import { claudeStateFile } from "./config-dir";
 import { SERVER_NAME } from "./names";
 
-/** Installers use these places. Neovim may have been started without the shell's $PATH. Lua has the same (claude/cli). */
+/**
+ * Installers use these places. Neovim may have been started without the shell's $PATH. Lua has the same list
+ * (claude/cli).
+ */
 const PLACES = [
   ...[".local/bin", ".claude/local", ".npm-global/bin"].map((folder) => `~/${folder}`),
   ...["/opt/homebrew/bin", "/usr/local/bin"],

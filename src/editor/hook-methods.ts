@@ -46,7 +46,10 @@ export const HOOK_METHODS = {
     ),
   },
   session_blocked: { params: Nothing, result: v.unknown() },
-  /** Claude may stop. `waited`: the hook waited for language servers. `unknown`: a message for the user if they did not report in time. */
+  /**
+   * Claude may stop. `waited`: the hook waited for language servers. `unknown`: a message for the user if they did not
+   * report in time.
+   */
   session_allowed: {
     params: v.object({ waited: v.optional(v.literal(true)) }),
     result: v.object({ unknown: v.optional(v.string()) }),

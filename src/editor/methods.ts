@@ -222,7 +222,7 @@ export const METHODS = {
   review_changed: report(REPORT_MS),
   transcript_news: report(REPORT_MS),
   transcript_changed: report(REPORT_MS),
-  /** The answer that Claude writes now: `session`, its whole `text` until now, and whether it is `done`. */
+  /** The answer that Claude writes now: `session`, its whole `text` so far, and whether it is `done`. */
   answer_written: report(REPORT_MS),
   remote_state: report(REPORT_MS),
 } as const satisfies Record<string, Method>;

@@ -78,7 +78,7 @@ export function removeEmptyFolder(path: string): void {
   attempt(() => rmdirSync(path));
 }
 
-/** The paths that lead to files, with their times of change in ms. The newest comes first. */
+/** The paths that lead to files, with their times of change in ms, newest first. */
 export function newestFiles(paths: readonly string[]): { path: string; at: number }[] {
   return paths
     .flatMap((path) => {
@@ -99,7 +99,9 @@ export function isExecutable(path: string): boolean {
 /** A disk, as `realPath` sees it. */
 export interface Disk {
   readonly paths: Paths;
-  /** The path without symlinks, as the disk spells it. Throws if there is no file, and perhaps if there is no access. */
+  /**
+   * The path without symlinks, as the disk spells it. Throws if there is no file, and perhaps if there is no access.
+   */
   real(path: string): string;
   exists(path: string): boolean;
   /** Undefined unless the path is that of a symlink. */

@@ -46,7 +46,7 @@ export function isAlive(pid: number, start?: string): boolean {
   return !/^[ZX]/.test(state) && (start === undefined || began === start);
 }
 
-/** Reads /proc/PID/stat, on Linux only. `began` is in ticks since the machine's start. Throws. */
+/** Reads /proc/PID/stat, on Linux only. `began` is in ticks since the machine booted. Throws. */
 export function statOf(pid: number | "self") {
   const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
   // The name may contain any characters, also parentheses.

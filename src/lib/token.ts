@@ -1,4 +1,4 @@
-/** By this header clients of the server, and mods, show the token of the lock file. */
+/** Clients of the server, and mods, send the token of the lock file in this header. */
 export const TOKEN_HEADER = "x-claude-code-ide-authorization";
 
 /** Takes the same time wherever the first difference is. */

@@ -27,7 +27,7 @@ export function cutText(text: string, max: number): string {
   return text.length > max ? `${beginning(text, max)}…` : text;
 }
 
-/** Visible text for one line of the screen, with at max `max` UTF-16 units. */
+/** Visible text for one line of the screen, of at most `max` UTF-16 units. */
 export function visibleLine(text: string, max = Number.POSITIVE_INFINITY): string {
   const line = visible(beginning(text, 4 * max).replace(BLANKS, " ")).trim();
   return line.length > max || text.length > 4 * max ? `${beginning(line, max - 1)}…` : line;

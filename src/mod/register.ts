@@ -28,7 +28,7 @@ let session = "";
 let usage: object | undefined;
 /** The turn of the conversation itself. */
 let turn: string | undefined;
-/** Pieces of answers that are not sent yet, if anyone reads them. */
+/** Pieces of answers that are not sent yet; empty unless someone reads them. */
 const unsent: { text: string; done: boolean }[] = [];
 let isFollowed = false;
 let isServing = false;

@@ -116,7 +116,7 @@ interface Listing {
   at: number;
 }
 
-/** The files of the project that match the typed word, the best first: `src/a.ts`. Leaves out private files. */
+/** The files of the project that match the typed word, best first: `src/a.ts`. Leaves out private files. */
 async function filesFor({ project, files: listed }: Listing, typed: string): Promise<PromptItem[]> {
   const files = await listed;
   if (!files) return [{ text: typed, detail: "this project has too many files" }];

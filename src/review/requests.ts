@@ -85,7 +85,7 @@ export type Listing = v.InferOutput<typeof Done>;
 export const Commit = v.object({
   /** A file of the project. By default the workspace's first project. */
   path: v.optional(Path),
-  /** Whether the message begins with the prompts that made the hunks. */
+  /** Whether the message begins with the prompts that led to the hunks. */
   draft: v.optional(v.boolean(), false),
   texts: v.optional(v.array(WithText), []),
 });

@@ -51,7 +51,7 @@ class World implements AsyncDisposable {
     await this.neovim.lua(`require("claude-code").setup(${options})`);
   }
 
-  /** Stops the server, and waits for its end: until then its lock file may count. */
+  /** Stops the server, and waits for its end: before that, its lock file may count. */
   async stop(): Promise<void> {
     const pid = await this.neovim.lua<number>('return require("claude-code").status().process_id');
     await this.neovim.command("ClaudeCodeStop");
@@ -101,7 +101,7 @@ const STABLE = ".local/share/claude-code.nvim/bin/claude-code-nvim";
 const SETTINGS = ".claude/settings.local.json";
 const CLAUDE_SETTINGS = ".claude/settings.json";
 
-/** A fault's cause and name, what the doctor says of it, and what helps; `SEEDS` makes it. */
+/** A fault's cause and name, what the doctor says about it, and what fixes it; `SEEDS` creates it. */
 const FAULTS = rows(`
   cli-missing | no claude | is not on $PATH | npm install -g @anthropic-ai/claude-code
   cli-missing | no program of terminal.command | \`mine\` is not on $PATH | name it in terminal.command
@@ -307,7 +307,7 @@ describe.each(NEOVIMS)(":checkhealth in $name", (version) => {
     world.write(".claude.json", { diffTool: "terminal" });
     const findings = await world.findings(await world.inside());
     const reported = (await report(world)).join("\n");
-    // Neovim's own findings are on screen before anything else was asked.
+    // Neovim's own findings are on screen before it asks for anything else.
     const first = await world.neovim.lua<string[]>(`vim.cmd("Claude status") ${BUFFER}`);
     expect(first.at(-1)).toBe("checking more …");
     const status = await eventually("the doctor's findings", async () => {

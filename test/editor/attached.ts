@@ -143,7 +143,7 @@ export class Attached implements AsyncDisposable {
     });
   }
 
-  /** The answer as it is sent. */
+  /** The answer in the form in which it is sent. */
   answer(
     method: string,
     params: object = {},
@@ -249,7 +249,7 @@ export class Attached implements AsyncDisposable {
     await this.cleared();
   }
 
-  /** Waits until a message has these words. */
+  /** Waits until a message contains these words. */
   says(words: string): Promise<void> {
     return this.nvim.plays(`<Ignore>  says ${words}`);
   }
@@ -262,7 +262,7 @@ export class Attached implements AsyncDisposable {
     return this.nvim.lua<Picture>(PICTURE);
   }
 
-  /** Waits until no scratch buffer of a diff is left. */
+  /** Waits until no scratch buffers of diffs are left. */
   async cleared(): Promise<void> {
     await eventually("the diff's buffers to go", async () => {
       const left = (await this.nvim.buffers()).filter((name) => name.startsWith("claude-code://"));
@@ -326,7 +326,7 @@ export class Attached implements AsyncDisposable {
     await this.configure(`{ diff = { layout = "${below ? "vertical" : name}" } }`);
   }
 
-  /** Rejects a diff by a command, whether it is on screen or not. */
+  /** Rejects a diff with a command, whether it is on screen or not. */
   async reject(id: number): Promise<void> {
     await this.nvim.lua('require("port").reject(...)', id);
     expect((await this.outcome(id)).outcome).toBe("rejected");

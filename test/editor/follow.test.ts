@@ -159,7 +159,7 @@ onEachNeovim(
       ])("goes on %s", async (_name, resize) => {
         await lua("vim.cmd('belowright new | wincmd t | resize 8')");
         await session.neovim.command("Claude follow");
-        // Neovim has shown it nowhere yet.
+        // Neovim has not shown it anywhere yet.
         session.write("new.txt", "x\n".repeat(200));
         append(read("1", "new.txt", 120, 1));
         await plays("<Ignore>  follows new.txt");

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join } from "node:path";
 import { eventually, nightly, onEachNeovim } from "#test";
 
-/* A prompt in a buffer. The program in Claude's terminal writes down what it receives. */
+/* A prompt in a buffer. The program in Claude's terminal records what it receives. */
 onEachNeovim(
   (session) => {
     const lua = <T>(code: string, ...args: unknown[]) => session.neovim.lua<T>(code, ...args);

@@ -181,7 +181,7 @@ describe("nowhere to write", () => {
     expect(await says(neovim)).toContain("cannot be written");
     await neovim.lua(`vim.uv.fs_unlink(vim.env.HOME .. "/filling")`);
     await neovim.until("the lock file", `return #vim.fn.glob("$HOME/.claude/ide/*.lock") > 0`);
-    // Within the namespace alone: the disk is not seen from here.
+    // This exists only in the namespace: the disk cannot be seen from here.
     const [text = ""] = await neovim.lua<string[]>(
       `return vim.fn.readfile(vim.fn.glob("$HOME/.claude/ide/*.lock"))`,
     );
@@ -195,7 +195,7 @@ describe("nowhere to write", () => {
   });
 });
 
-/** The same Neovim with a disk of its own at $HOME, of which nothing is left. */
+/** The same Neovim with a disk of its own at $HOME, which is full. */
 function onFullDisk(version: NeovimVersion): NeovimVersion {
   const binary = join(temporaryFolder(), "nvim");
   const prepare = [

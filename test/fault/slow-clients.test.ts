@@ -4,7 +4,7 @@ import { claims, eventually, first, nightly, outcomeOf, ROOT, upgradeRequest } f
 import { type Limits, WebSocketListener } from "../../src/transport/websocket";
 import { platformSkip } from "../support/platform-skip";
 
-/** The listener alone, with limits small enough to be reached: who is dropped, and who is not. */
+/** Only the listener, with limits small enough to reach: which clients it drops, and which it keeps. */
 const TOKEN = crypto.randomUUID();
 
 /** Ends with the test. */
@@ -27,7 +27,7 @@ function listen(opened: Opened, limits: Partial<Limits>, answer: string) {
   return { port: listener.port, gone };
 }
 
-/** A client of which only the TCP connection lives: it reads, if at all, and never says a word. */
+/** A client with a live TCP connection only: it may read, but never sends anything. */
 async function rawClient(opened: Opened, port: number): Promise<Socket> {
   const socket = connect(port, "127.0.0.1");
   opened.defer(() => void socket.destroy());

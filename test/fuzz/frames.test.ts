@@ -6,7 +6,7 @@ import { FUZZ_TIMEOUT_MS, tries } from "./effort";
 
 setDefaultTimeout(FUZZ_TIMEOUT_MS);
 
-/** Bytes that are not WebSocket frames: they end at most the connection they came by. */
+/** Bytes that are not WebSocket frames: they end at most their own connection. */
 const TOKEN = crypto.randomUUID();
 let listener: WebSocketListener;
 let other: WebSocket;
@@ -36,7 +36,7 @@ afterAll(async () => {
   process.off("uncaughtException", note);
 });
 
-/** The one who behaves is served as before. */
+/** A client that behaves is served as before. */
 async function stillServes(): Promise<void> {
   const answer = new Promise<string>((resolve) => {
     other.onmessage = ({ data }) => resolve(String(data));
@@ -74,7 +74,7 @@ const frame = fc
     rest: fc.uint8Array({ maxLength: 200 }),
   })
   .map(({ first, second, rest }) => Uint8Array.from([first, second, ...rest]));
-/** Text frames that are whole, but may hold anything and come in pieces. */
+/** Complete text frames with any content, which may arrive in pieces. */
 const text = fc
   .uint8Array({ maxLength: 125 })
   .map((bytes) => Uint8Array.from([0x81, 0x80 | bytes.length, 0, 0, 0, 0, ...bytes]));

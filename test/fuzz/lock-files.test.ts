@@ -9,7 +9,7 @@ setDefaultTimeout(FUZZ_TIMEOUT_MS);
 
 const root = temporaryFolder();
 
-/** The one kind that may go: a lock file of a Neovim that is no more. No process has such a number. */
+/** The only kind that may be removed: the lock file of a dead Neovim. No process has such an id. */
 const DEAD_PID = 2 ** 30;
 const STALE = JSON.stringify({ pid: DEAD_PID, ideName: "Neovim", authToken: "x" });
 

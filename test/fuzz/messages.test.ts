@@ -58,7 +58,7 @@ const notification = fc.record({
   method: fc.constantFrom("value", "throws", "refuses", "throwsOddly"),
   params,
 });
-/** Anything that is sent as text: JSON of any shape, JSON with a few characters changed, no JSON. */
+/** Anything that is sent as text: JSON of any shape, JSON with a few changed characters, and text that is not JSON. */
 const garbage = fc.oneof(
   fc.json(),
   fc.string({ unit: "binary" }),
@@ -139,7 +139,7 @@ test("answers a batch with a batch, each request and mistake once", async () => 
 /** JSON knows neither -0 nor the difference between 1 and 1.0. */
 const sameId = (value: unknown) => (value === undefined ? undefined : JSON.stringify(value));
 
-/** As many answers as a text can have at most. */
+/** The maximum number of answers to a text. */
 function most(text: string): number {
   try {
     const value: unknown = JSON.parse(text);

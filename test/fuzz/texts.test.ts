@@ -5,7 +5,7 @@ import { FUZZ_TIMEOUT_MS, tries } from "./effort";
 
 setDefaultTimeout(FUZZ_TIMEOUT_MS);
 
-/** Texts of few kinds of characters, so that line ends, marks and wide ones meet. */
+/** Texts with few kinds of characters, so that line ends, combining marks and wide characters are often adjacent. */
 const text = fc
   .array(
     fc.constantFrom("a", "b c", "\n", "\n", "\r\n", "\r\n", "\r", "\t", "é", "語", "😀", "e\u0301"),
@@ -126,7 +126,7 @@ onEachNeovim((session) => {
   });
 });
 
-/** A line of any characters, above all of those that take more than one byte or code unit. */
+/** A line of any characters, mostly those that take more than one byte or code unit. */
 const line = fc
   .oneof(
     fc.string({ unit: "grapheme", maxLength: 20 }),
@@ -137,7 +137,7 @@ const line = fc
   )
   .filter((text) => text.isWellFormed() && !text.includes("\n"));
 
-/** The characters of these lines, each line end one. */
+/** The characters of these lines; each line end counts as one. */
 function characters(lines: string[]): number {
   return lines.reduce((sum, text) => sum + [...text].length + 1, 0);
 }
@@ -191,7 +191,7 @@ onEachNeovim((session) => {
 
 const isCrlf = (body: string) => body.includes("\r\n") && !/(^|[^\r])\n/.test(body);
 
-/** As Neovim has them: see the first test. */
+/** In Neovim's form: see the first test. */
 function linesOf(proposal: string): string[] {
   const body = proposal.replace(/^\uFEFF/, "");
   const eol = isCrlf(body) ? "\r\n" : "\n";

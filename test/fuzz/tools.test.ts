@@ -9,7 +9,7 @@ interface ListedTool {
   inputSchema: { properties: Record<string, { type?: string; enum?: unknown[] }> };
 }
 
-/** Paths and URIs that are nearly right, and others. */
+/** Paths and URIs that are almost valid, and others. */
 const path = fc.oneof(
   fc.constantFrom("", ".", "..", "/", "~", "a.txt", "./a.txt", "sub/../a.txt", "/dev/null", "\0"),
   fc.constantFrom(

@@ -57,7 +57,7 @@ class Asking extends InTerminal {
     this.model.script([...turns, say("The end.")]);
     await this.send("go on");
     await eventually(() => this.count(), 1);
-    // The dialog is there although the hook waits.
+    // The dialog is on screen although the hook waits.
     await this.neovim.terminal.waitFor(
       /Do you want to proceed\?|Which colour\?|Would you like to proceed\?/,
     );
@@ -87,7 +87,7 @@ class Asking extends InTerminal {
     );
   }
 
-  /** Hooks of this Neovim: those of other tests have another folder in their environment. */
+  /** This Neovim's hooks. Those of other tests have a different folder in their environment. */
   async hooksThatWait(): Promise<number> {
     const processes = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
     return processes.filter((pid) => {
@@ -145,13 +145,13 @@ async function start({ neovim }: Asking): Promise<void> {
 
 /** The permissions that a plan asks for with it. */
 const RUN_TESTS = { tool: "Bash", prompt: "run tests" };
-/** The CLI says which file the plan has to be in. */
+/** The CLI says which file must contain the plan. */
 const writePlan: Turn = (request) => {
   const path = JSON.stringify(request).match(/[^" ]*\.claude\/plans\/[a-z-]+\.md/)?.[0];
   return [{ tool: "Write", input: { file_path: path, content: "1. do it\n" } }];
 };
 
-/* The user answers a genuine CLI in Neovim, or in its terminal: whoever comes first. */
+/* The user answers a genuine CLI in Neovim or in its terminal, whichever comes first. */
 requireNamespace();
 describe.each(NEOVIMS)("answers to Claude from $name", (version) => {
   const asking = Asking.inBlock(version);
@@ -192,7 +192,7 @@ describe.each(NEOVIMS)("answers to Claude from $name", (version) => {
           `return { require("claude-code.sessions.requests").answer(${id}, { allow = true }) }`,
         ),
       ).toEqual([false, "that request was answered already, or Claude no longer asks it"]);
-      // The list from before is still there, as a picker's would be.
+      // The earlier list is still on screen, as a picker's would be.
       await asking.choose("Allow");
     }
   });

@@ -131,7 +131,7 @@ describe.each(NEOVIMS)("the loop with $name", (version) => {
   });
 });
 
-/* Hooks and server brought to the CLI in other ways, and beside a language server that is not ready. */
+/* Other ways to bring the hooks and the server to the CLI, also with a language server that is not ready. */
 nightly.describe(`the loop with ${NEWEST.name}`, () => {
   const loop = Loop.inBlock(NEWEST);
 

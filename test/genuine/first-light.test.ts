@@ -79,7 +79,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     await light.expectModelToReceive(REJECTED);
   });
 
-  // The last one: it breaks the file.
+  // This test comes last, because it breaks the file.
   test("sends with an edit's result what it broke", async () => {
     await light.neovim.startServer("main.lua", light.home);
     await light.propose("return M", "return WRONG");

@@ -21,7 +21,7 @@ export class FirstLight extends Bench {
     let before: Layout;
 
     beforeAll(async () => {
-      // A layout with something to lose: uneven windows, a scrolled view, a cursor in the middle.
+      // A layout that is easily lost: uneven windows, a scrolled view, a cursor in the middle.
       await this.neovim.terminal.type(":botright split | resize 7\r:wincmd t\r40Gzt5l");
       const place = () =>
         this.neovim.lua("return { vim.fn.winnr('$'), vim.fn.line('.'), vim.fn.col('.') }");
@@ -73,7 +73,7 @@ export class FirstLight extends Bench {
     return this.model.nextRequest((request) => newsText(request).includes(words));
   }
 
-  /** After a rejection the turn ends without a request; the next prompt carries the news. */
+  /** After a rejection the turn ends without a request; the next prompt contains the rejection. */
   async expectModelToReceive(words: string): Promise<void> {
     this.model.script([[{ text: "Understood." }]]);
     await this.claude.prompt("Go on");

@@ -96,7 +96,7 @@ export class InTerminal {
     return this.neovim.lua(`${send} return true`);
   }
 
-  /** Waits until the terminal shows something, whether its window is there or not. */
+  /** Waits until the terminal shows this, whether or not it has a window. */
   showing(wanted: RegExp, n = 1): Promise<void> {
     const shown = () =>
       this.neovim.lua<string>(`

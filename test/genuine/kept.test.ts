@@ -10,7 +10,7 @@ import { edit, read, say } from "../support/turns";
 import { eventually } from "./eventually";
 
 const START_MS = 40_000;
-/** It takes a connection that is closed as it begins for one that holds (measured with 2.1.330). */
+/** It counts a connection that closes immediately as a lasting one (measured with 2.1.330). */
 const SETTLES_MS = 1_000;
 /** A question ignores the keys of its first 250 ms or so (measured with Claude Code 2.1.330). */
 const QUESTION_MS = 600;
@@ -185,7 +185,7 @@ describe.each(NEOVIMS)("a Claude that $name leaves in tmux", (version) => {
   });
 });
 
-/** A CLI that has lost its Neovim tries for 17 s to find it again (measured with 2.1.330). */
+/** A CLI that has lost its Neovim tries to find it again for 17 s (measured with 2.1.330). */
 const GIVES_UP_MS = 21_000;
 
 nightly.describe("a Claude that is left in tmux", () => {

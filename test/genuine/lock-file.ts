@@ -29,6 +29,6 @@ export async function lockFiles(home: string): Promise<LockFile[]> {
     folderMode,
     content: JSON.parse(await readFile(path, "utf8")),
   });
-  // That of a Neovim that was killed goes in this moment.
+  // The lock file of a killed Neovim may be removed at this moment.
   return (await Promise.all(locks.map((path) => read(path).catch(() => [])))).flat();
 }

@@ -6,7 +6,7 @@ import { edit, read, say } from "../support/turns";
 import { eventually } from "./eventually";
 import { InTerminal } from "./in-terminal";
 
-/* In which mode the genuine CLI starts, and what an edit does to the user's windows. */
+/* The mode in which the genuine CLI starts, and what an edit does to the user's windows. */
 const MAIN = "return 1\n";
 
 requireNamespace();

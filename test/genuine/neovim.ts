@@ -100,7 +100,7 @@ export class Neovim {
     return this.lua("return vim.fn.getpid()");
   }
 
-  /** Everything a user would miss if it came back differently: windows, sizes, cursors, buffers. */
+  /** Everything that a user expects back unchanged: windows, sizes, cursors, buffers. */
   async layout(): Promise<Layout> {
     return this.lua(`
       local windows = {}
@@ -149,7 +149,7 @@ export class Neovim {
     await eventually("the server", () => this.lua<boolean>(`${isReady} == true`));
   }
 
-  /** Waits; what fails says what Neovim shows instead. */
+  /** Waits. A failure shows what Neovim shows instead. */
   async eventually<T>(what: string, attempt: () => Promise<T>): Promise<Exclude<T, false>> {
     return eventually<unknown>(what, attempt, WAIT_MS).catch(async (error: Error) => {
       const screen = squeeze(await this.terminal.screen());
@@ -166,7 +166,7 @@ export class Neovim {
     });
   }
 
-  /** The diff on show: of its windows the one that can be edited holds the proposal. */
+  /** The diff on screen: its editable window has the proposal. */
   async diff(): Promise<Diff | null> {
     return this.lua(`
       local found, count = vim.NIL, 0

@@ -4,7 +4,7 @@ import { CASE_MS, requireNamespace } from "../support/namespace";
 import { eventually } from "./eventually";
 import { InTerminal } from "./in-terminal";
 
-/* A plan of the genuine CLI's as a document, with the file in which Claude has written it. */
+/* The genuine CLI's plan as a document, with the file in which Claude wrote it. */
 const PLAN = "# Plan\n\n1. do it\n";
 
 requireNamespace();

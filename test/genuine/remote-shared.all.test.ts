@@ -56,7 +56,7 @@ describe("a container with the lock files of this machine", () => {
     async () => {
       await claude.command("Claude");
       await eventually(clients, ["dev"], START_MS);
-      // The CLI has just taken Neovim's for that of a dead editor.
+      // The CLI has just removed Neovim's lock file as that of a dead editor.
       await eventually(async () => Object.keys(tokens()).length, 2);
       const before = tokens();
       const { home, project, model } = claude;
@@ -74,7 +74,7 @@ describe("a container with the lock files of this machine", () => {
         await eventually(clients, ["here"], START_MS);
         await claude.command("Claude");
         await eventually(async () => (await clients()).sort(), ["dev", "here"], START_MS);
-        // The CLI that has just started took one of them for dead.
+        // The CLI that has just started considered one of them dead.
         await eventually(async () => tokens(), before);
         await further.close();
         await eventually(clients, ["dev"], START_MS);

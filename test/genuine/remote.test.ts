@@ -133,7 +133,7 @@ function shows(claude: InRemote): void {
     await claude.command("Claude mention main.lua");
     await claude.showing(/@main\.lua/);
     await claude.send("and that?");
-    // Below the CLI's working folder, so it is a file of there.
+    // It is below the CLI's working folder, so it is a file on that machine.
     expect(newsText(await claude.model.nextRequest())).toContain("@main.lua and that?");
     await claude.command("edit main.lua");
   });

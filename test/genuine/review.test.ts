@@ -12,7 +12,7 @@ import { Bench } from "./bench";
 import { eventually } from "./eventually";
 import { lockFiles } from "./lock-file";
 
-/** A dozen calls of tools, each with its hooks, on a busy machine. */
+/** Long enough for a dozen tool calls with their hooks on a busy machine. */
 const TURN_MS = 60_000;
 
 const MAIN = "local one = 1\nlocal two = 2\nlocal three = 3\n";
@@ -73,7 +73,7 @@ class Review extends Bench {
     return this.neovim.lua(`vim.cmd([[${line}]]) return true`);
   }
 
-  /** The count that is still to be reviewed. */
+  /** The number of hunks that are still to be reviewed. */
   count = (): Promise<number> =>
     this.neovim.lua(`return require("claude-code.editor.review").count()`);
 
@@ -84,7 +84,7 @@ class Review extends Bench {
         return vim.fn.fnamemodify(name, ":.") .. ":" .. item.lnum .. " " .. item.text
       end, vim.fn.getqflist())`);
 
-  /** The entry under the cursor of the quickfix window is the one of `name`. */
+  /** The entry under the cursor of the quickfix window belongs to `name`. */
   select(name: string): Promise<number> {
     return this.neovim.lua(`
       vim.cmd("copen")
@@ -252,7 +252,7 @@ describe.each(NEOVIMS)("$name", (version) => {
 nightly.describe.each(NEOVIMS)("$name", (version) => {
   const review = new Review(version);
 
-  /** The agent runs beside the session that has started it (2.1.330): who asks first is not known. */
+  /** The agent runs beside the session that started it (2.1.330), so either may ask first. */
   const bySubagent = (request: ModelRequest): Block[] => {
     const isSub = JSON.stringify(request.messages[0]).includes("SUBTASK");
     if (!isSub) return say("All done.");
@@ -353,7 +353,7 @@ nightly.describe.each(NEOVIMS)("$name", (version) => {
     process.kill(await review.neovim.pid(), "SIGKILL");
     await review.neovim.close();
     await rm(join(review.home, "nvim.sock"), { force: true });
-    // Else Neovim asks its own question about the buffer that was open.
+    // Otherwise Neovim asks its own question about the open buffer.
     await rm(join(review.home, ".local/state/nvim/swap"), { recursive: true, force: true });
     await eventually(async () => (await lockFiles(review.home)).length, 0, 20_000);
     await review.startNeovim([]);

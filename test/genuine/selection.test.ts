@@ -75,7 +75,7 @@ describe("the selection", () => {
     await selection.neovim.terminal.press("Enter");
     await selection.neovim.terminal.type("ggVG");
     await selection.neovim.terminal.waitFor("-- VISUAL LINE --");
-    // Nothing tells that nothing is sent.
+    // No event shows that nothing is sent.
     await Bun.sleep(500);
     const said = await selection.received("What do you see?");
     expect(said).not.toContain("very-secret-value");

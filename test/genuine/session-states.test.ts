@@ -71,7 +71,7 @@ describe.each(NEOVIMS)("the states of Claude in the terminal of $name", (version
     const turn = await happened();
     expect(turn[0]).toBe("working");
     expect(turn).toContain("blocked permission");
-    // It was on screen, so it was looked at.
+    // It was on screen, so the user has seen it.
     expect(turn.slice(-2)).toEqual(["done", "idle"]);
 
     claude.model.script([

@@ -1,7 +1,7 @@
 import { eventually } from "#test";
 import type { Project } from "./project";
 
-/** The names of the executable's calls, and how many of those that wait have begun to. */
+/** The names of the executable's calls, and the number of calls that have begun to wait. */
 const COUNT = `
   local editor = require("port").dispatcher
   local call = editor.call

@@ -6,7 +6,7 @@ const EDIT = { file_path: "config.ts" };
 
 /* Claude is about to edit a file in which the user has unsaved edits at the same place. */
 describe.each(NEOVIMS)("an edit in $name", (version) => {
-  /** The message is whole there. */
+  /** This has the whole message. */
   const UI = { width: 80, height: 24 };
 
   const project = perBlock(() => Project.open(version, "{}", undefined, UI));
@@ -60,7 +60,7 @@ describe.each(NEOVIMS)("an edit in $name", (version) => {
     const path = await unsaved();
     const calls = await Calls.count(project);
     const hooks = [begins(path), begins(path)];
-    // The message may be one for both.
+    // Both may share one message.
     await eventually("both wait", async () => (await calls.of("task_start")) === 2);
     await waits();
     await project.neovim.type(":w<CR>");

@@ -22,7 +22,7 @@ describe("the options", () => {
   const options = (source: string) =>
     project.neovim.lua(`require("port").config.setup({ diagnostics = ${source} })`);
 
-  /** The Stop hook's first line, when a file with this text was edited. */
+  /** The Stop hook's first line after an edit of a file with this text. */
   async function verdict(text: string, name = `file-${count}.txt`): Promise<string | undefined> {
     await project.edit(name, text, session);
     return (await project.stop(session)).reason?.split(" Use ")[0];

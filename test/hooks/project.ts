@@ -32,7 +32,7 @@ const LINTER = `
     end),
   })`;
 
-/** The user has a file of each type open, which its server does not know of. */
+/** The user has an open file of each type, which its server does not know. */
 export const OPENED = `
   vim.o.eventignore = "FileType"
   for filetype in pairs(servers) do
@@ -54,7 +54,7 @@ export class Project implements AsyncDisposable {
     readonly folder: string,
   ) {}
 
-  /** `again`: another Neovim of the same user in the same project. */
+  /** `again` starts another Neovim of the same user in the same project. */
   static async open(
     version: NeovimVersion,
     setup = "{}",

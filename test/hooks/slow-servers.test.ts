@@ -27,7 +27,7 @@ const LISTEN = `
   _G.notified = {}
   vim.notify = function(text) table.insert(_G.notified, text) end`;
 
-/** No server, buffer, session or configuration of the test before is left. */
+/** No server, buffer, session or configuration of the previous test is left. */
 const RESET = `
   local port = require("port")
   for _, session in ipairs(port.checked_sessions.list()) do
@@ -95,7 +95,7 @@ describe.each(NEOVIMS)("a slow language server with $name", (version) => {
     await edit("WRONG one\n");
     await indexing();
   }
-  /** Waits until the user reads this, and nothing else. */
+  /** Waits until Neovim shows only this message. */
   const told = (text: string) =>
     eventually("the message", async () =>
       expect(await notified()).toEqual([expect.stringContaining(text)]),
@@ -110,7 +110,7 @@ describe.each(NEOVIMS)("a slow language server with $name", (version) => {
     await project.neovim.command("Claude diagnostics!");
     return await project.neovim.lua<string>("return SENT");
   }
-  /** Waits until Neovim expects no report any more. */
+  /** Waits until Neovim no longer expects reports. */
   async function givenUp(): Promise<void> {
     const pending = "return #require('port').pending_reports.paths()";
     await eventually("its time", async () => (await project.neovim.lua(pending)) === 0);
@@ -120,12 +120,12 @@ describe.each(NEOVIMS)("a slow language server with $name", (version) => {
   async function kept(): Promise<void> {
     await calls.waiting();
     await later(project.neovim, DEADLINE_MS);
-    // Only a look at the server after that puts the end off.
+    // Only a later check of the server postpones the end.
     const asked = await calls.of("session_summary");
     await eventually("it waits on", async () => (await calls.of("session_summary")) > asked);
   }
 
-  /** The end of a turn for which Claude is kept as long as may be. */
+  /** The end of a turn that waits as long as possible. */
   async function stopAfterAll(prompt: string, id = session.session_id) {
     await calls.forget();
     const stopped = project.stop({ session_id: id, prompt_id: prompt });
@@ -225,7 +225,7 @@ describe.each(NEOVIMS)("a slow language server with $name", (version) => {
       const unknown = `diagnostics of ${name} unknown (scripted is still ${state})`;
       expect(await stopAfterAll("one")).toEqual({ ...GO, systemMessage: unknown });
 
-      // Neither said nor waited for again.
+      // It is neither reported nor waited for again.
       await calls.forget();
       expect(await stop("two")).toEqual(GO);
       expect(await calls.of("when_settled")).toBe(0);
@@ -240,7 +240,7 @@ describe.each(NEOVIMS)("a slow language server with $name", (version) => {
       expect(await sent()).toContain(
         `- ${name}:1:1 [ERROR]: WRONG one\n- ${name}:2:1 [ERROR]: WRONG two\n`,
       );
-      // At the latest now Claude has to fix it.
+      // Claude must fix it now at the latest.
       expect(await stop("three")).toMatchObject({ decision: "block" });
     },
   );

@@ -8,10 +8,10 @@ import { Calls } from "./calls";
 import { Project } from "./project";
 import { publish, startSilentServer } from "./silent-server";
 
-/* How hooks wait for a language server: for its report, for the deadline, or for nothing any more. */
+/* How hooks wait for a language server: for its report, until the deadline, or no longer. */
 const GO = { continue: true } as const;
 
-/** Timers that run, and channels that are open. */
+/** The numbers of running timers and of open channels. */
 const LEFT_BEHIND = `
   local timers = 0
   vim.uv.walk(function(handle)
@@ -176,7 +176,7 @@ describe("when the report does not come", () => {
   });
 
   nightly.test("allows the end while Neovim is busy until after the deadline", async () => {
-    // Neovim's own clock is stopped: it is busy before the time is over.
+    // Neovim's own clock is stopped, so it is busy before the time is over.
     await project.neovim.lua("NOW, HELD = vim.uv.now, vim.uv.now()");
     await project.neovim.lua("vim.uv.now = function() return HELD end");
     await deadline(project, 100);

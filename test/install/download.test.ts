@@ -37,7 +37,7 @@ function inNeovim(version: NeovimVersion): void {
   afterEach(() => data[Symbol.asyncDispose]());
 }
 
-/** In seconds: how long a server may say nothing, or a download may take. */
+/** In seconds: how long a server may be silent, and how long a download may take. */
 function limit(which: "stall_s" | "total_s", seconds: number): Promise<unknown> {
   return neovim.lua(`require("port").archive.limits.${which} = ...`, seconds);
 }

@@ -198,7 +198,7 @@ test("is absent or right at the stable path, killed at any moment", async () => 
       kill?.().then(() => child.kill("SIGKILL"), reject);
     });
   const moments = [30, 60, 90, 130, 180, 250].map((ms) => () => Bun.sleep(ms));
-  // A slow machine gets no further than that; so one is killed while it fetches in any case.
+  // A slow machine gets no further than that, so at least one is killed during the download.
   const fetching = () => {
     server.reset("held");
     return eventually("a request", () => server.requests.length > 0);

@@ -46,7 +46,7 @@ test("is never held twice by many that take it over, and leaves nothing", async 
       if (!lock) continue;
       try { writeFileSync(inside, "", { flag: "wx" }); } catch { writeFileSync(both, ""); }
       rmSync(inside, { force: true });
-      // Killed, more often than not.
+      // It was killed, in most cases.
       if (Math.random() < 0.2) lock[Symbol.dispose]();
       else writeFileSync(path, readFileSync(path, "utf8").replace(/^\\d+/, "${NOBODY}"));
     }`;

@@ -68,7 +68,7 @@ test("reports what is written as soon as a change is reported", async () => {
   }
 });
 
-/** Prints each change until it was told the last one, in a user namespace with so many watches and instances. */
+/** Prints each change until the last one, in a user namespace with this many watches and instances. */
 const LIMITED = `
   import { existsSync, renameSync, writeFileSync } from "node:fs";
   import { PathWatch, watchProblem } from "${join(import.meta.dir, "../../src/lib/path-watch.ts")}";

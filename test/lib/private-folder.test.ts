@@ -76,7 +76,7 @@ const NAMES =
     " ",
   );
 const KINDS = ["a FIFO", "/dev/zero"] as const;
-/** Each name once, and each kind with every other one, before the rest. */
+/** Tries each name once, and each kind with every other one, before the rest. */
 const PLACES = [0, 1].flatMap((shift) =>
   NAMES.map((name, at) => [KINDS[(at + shift) % 2], name] as const),
 );

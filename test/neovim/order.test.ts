@@ -6,7 +6,7 @@ import { CONTRACT, VERSION } from "../../src/lib/version";
 import { NeovimEditor } from "../../src/neovim/editor";
 import { NeovimRpc } from "../../src/neovim/rpc";
 
-/** Stands before Neovim's socket. While it holds, what Neovim writes gathers, as on a busy machine. */
+/** A proxy for Neovim's socket. While it holds messages, they accumulate, as on a busy machine. */
 class Gate implements Disposable {
   holding = false;
   #gathered: Buffer[] = [];
@@ -64,7 +64,7 @@ test.each(NEOVIMS)("delivers an answer before what $name pushed after it", async
   await eventually("the push", () => gate.gathered.includes("pushed.txt"));
   gate.release();
   await synced;
-  // Its answer comes behind both.
+  // Its answer comes after both.
   await rpc.request("nvim_get_mode", []);
   expect(editor.state.buffers.map(({ path }) => path)).toContain(join(neovim.cwd, "pushed.txt"));
   rpc.close();

@@ -1,7 +1,7 @@
 import { NEWEST, outcomeOf, TestNeovim } from "#test";
 import { NeovimRpc } from "../../src/neovim/rpc";
 
-/** More than the system takes from a program for one that does not read. */
+/** More than the system buffers for a reader that does not read. */
 const LARGE = "x".repeat(4 * 1024 * 1024);
 
 test("delivers whole and in order, later, what a busy Neovim cannot take yet", async () => {

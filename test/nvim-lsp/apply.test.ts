@@ -78,7 +78,7 @@ class Workspace implements AsyncDisposable {
     return this.neovim.lua<string[]>(get, this.path(name));
   }
 
-  /** Replaces the first word of files by another, as a rename does. */
+  /** Replaces the first word of files with another one, as a rename does. */
   rename(names: string[], from: string, to: string) {
     const edits = [textEdit([0, 0], [0, from.length], to)];
     return { changes: Object.fromEntries(names.map((name) => [this.uri(name), edits])) };

@@ -2,7 +2,7 @@ import { claims, NEOVIMS, perBlock } from "#test";
 import { fileUri } from "../../src/lib/file-uri";
 import { LanguageProject } from "../language/world";
 
-/* Code actions and renames of a server that answers as it is told: refusals, wrong answers. */
+/* Code actions and renames of a scripted server: refusals, and wrong answers. */
 const CAPABILITIES = {
   codeActionProvider: { resolveProvider: true },
   definitionProvider: true,

@@ -121,7 +121,7 @@ describe.each(NEOVIMS)("the stdio server with $name", (version) => {
       call(client, "get_diagnostic_context", { file_path, line: 1 });
     expect((await context("closed/7.lua")).isError).toBeUndefined();
     expect((await context("closed/8.lua")).isError).toBe(true);
-    // By the clock; what is loaded next begins the timer again.
+    // The clock decides; the next load restarts the timer.
     await later(project.neovim, LONG_MS);
     await json(client, "get_diagnostics", { file_paths: "closed/one-more.lua" });
     await eventually("they go", async () => {
@@ -346,7 +346,7 @@ test("waits for a pending report, at most 1.5 s, in several calls at once", asyn
   project.write("a.lua", "fine\n");
   await project.neovim.command("checktime");
   const calls = await Calls.count(project);
-  // The clock by which Neovim waits is stopped.
+  // Neovim's clock is stopped.
   await project.neovim.lua("NOW = vim.uv.now(); vim.uv.now = function() return NOW end");
   const first = json(client, "get_diagnostics", { file_paths: "a.lua" });
   await calls.waiting();

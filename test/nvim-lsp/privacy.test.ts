@@ -7,7 +7,7 @@ import { Project } from "../hooks/project";
 import { disguises, spellings, uris } from "../support/spellings";
 import { call, connect } from "./client";
 
-/* No spelling of a private file's path gives its text, whether anybody has it open or not. */
+/* No spelling of a private file's path gives its text, whether or not the file is open. */
 const SECRET = "very-secret-value";
 const FILES = [".env", "sub/.Env.local", "keys/id_rsa", ".ssh/config", "up/server.pem.bak"];
 

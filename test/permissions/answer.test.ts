@@ -12,7 +12,7 @@ const RULE = {
   behavior: "allow",
   destination: "localSettings",
 };
-/** Its end would not be seen. */
+/** The user would not see its end. */
 const LONG_RULE = {
   ...RULE,
   rules: [{ toolName: "Bash", ruleContent: "x".repeat(300) }, { toolName: "Write" }],
@@ -224,7 +224,7 @@ describe.each(NEOVIMS)("answers in Neovim $name", (version) => {
       expect(await float()).toMatchObject([{ height: whole, text }]);
       await editor.neovim.type("q");
       await editor.neovim.until("the list", "return offered ~= nil");
-      // A picker that was left without a word: there is one preview all the same.
+      // A picker that was closed without an answer: there is still only one preview.
       await editor.neovim.command("Claude answer");
       expect(await float()).toHaveLength(1);
       // The user answered in the terminal: the request leaves the screen.
@@ -330,7 +330,7 @@ describe("answers in the newest Neovim", () => {
       }
     }
     expect((await editor.requests()).map((request) => request.id)).toEqual([id]);
-    // Nor does the request need the server.
+    // The request does not need the server, either.
     const pid = await editor.neovim.lua<number>(
       `return require("claude-code").status().process_id`,
     );

@@ -69,7 +69,7 @@ export class Editor implements AsyncDisposable {
     return this.cli.pid as number;
   }
 
-  /** Makes a session. A process that had one is not taken for another one's soon after. */
+  /** Makes a session. Waits until a process that had one no longer counts as another session's. */
   async block(source = "terminal", fields = ""): Promise<number> {
     this.#clis.push(spawn("sleep", ["100"]));
     return this.neovim.lua(
@@ -117,7 +117,7 @@ export class Editor implements AsyncDisposable {
     return (await this.requests()).at(-1) as Request;
   }
 
-  /** The hook while the session is not blocked yet: a request that is there and not listed. */
+  /** The hook while the session is not blocked yet: its request exists, but is not listed. */
   async early(asked: Asked): Promise<Promise<unknown>[]> {
     const group = `"claude-code.sessions.requests"`;
     await this.neovim.lua(`pcall(vim.api.nvim_del_augroup_by_name, ${group})`);

@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { NEOVIMS, perBlock, TestNeovim } from "#test";
 
-/** Each subcommand says what it was given instead of doing it. */
+/** Each subcommand records its arguments instead of running. */
 const GIVEN = `
   GIVEN, SAID = nil, {}
   vim.notify = function(text) table.insert(SAID, text) end

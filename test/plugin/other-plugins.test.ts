@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { eventually, NEOVIMS, type NeovimOptions, TestNeovim, temporaryFolder } from "#test";
 
-/* Another plugin for Claude Code beside ours: a message, and no mixture of both. */
+/* Another plugin for Claude Code beside ours: a message appears, and the two do not mix. */
 /** A folder with modules of greggh/claude-code.nvim, which have the names of ours. */
 function sameModule(): string {
   const folder = temporaryFolder();

@@ -3,7 +3,7 @@ import { eventually, NEOVIMS, NEWEST, type NeovimVersion, setDefaultTimeout } fr
 import { type PluginName, testWithPlugins } from "../../bench/plugins/archives";
 import { Editor, recipe, TEXT, UI } from "../../bench/plugins/editor";
 
-/* The recipes of the help, run as they stand there, beside the plugins they are for. */
+/* The recipes of the help, unchanged, with the plugins that they are for. */
 
 setDefaultTimeout(120_000);
 

@@ -5,7 +5,7 @@ import { Editor, TEXT } from "../../bench/plugins/editor";
 
 /* The review's bar beside those of plugins. */
 
-/** Two hunks of Claude's: in the first function, and in the last. */
+/** Two hunks by Claude: in the first function, and in the last. */
 const CLAUDES = TEXT.replace("a + b", "a * b").replace(/return sum\nend\n\n$/, "return 0\nend\n\n");
 
 for (const version of NEOVIMS) {
@@ -13,7 +13,7 @@ for (const version of NEOVIMS) {
   const isOurs = (editor: Editor) =>
     eventually("our bar", async () => expect(await bar(editor)).toContain("hunk 1/2"));
 
-  /** The plugin's bar changes while the review is on, and is there again after it. */
+  /** The plugin's bar changes during the review, and is restored after it. */
   const winbar = (name: PluginName, setup: string, refresh: string) =>
     testWithPlugins(
       `${name}: its winbar comes back as the plugin last set it (${version.name})`,

@@ -234,7 +234,7 @@ onNewestNeovim(
         using here = await TestClient.open(session.lock);
         await eventually("another client", () => lastOf(here)?.text.startsWith(SECRET));
         const read = () => outcomeOf(cli.request("resources/read", { uri }));
-        // Nothing, or of what the file holds again, once Neovim has read that.
+        // Nothing, or a part of the file's restored text, once Neovim has read it.
         for (const tool of ["getCurrentSelection", "getLatestSelection", "getDiagnostics"])
           await cli.json(tool);
         await session.neovim.type("<Esc>");
@@ -261,7 +261,7 @@ onNewestNeovim(
       expect(lastOf(cli)).toMatchObject({ text: "", fileUrl: "" });
       const before = count();
       await session.neovim.type("Vj<Esc>");
-      // A client that sees all has got it by then.
+      // A client that sees everything has received it by then.
       using here = await TestClient.open(session.lock);
       await eventually("another client", () => lastOf(here)?.filePath === secret);
       expect(await cli.json("getCurrentSelection")).toMatchObject({ success: false });

@@ -4,7 +4,7 @@ import { EXECUTABLE, eventually, isolatedEnv, NEWEST, perBlock, TestClient } fro
 import { said, shows, startNeovim } from "../terminal/workbench";
 import { type Lock, World } from "./world";
 
-/** Each has a meaning of its own in a shell. */
+/** Each is special in a shell. */
 const GREETING = `it's "$(id)" \`id\` $HOME \\ ; & * é`;
 
 describe("Claude behind a program that changes the traffic", () => {
@@ -18,7 +18,7 @@ describe("Claude behind a program that changes the traffic", () => {
   beforeEach(() => {
     world = new World();
     inside = world.home;
-    // It says with what it was started, and stays.
+    // It prints its arguments, and keeps running.
     write(
       "claude",
       `printf '%s\\0' "$PWD" "$@" "$GREETING" >${inside}/new; mv ${inside}/new ${inside}/session; echo up; exec cat`,
@@ -109,7 +109,7 @@ describe("Claude behind a program that changes the traffic", () => {
       path_mappings: { "C:\\src\\x": neovim.cwd },
     });
     await expectWords(inside);
-    // This relay runs on no Windows.
+    // This relay does not run on Windows.
     await eventually("the problem", async () =>
       expect((await said(neovim)).join("\n")).toContain("it has no folder C:\\src\\x"),
     );

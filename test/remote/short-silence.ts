@@ -1,4 +1,4 @@
-/** A relay that takes a second without a word for the end of Neovim's side. */
+/** A relay that treats a second of silence as the end of Neovim's side. */
 import { Log } from "../../src/lib/log";
 import { runRelay } from "../../src/remote/relay";
 import { Wire } from "../../src/remote/wire";

@@ -25,7 +25,7 @@ describe.each(BOTH_NEOVIMS)("Claude in a remote, from $name", (version) => {
     world[Symbol.dispose]();
   });
 
-  /** A Claude that says with what it was started, and stays. */
+  /** A Claude that prints its arguments, and keeps running. */
   const command = () => {
     writeFileSync(
       join(world.home, "claude"),

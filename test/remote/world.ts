@@ -48,7 +48,7 @@ export function scriptedRelay(folder: string, script: string, reply = "", end = 
   };
 }
 
-/** Kills the newest relay of a process: one before may still be ending. */
+/** Kills the newest relay of a process: a previous one may still be ending. */
 export function killRelay(parent: number = process.pid): void {
   const { stdout } = Bun.spawnSync(["pgrep", "-n", "-P", `${parent}`, "-f", "relay --stdio"]);
   process.kill(Number(stdout.toString()), "SIGKILL");

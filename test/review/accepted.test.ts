@@ -7,7 +7,7 @@ onEachNeovim((session) => {
   const cli = perTest(() => TestClient.open(session.lock, "claude-code"));
   beforeEach(() => session.reset());
 
-  /** Proposes a text, and answers the diff by commands; gives the accepted text. */
+  /** Proposes a text, and answers the diff with commands; returns the accepted text. */
   async function accepted(name: string, text: string, ...commands: string[]): Promise<string> {
     const answer = cli.openDiff(world.path(name), text, name);
     const shown = 'return require("port").diff_shown(...)';

@@ -15,7 +15,7 @@ const REQUEST = `
 onEachNeovim((session) => {
   const world = perTest(() => new World(session.neovim.cwd, session.neovim.home));
 
-  /** The executable that is ready, other than `unlike`. */
+  /** The executable that is ready, unless it is `unlike`. */
   const ready = (unlike?: number) =>
     eventually("a ready executable", async () => {
       const { state, process_id } = await session.neovim.lua<{

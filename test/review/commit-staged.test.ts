@@ -3,7 +3,7 @@ import { RecordedHere } from "./recorded";
 import { git } from "./repository";
 import { commitOf } from "./story";
 
-/* `:Claude commit` where something is staged already: by Claude's commands, by the user, by both. */
+/* `:Claude commit` when something is already staged: by Claude's commands, by the user, or by both. */
 
 const WHO = ["AUTHOR", "COMMITTER"].flatMap((who) => [
   [`GIT_${who}_NAME`, "n"],

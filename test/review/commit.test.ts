@@ -325,7 +325,7 @@ test.each([
   await half();
   hook(name, "kill -9 $COMMITTER_PID");
   const before = index();
-  // As `edit --commit` does: who is to follow the commit up is gone.
+  // `edit --commit` does the same: the process that would finish the commit is gone.
   const editor = isMade ? WRITES : "while kill -0 $COMMITTER_PID; do sleep 0.01; done; false";
   const child = Bun.spawn(
     [process.execPath, join(import.meta.dir, "commit-once.ts"), world.root, editor],

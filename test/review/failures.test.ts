@@ -106,7 +106,7 @@ nightly.test("leaves a journal that can be read, killed at any moment", async ()
   const blobs = new Blobs(world.folder);
   const hashes = JSON.stringify(records).matchAll(/"blob":"([0-9a-f]{64})"/g);
   for (const [, hash] of hashes) expect(blobs.get(hash as string)).toBeDefined();
-  // Nothing that Bash did is lost: each change begins where the one before ended.
+  // Nothing that Bash did is lost: each change begins where the previous one ended.
   const texts = world.files
     .filter((line) => line.startsWith("b.txt: "))
     .map((line) => line.slice(7));

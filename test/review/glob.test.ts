@@ -1,6 +1,6 @@
 import { PathPatterns } from "../../src/review/record/privacy";
 
-/* Globs of the privacy options; one without "/" is about names alone. */
+/* Globs of the privacy options. One without "/" matches only names. */
 
 const matches = (glob: string, path: string) => new PathPatterns([glob]).matches(path);
 

@@ -3,7 +3,7 @@ import { claims, eventually, first, NEOVIMS, TestClient, TestNeovim, temporaryFo
 import { command, Git, LIMITS } from "../../src/review/git/run";
 import { Recorded, RecordedHere } from "./recorded";
 
-/* A folder from the internet attacks hooks and executable by its `.git`. */
+/* A folder from the internet attacks the hooks and the executable through its `.git`. */
 describe("no filter driver runs", () => {
   claims("A project's git configuration runs nothing");
   const driver = (name: string | Buffer, mark: string) =>

@@ -58,7 +58,7 @@ describe("the journal", () => {
       let count = 0;
       rewriteJournal(folder, () => (record) => (count++ === 0 ? null : record));
     };
-    // The system gives away the inodes of two files in turn.
+    // The system reuses the inodes of two files alternately.
     dropFirst();
     const reader = new JournalReader(folder);
     expect(reader.read().records).toHaveLength(39);

@@ -43,7 +43,7 @@ test("records a command's changes once, killed at steps of a comparison", async 
       .split("\n")
       .filter((line) => line.includes("trees"));
   let killed = true;
-  // Not each step, for the time that it takes.
+  // Not at each step, since that takes too long.
   for (let step = 1; killed; step += 3 * STRIDE) {
     using world = new Actors({ a: BEFORE, b: BEFORE });
     const change = () => {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { ALL, temporaryFolder } from "#test";
 import { World } from "./state/world";
 
-/* Decisions of the review in processes that are killed. */
+/* Decisions of the review in processes that get killed. */
 
 let built: Promise<string> | undefined;
 
@@ -33,13 +33,13 @@ export interface Case {
   /** The files before Claude changes them to `claude`. */
   files: Files;
   claude: Files;
-  /** Decided before the one that is killed. */
+  /** The decisions before the one that is killed. */
   prepare?: (world: World) => Promise<unknown>;
   decide: (world: World) => [method: string, params: object];
   done: Files;
-  /** Also allowed, of a decision about two files: Claude's text is there twice, and none is lost. */
+  /** Also allowed for a decision about two files: Claude's text exists twice, and nothing is lost. */
   between?: Files;
-  /** Also allowed: the text is as after it, and nothing is listed until the decision is made again. */
+  /** Also allowed: the text is the one after the decision, and nothing is listed until the decision is made again. */
   again?: boolean;
 }
 

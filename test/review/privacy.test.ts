@@ -33,7 +33,7 @@ test("gives hooks Neovim's options, and each change of them", async () => {
   await eventually("the pattern", async () =>
     expect((await patterns()).of[address]).toEqual(["a"]),
   );
-  // Hooks in its terminals take its own, whatever another one has said since.
+  // Hooks in its terminals use its own options, whatever another Neovim has set since.
   await using other = await TestNeovim.start({ version: NEWEST, home: neovim.home });
   await eventually("the other's", async () =>
     expect((await patterns()).last).toEqual(PRIVATE_BY_DEFAULT),

@@ -20,7 +20,7 @@ import { World } from "./state/world";
 
 const DAY_MS = 24 * 60 * 60_000;
 
-/** That hardly gets smaller. */
+/** Content that hardly compresses. */
 const text = (seed: string) => Array.from({ length: 4_000 }, (_, i) => Bun.hash(seed + i)).join();
 
 const nothing = () => false;

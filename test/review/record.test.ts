@@ -159,7 +159,7 @@ describe("takes the text before from the disk, whatever git calls clean", () => 
 
   const named = cases.map((one) => [JSON.stringify(one), one] as const);
 
-  /** A turn of Claude's that changes a file which git calls clean, and an undo. */
+  /** A turn in which Claude changes a file that git considers clean, and an undo. */
   async function undone(
     [attributes, config, disk]: Case,
     change: (world: RecordedHere, bytes: Buffer) => Promise<void>,
@@ -223,7 +223,7 @@ nightly.test("records line ends of some among more touched files than are read",
   expect(world.files.toSorted()).toEqual(found);
 });
 
-/** The CLI's answer of a command that changed these files. */
+/** The CLI's answer to a command that changed these files. */
 const diff = (files: { filePath: string; [field: string]: unknown }[]) => {
   return { files, moreFiles: 0, changedFiles: files.map(({ filePath }) => filePath) };
 };
@@ -349,7 +349,7 @@ describe("without the CLI's report: by comparison of the work tree", () => {
     },
   };
 
-  /** Steps of the user's, and of Claude's and its hooks; two spaces part them. */
+  /** Steps by the user, by Claude and by its hooks, separated by two spaces. */
   async function tell(world: RecordedHere, story: string): Promise<void> {
     for (const step of story.split(/ {2,}/)) {
       const [, verb = "", rest = ""] = /^(\S+) ?(.*)$/.exec(step) ?? [];
@@ -598,7 +598,7 @@ describe("without the CLI's report: by comparison of the work tree", () => {
     expect(world.files).toEqual(['in/f: "one\\r\\ntwo\\r\\n" > "one\\r\\n2\\r\\n"']);
   });
 
-  /** A prompt while whose comparison git waits, before it looks at a work tree, until `go` is called. */
+  /** A prompt during whose comparison git waits, before it reads a work tree, until `go` is called. */
   async function slowPrompt(world: Recorded, folder = ""): Promise<{ go: () => Promise<void> }> {
     const [looks, waits] = [join(world.home, "looks"), join(world.home, "waits")];
     const git = `#!/bin/sh

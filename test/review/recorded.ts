@@ -73,7 +73,7 @@ export class Recorded extends TestProject {
     return { session_id: "one", cwd: this.root, prompt_id: "p1", ...input };
   }
 
-  /** A prompt, and the snapshot of the work tree that it takes beside it. */
+  /** A prompt, and the snapshot of the work tree that is taken with it. */
   async prompt(more: object = {}): Promise<void> {
     await this.hook("user-prompt-submit", { prompt: "do it", ...more });
     await this.compared();

@@ -11,7 +11,7 @@ import { hunk, Recorded } from "./recorded";
 import { Actors, APART_MS } from "./state/actors";
 import { World } from "./state/world";
 
-/* When a call of Claude's may have changed files. */
+/* When one of Claude's calls may have changed files. */
 
 const MINUTE = 60_000;
 restoresEnv("CLAUDE_CONFIG_DIR");

@@ -25,7 +25,7 @@ export function titled(text: string): [title: string, story: string][] {
     });
 }
 
-/** Tests that play a story each, in a project of its own. */
+/** Tests, each of which plays a story in a project of its own. */
 export function stories(first: string, second?: string): void {
   const [begin, all] = second === undefined ? ["", first] : [first, second];
   test.each(titled(all))("%s", async (_title, story) => {
@@ -77,7 +77,7 @@ export async function commitOf({ root }: { root: string }, editor = WRITES, more
 }
 
 const CALL = { session: "A", tool: "Bash", use: "u1" } as const;
-/** That long after a call nothing is its doing: times are in whole milliseconds. */
+/** Changes this long after a call are not the call's: times are in whole milliseconds. */
 const LATER_MS = 5;
 
 class Teller {

@@ -5,11 +5,11 @@ import type { ReviewSummary } from "../../src/review/summary";
 import type { EndedCall } from "../../src/review/unrecorded";
 import { RecordedHere } from "./recorded";
 
-/* Changes that no hook has recorded, though the CLI's transcript says that Claude made them. */
+/* Changes that no hook has recorded, although the CLI's transcript says that Claude made them. */
 
 const FILES = { "a.txt": "one\ntwo\n", "b.txt": "b\n" };
 
-/** A turn of Claude's in a repository, of which a Neovim's server reads in the transcript alone. */
+/** A turn of Claude in a repository, which a Neovim's server knows only from the transcript. */
 class World extends RecordedHere {
   began = Date.now();
 
@@ -43,7 +43,7 @@ class World extends RecordedHere {
     const summary = (await this.service.summary()) as ReviewSummary &
       Awaited<ReturnType<ReviewService["summary"]>>;
     const problems = summary.problems.filter((one) => one !== undefined);
-    // Each of the three knows of it, or none does.
+    // Either all three know of it, or none does.
     expect([incomplete, summary.incomplete]).toEqual([problems, problems.length > 0]);
     expect(counts.files).toBe(files.length);
     return {

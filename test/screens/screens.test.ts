@@ -70,9 +70,9 @@ function screens(version: NeovimVersion) {
     columns?: number;
     file?: string;
     proposal?: string;
-    /** Typed once the diff is there. */
+    /** Typed once the diff is on screen. */
     keys?: string;
-    /** A second diff waits behind it. */
+    /** A second diff waits after it. */
     waiting?: string;
     /** Windows that are open before, with Neovim's own tab line. */
     windows?: string;

@@ -185,7 +185,7 @@ describe.each(NEOVIMS)("$name", (version) => {
 
     test("has another token where a stranger took its port, which the old one is sent to", async () => {
       claims("A stranger who takes our port gets no valid token");
-      // Neovim starts the next one at once, so it has to stand still while the port is taken.
+      // Neovim starts the next one at once, so it must be stopped while another program takes the port.
       neovim.process.kill("SIGSTOP");
       process.kill(executable, "SIGKILL");
       const stranger = await eventually("the port", () =>

@@ -16,7 +16,7 @@ describe.each(NEOVIMS)("in $name", (version) => {
   test("keeps a server stopped that the user stopped, but for :Claude", async () => {
     const setup = `{ terminal = { command = { "sh", "-c", "sleep 60" } } }`;
     await using neovim = await start({ setup });
-    // The last time Claude runs in its terminal already.
+    // In the last round, Claude is already running in its terminal.
     await neovim.plays(`
       <Ignore>                  ${STATE} ready
       :ClaudeCodeStop

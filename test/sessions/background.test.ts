@@ -137,7 +137,7 @@ describe.each(NEOVIMS)("background and past sessions in Neovim $name", (version)
     const before = background;
     background = cli();
     report("idle");
-    // As long as both files are there, the one that was read last counts.
+    // While both files exist, the one that was read last counts.
     rmSync(join(folder, `${before.pid}.json`));
     before.kill("SIGKILL");
     await one({ n: 1, pid: background.pid });

@@ -29,7 +29,7 @@ function content(path: string): string {
   return existsSync(path) ? readFileSync(path, "latin1") : "";
 }
 
-/** Undefined where the system does not say. */
+/** Undefined if the system does not report it. */
 function startOf(pid: number): string | undefined {
   return content(`/proc/${pid}/stat`).split(") ").at(-1)?.split(" ")[19];
 }

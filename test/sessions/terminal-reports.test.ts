@@ -50,7 +50,7 @@ describe.each(NEOVIMS)("a CLI that reports to its terminal in Neovim $name", (ve
       script,
     );
 
-  /** Lets the terminal's program write these bytes at once, and waits until Neovim has seen them. */
+  /** Makes the terminal's program write these bytes at once, and waits until Neovim has seen them. */
   async function write(bytes: string | Buffer): Promise<Row> {
     const file = join(neovim.cwd, `bytes-${runs++}`);
     writeFileSync(file, bytes);

@@ -266,7 +266,7 @@ describe("install-hooks", () => {
     expect(existsSync(join(home, "missing.json"))).toBe(false);
     expect(existsSync(join(project, ".nvim-claude"))).toBe(false);
 
-    // Nor is anything removed from what the user set up there.
+    // Nothing that the user set up there is removed, either.
     const theirs = withPlugin(undefined, plugin(), "");
     for (const path of [GLOBAL(), local]) writeFileSync(path, theirs);
     await uninstall();

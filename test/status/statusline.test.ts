@@ -121,7 +121,7 @@ describe.each(NEOVIMS)("the status line in $name", (version) => {
       rows.report(1, "terminal", { state = "done" })`,
       "%{execute('let g:ran = 1')}%@Ran@\u001b]0;x\u0007",
     );
-    // As lualine.nvim does it.
+    // lualine.nvim does the same.
     const evaluated = await neovim.lua(
       `local text = require("claude-code").statusline()
       return { vim.api.nvim_eval_statusline(text, {}).str, vim.g.ran or 0 }`,

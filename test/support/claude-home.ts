@@ -56,7 +56,7 @@ export function isolatedEnv(home: string): Record<string, string> {
   };
 }
 
-/** With the stand-in model, and nothing sent to anybody else. */
+/** Uses the stand-in model, and sends nothing to any other host. */
 export function claudeEnv(home: string, modelUrl: string): Record<string, string> {
   return {
     ...isolatedEnv(home),

@@ -14,7 +14,7 @@ const TURN_TIMEOUT_MS = 30_000;
 const HEADLESS_TIMEOUT_MS = 60_000;
 /** A question ignores the keys of its first 250 ms or so (measured with Claude Code 2.1.330). */
 const QUESTION_DEAF_MS = 600;
-/** For what a key does; then it is pressed again. */
+/** The wait for a key's effect, after which it is pressed again. */
 const KEY_MS = 1_000;
 const MAX_KEYS = 10;
 const QUESTION = /Do you want to [^\n]*\?/;
@@ -67,7 +67,7 @@ export class Claude {
     // First the box is emptied: a late answer's digit may be in it.
     if (box(await this.waitForIdle()) !== "") await this.terminal.press("C-u");
     await this.terminal.type(text);
-    // Enter in the same breath as the text would be taken for a pasted line end.
+    // If Enter came together with the text, it would count as a pasted line end.
     await this.terminal.waitUntil((screen) => box(screen) === text, `prompt "${text}"`);
     await this.terminal.press("Enter");
     await this.terminal.waitUntil((screen) => box(screen) !== text, "emptied prompt box");

@@ -7,7 +7,7 @@ local M = {}
 local REMEDY = "run `npm install -g @anthropic-ai/claude-code`"
 
 --- Installers use these folders. A Neovim that the Dock started lacks the shell's $PATH. TypeScript has the same
---- (src/claude/cli.ts).
+--- list (src/claude/cli.ts).
 local PLACES = {
   "~/.local/bin",
   "~/.claude/local",

@@ -80,8 +80,8 @@
 ---@field auto_install boolean
 
 ---@class claude-code.NotifyConfig
----The states of Claude sessions that are reported to you: "blocked" is a question or a request for a permission,
----"error" a failed turn, "done" the end of a turn.
+---The states of Claude sessions that are reported to you: "blocked" is a question or a request for permission, "error"
+---a failed turn, "done" the end of a turn.
 ---@field on ("blocked"|"error"|"done"|"idle"|"working")[]
 ---@field by "auto"|fun(sessions: claude-code.SessionRow[]) How the states of `notify.on` are shown.
 
@@ -98,7 +98,7 @@
 ---@class claude-code.ReviewConfig
 ---@field signs "always"|"never" Whether the sign column shows Claude's changes that you have not reviewed.
 ---@field message boolean Whether a message at the end of Claude's turn reports how much there is to review.
----Globs, as in `privacy.patterns`, of files that the title of a review's list only counts, as generated files.
+---Globs, as in `privacy.patterns`, of files that the title of a review's list only counts, such as generated files.
 ---@field ignore string[]
 ---@field keys claude-code.ReviewKeysConfig|{}
 

@@ -192,7 +192,7 @@ function M.wait(request)
   return executable, message
 end
 
----@param source? claude-code.BinarySource of the present executable
+---@param source? claude-code.BinarySource of the current executable
 ---@return string remedy how to get an executable of this plugin's version, for a message
 function M.remedy(source)
   if source == "system" or (source == "build" and not releases.manifest()) then
@@ -240,7 +240,7 @@ function M.find()
     executables.NAME .. " was not found " .. places
 end
 
---- Calls back with the executable: at once if it exists or cannot be installed, otherwise after the present
+--- Calls back with the executable: at once if it exists or cannot be installed, otherwise after the current
 --- installation, or after a download that the options allow.
 ---@param callback fun(binary: claude-code.Binary?, message: string?)
 function M.get(callback)

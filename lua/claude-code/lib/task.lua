@@ -81,7 +81,7 @@ function M.wait_for(test, ms)
   return is_met
 end
 
----Lets Neovim do other things if the present slice is over.
+---Lets Neovim do other things if the current slice is over.
 function M.breathe()
   if (uv.hrtime() - current().slice) / 1e6 > SLICE_MS then
     -- A timer starts at libuv's cached time, which precedes the slice.

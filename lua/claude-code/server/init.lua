@@ -26,12 +26,12 @@ local M = { state = "stopped", clients = {} }
 --- "failed": start() tries again.
 ---@alias claude-code.ServerState "stopped"|"downloading"|"starting"|"ready"|"failed"
 
---- Neovim's exit waits this long for the executable, which takes some 10 ms on an idle machine.
+--- Neovim's exit waits this long for the executable, which takes about 10 ms on an idle machine.
 local LEAVE_MS = 1000
 local STOP_MS = 1500
 --- The CLI waits this long for the server. Later it starts without an editor, for which it looks only once.
 local LIMIT_MS = 3000
---- Pauses before restarts after crashes. The Claude CLI tries to reconnect for some 17 s.
+--- Pauses before restarts after crashes. The Claude CLI tries to reconnect for about 17 s.
 local DELAYS_MS = { 0, 250, 1000, 2000, 4000 }
 --- More crashes than pauses within this time are a failure.
 local WINDOW_MS = 60 * 1000

@@ -76,7 +76,8 @@ function M.stop(n, done)
   request(n, "stop", {}, done)
 end
 
----Asks a question about the conversation that leaves no trace in it. The answer comes whole: the CLI streams none.
+---Asks a question about the conversation, to which neither question nor answer is added. The answer comes whole: the
+---CLI streams none.
 ---@param n integer|claude-code.SessionKey
 ---@param text string
 ---@param done fun(failure?: claude-code.ModFailure, answer?: { text: string })
@@ -90,7 +91,7 @@ local function send_follow(session)
   channel.request("mod/follow", params, function() end)
 end
 
----Calls `listener` with the whole text of Claude's current answer while it is written, some 20 times a second.
+---Calls `listener` with the whole text of Claude's current answer while it is written, about 20 times a second.
 ---@param session string id
 ---@param listener fun(text: string, done: boolean)
 ---@return fun() stop

@@ -38,7 +38,7 @@ const QUIET_MS = 1_000;
 interface CommitRequest {
   /** The repository's folder, relative to the project's root; "" is the root. */
   folder?: string;
-  /** Whether the message begins with the prompts that made the hunks. */
+  /** Whether the message begins with the prompts that led to the hunks. */
   draft: boolean;
   /** The text of each buffer with unsaved changes, by path. */
   texts: ReadonlyMap<string, Uint8Array>;

@@ -30,7 +30,7 @@ export interface CommitPlan {
   /** Staged paths that are not known to be Claude's. */
   users: string[];
   hunks: number;
-  /** The prompts that made these hunks, in order. */
+  /** The prompts that led to these hunks, in order. */
   prompts: string[];
   /** Sentences for the user about files that are left out or need attention. */
   notes: string[];

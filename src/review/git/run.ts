@@ -37,7 +37,7 @@ export interface GitOptions {
   input?: string | Uint8Array;
   ms?: number;
   mostBytes?: number;
-  /** Another index than the repository's. */
+  /** An index other than the repository's. */
   index?: string;
   env?: Record<string, string | undefined>;
 }

@@ -122,7 +122,7 @@ function compileGlob(text: string): Bun.Glob[] {
   return [...new Set([glob, folder])].map((one) => new Bun.Glob(one));
 }
 
-/** The present patterns of the Neovim that we run in. */
+/** The current patterns of the Neovim that we run in. */
 function readPatterns(): string[] | undefined {
   const kept = readKept();
   return kept && (own(kept.of, process.env.NVIM ?? "") ?? kept.last);

@@ -110,7 +110,7 @@ export class Commits {
     return { entries: staged, changed };
   }
 
-  /** Records also a commit that keeps no changes, for `head`. */
+  /** Also records a commit that keeps no changes, for `head`. */
   #keep(changed: readonly Changed[], head?: string): void {
     const files = changed.flatMap((one) => keptBy(this.project, one));
     if (head !== undefined || files.length > 0) {

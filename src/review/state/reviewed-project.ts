@@ -42,7 +42,7 @@ interface BufferView {
   view: View | undefined;
 }
 
-/** The journal of one root, applied to the present files. */
+/** The journal of one root, applied to the files as they are now. */
 export class ReviewedProject {
   readonly folder: string;
   readonly contents: Contents;

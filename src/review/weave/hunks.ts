@@ -23,7 +23,7 @@ export interface Hunk {
   owners: readonly Change[];
   /** Whether the user has changed rows inside the hunk. */
   mixed: boolean;
-  /** The author who has since changed a row of Claude's, so that an undo cannot decide which text is right. */
+  /** The author who has since changed one of Claude's rows, so that an undo cannot decide which text is right. */
   conflict?: Later | undefined;
   /** Whether the hunk has all lines of a moved file, including unchanged ones. */
   isInParts?: boolean;
@@ -133,7 +133,7 @@ class Run {
     }
   }
 
-  /** Others' rows belong to the run only if rows of Claude's follow, or if they replaced rows of Claude's. */
+  /** Others' rows belong to the run only if Claude's rows follow, or if they replaced Claude's rows. */
   addLater(row: Row): void {
     this.#rows.push(row);
     if (this.#overwrites.has(row.inserted.step)) this.#end = this.#rows.length;

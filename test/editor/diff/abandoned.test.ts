@@ -28,15 +28,15 @@ async function attachSocket(a: Attached): Promise<Socket> {
 const NO_SOCKET = `
   return vim.iter(vim.api.nvim_list_chans()):all(function(chan) return chan.stream ~= "socket" end)`;
 
-/** Answers what the review was asked, also by the tests before in the same Neovim. */
+/** Answers the review's requests, including those of earlier tests in the same Neovim. */
 const ANSWER_ALL = `for id = 1, 999 do require("port").channel.on_answer({ id = id }) end`;
 
-/** The user's version, in a buffer that Neovim does not end without. */
+/** The user's version, in a modified buffer that keeps Neovim from exiting. */
 const UNNAMED = "getbufinfo({'buflisted': 1})->filter('v:val.name == \"\"')";
 const KEPT = `{${UNNAMED}->map('[getbufline(v:val.bufnr, 1, "$"), v:val.changed, getbufvar(v:val.bufnr, "&ft")]')}`;
 
 describe.each(NEOVIMS)("the executable dies, in $name", (version) => {
-  /** A change of a.lua that such a socket proposes; what ends it. */
+  /** A change of a.lua that such a socket proposes, and what ends it. */
   async function proposed() {
     const a = await Attached.asNew({ version, ui: UI });
     await a.nvim.command("filetype on");

@@ -136,7 +136,7 @@ describe.each(NEOVIMS)("big changes, in $name", (version) => {
   ])("%s, without a long pause: %s", async (where, what, before, after) => {
     claims("A big proposal does not freeze Neovim");
     await using a = await Attached.attached({ version, ui: UI });
-    // The first diff loads what all need.
+    // The first diff loads everything that all diffs need.
     const first = await a.propose(a.file("small.txt", "old\n"), "new\n");
     await a.barShows("hunk 1/1");
     await a.rejects(first);
@@ -192,7 +192,7 @@ describe.each(NEOVIMS)("big changes, in $name", (version) => {
 
   test("marks thousands of hidden characters in one cell once, with some of their codes", async () => {
     await using a = await Attached.attached({ version, ui: UI });
-    // For each of them its cell was looked for: minutes.
+    // Searching for the cell of each of them took minutes.
     const id = await a.propose(a.file("main.txt", "x\n"), `x${"\u034f".repeat(30_000)}\u200by\n`);
     await a.barShows("hunk 1/1");
     const marks = await a.nvim.lua<string[]>(`

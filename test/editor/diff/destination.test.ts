@@ -13,7 +13,7 @@ describe.each(NEOVIMS)("accepting writes the text that is shown, in $name", (ver
     a.nvim.lua<string[]>(`
       return vim.tbl_map(function(win) return vim.wo[win].winbar end,
         require("port").diff_windows())`);
-  /** Waits until the bar of the first window warns so. */
+  /** Waits until the bar of the first window has this warning. */
   const warns = (a: Attached, text: string) =>
     eventually(text, async () => expect((await bars(a))[0]).toContain(`${WARNING} ${text} `));
   const screenOf = async (a: Attached) => (await a.screen()).join("\n");

@@ -7,7 +7,7 @@ import { Attached } from "../attached";
 
 const OLD = "a\nb\nc\nd\ne\n";
 const QUIET_MS = 400;
-/** After it, a key that decides has been meant for what has the cursor. */
+/** After this time, a key that decides is meant for whatever has the cursor. */
 const SEEN_MS = 5 * QUIET_MS;
 
 const COMMIT = "vim.cmd.new('COMMIT_EDITMSG') vim.bo.filetype = 'gitcommit'";
@@ -31,7 +31,7 @@ const PLACES: Record<string, { lua?: string; keys?: string }> = {
   "an ordinary file": {},
   "Claude's terminal": { lua: "vim.cmd('split | terminal cat') vim.b.claude_code_terminal = true" },
 };
-/** In these the cursor goes to what appears. */
+/** In these places, the cursor moves to what appears. */
 const GIVING = ["an ordinary file", "Claude's terminal"];
 
 /** In another tab page an unnamed buffer with text keeps `:q` and `:wqa` from ending Neovim. */
@@ -73,7 +73,7 @@ const SETUP = `
 
 type Thing = "diff" | "plan";
 
-/** A user who looks at the screen only now and then. */
+/** A user who looks at the screen only occasionally. */
 class User {
   /** Requests that were answered. */
   readonly answered: unknown[] = [];
@@ -135,7 +135,7 @@ class User {
     return this.a.nvim.lua("return INSIDE()");
   }
 
-  /** Is the tab page there in which they work? */
+  /** Does the tab page in which they work still exist? */
   isThere(): Promise<boolean> {
     return this.a.nvim.lua("return vim.fn.tabpagenr() > 1");
   }
@@ -162,7 +162,7 @@ class User {
     return [...this.a.ended.splice(0), ...this.answered.splice(0)];
   }
 
-  /** The user has noticed all of it, and takes it away by other means than keys. */
+  /** The user has noticed it, and closes it by means other than keys. */
   async forgets(): Promise<void> {
     await this.a.nvim.type("<C-\\><C-n>");
     await this.a.nvim.lua("FORGET()");
@@ -206,7 +206,7 @@ describe.each(NEOVIMS)("$name", (version) => {
         for (const isBeside of [false, true]) {
           await me.goesTo(place, isBeside);
           await me.receives(thing);
-          // Most seem to be over 0.8 s after it has appeared.
+          // Most seem to end 0.8 s after it has appeared.
           await me.pauses(800);
           expect(await me.isInside()).toBe(GIVING.includes(place));
           await me.types(keys);

@@ -46,7 +46,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     test.each(possible)("%s: %s, once", async (keys, outcome) => {
       await using a = await Attached.opened({ version, ui: UI }, OLD + more);
       await a.diffLayout(layout);
-      // Neovim does not close its last window so.
+      // Neovim does not close its last window this way.
       if (layout === "inline" && /close|<C-w>c/.test(keys)) await a.nvim.command("bel split b");
       await a.nvim.type("<C-w>t60Gzt");
       const before = await seen(a);

@@ -16,7 +16,7 @@ const LETTERS = "a\nb\nc\nd\ne\nf\n";
 const FEWER = "A\nb\nd\ne\n";
 
 type Edited = [what: string, keys: string, bar: string, final: string];
-/** Edits after a choice: the hunks that were not chosen stay out. */
+/** Edits after a choice: the hunks that were not chosen are left out. */
 const EDITED: Edited[] = [
   ["a line below a deletion at the end", "GgaGo// end<Esc>", "1 of 3", "a\nb\nc\nd\ne\n// end\n"],
   ["that, undone", "GgaGo// end<Esc>u", "1 of 3", "a\nb\nc\nd\ne\n"],
@@ -29,7 +29,7 @@ const EDITED: Edited[] = [
 ];
 
 type Doubtful = [...Edited, question: string];
-/** Such edits after which only the user knows: asked once, then done as the bar says. */
+/** Edits after which only the user knows what to take: asked once, then done as the bar says. */
 const DOUBTFUL: Doubtful[] = [
   ["the only chosen one edited away", "gggaggSa<Esc>", "0 of 2", "a\nb\nd\ne\n", "none is chosen"],
   ["the only chosen one dropped", "gggagggr", "0 of 2", "a\nb\nd\ne\n", "none is chosen"],

@@ -16,7 +16,7 @@ function withoutMark(text: string): string {
   return text.replace(/^\uFEFF/, "");
 }
 
-/** A text made of hunks with common lines between them; each line is unlike all others. */
+/** A text made of hunks with common lines between them. All lines are unique. */
 interface Made {
   hunks: { old: string[]; new: string[]; chosen: boolean }[];
   /** Does the text begin and end with a common line? */
@@ -80,7 +80,7 @@ const twoTexts = fc
   .filter(({ old, proposal }) => old !== "\n" && proposal !== "\n")
   .filter(({ old, proposal }) => old.endsWith("\n") !== proposal.endsWith("\n"));
 
-/** Ends like a line before it, and the hunk at the end not taken; chosen, then dropped. */
+/** The text ends like an earlier line, and the last hunk is not taken: first chosen, then dropped. */
 const REPEATING = [
   ["x\ny\n}\n", "X\ny\n}\nz\n}"],
   ["x\ny\n}", "X\ny\n}\nz\n}\n"],

@@ -163,7 +163,7 @@ describe.each(NEOVIMS)("$name", (version) => {
   });
 });
 
-/** In Claude's place: shows the columns it has, at first and after each change. */
+/** Runs in Claude's place. Shows its number of columns, first at once and then after each change. */
 const COLUMNS = `{ "sh", "-c", [[
   show() { echo "has $(stty size | cut -d' ' -f2)."; }
   trap show WINCH; sleep 0.1; show; while :; do sleep 0.05; done]] }`;

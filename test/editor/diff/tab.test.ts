@@ -4,7 +4,7 @@ import { eventually, NEOVIMS, TestClient, TestNeovim } from "#test";
 import { ECHO, shows } from "../../terminal/workbench";
 
 /* A diff in a tab page of its own, while Claude's terminal is open. */
-/** Per tab page the windows' files and widths; the terminal is "claude". */
+/** The files and widths of the windows of each tab page; the terminal is "claude". */
 const PAGES = `
   return vim.tbl_map(function(tab)
     return vim.tbl_map(function(win)

@@ -25,7 +25,7 @@ describe.each(NEOVIMS)("$name: keys typed for something else do not decide anyth
     }
   }
 
-  /** Nothing was decided, the proposal is as proposed; the user looks at it, and accepts. */
+  /** Nothing was decided, and the proposal is unchanged; the user looks at it, and accepts. */
   async function decidesNow(a: Attached): Promise<void> {
     // Some of what makes a diff wait ends by an event, in its own time.
     await eventually("the cursor in the diff", async () => {

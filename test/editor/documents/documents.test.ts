@@ -39,7 +39,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     expect(await a.call<string>("document_text", { path })).toBe("mine\n");
   });
 
-  /** The question, and the text that is selected, both as JSON. */
+  /** The question and the selected text, both as JSON. */
   const RANGES = rows(String.raw`
     start only | {"start_text": "function b"} | "function b"
     start and end | {"start_text": "function b", "end_text": "end"} | "function b()\n  return '\u00e4'\nend"
@@ -141,7 +141,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     expect((await a.answer("document_save", { path })).error?.message).toContain("changed on disk");
     expect(await a.nvim.lua("return (pcall(vim.cmd, 'write'))")).toBe(false);
     expect(a.read('odd "[New]" name.txt')).toBe("theirs\n");
-    // Later writes do not change that. Once the file was read, it is a file like any other.
+    // Later writes do not change that. Once the file was read, it is treated like any other file.
     for (const [text, command, lines] of [
       ["theirs again", "", ["mine", "more"]],
       ["theirs for good", "edit!", ["theirs for good"]],

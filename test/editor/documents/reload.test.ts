@@ -4,7 +4,7 @@ import { Attached } from "../attached";
 
 const LINES = Array.from({ length: 200 }, (_, i) => `line ${i + 1}`);
 const text = (lines: string[]) => `${lines.join("\n")}\n`;
-/** Two lines at the top, one changed, one removed, one at the end. */
+/** Adds two lines at the top, changes one, removes one, and adds one at the end. */
 const CHANGED = [
   "-- one",
   "-- two",

@@ -62,7 +62,7 @@ describe.each(NEOVIMS)("$name", (version) => {
 
   test("merges a text that was just written before :w, but not before :w!", async () => {
     await using a = await open();
-    /** Writes and saves in the same moment. */
+    /** Writes and saves at the same moment. */
     const write = async (command: string, line: string, both: string[]) => {
       const lines = JSON.stringify(text(having({ 1: line })).trimEnd());
       await a.nvim.plays(`

@@ -68,7 +68,7 @@ onEachNeovim((session) => {
     await plays(":quit   {getcmdwintype()}   {&diff} 0   {bufnr('claude-code://before')} -1");
     expect(await nvim().lua<string>("return vim.v.errmsg")).toBe("");
     await plays(":Claude review close   {&diff} 0");
-    // Changes that afterEach() sees leave: otherwise its `done` could reach those of the next test.
+    // Waits until the changes are gone: otherwise the `done` of afterEach() could reach those of the next test.
     world.edited("c", TEN, CHANGED);
   });
 

@@ -4,7 +4,10 @@ import { claims, eventually, first, onEachNeovim, TestNeovim } from "#test";
 const TEN = Array.from({ length: 10 }, (_, i) => `line ${i + 1}\n`).join("");
 const CHANGED = TEN.replace("line 2\n", "LINE 2\n").replace("line 8\n", "LINE 8\nand more\n");
 
-/** The review in the current buffer: rows that have old lines above, how many hunks, whether our keys are there. */
+/**
+ * The review in the current buffer: rows with old lines above them, the number of hunks, and whether our keys are
+ * mapped.
+ */
 const SHOWN = `
   local space, rows = vim.api.nvim_create_namespace("claude-code.review"), {}
   for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(0, space, 0, -1, { details = true })) do
@@ -35,7 +38,7 @@ onEachNeovim((session, version) => {
     world[Symbol.dispose]();
   });
 
-  /** A review of two hunks in `a`, whose first one has the cursor. */
+  /** A review of two hunks in `a`, with the cursor on the first. */
   async function reviewed(): Promise<void> {
     world.edited("a", TEN, CHANGED);
     await plays(`:Claude review  list a:2 a:8  ${BOTH}`);
@@ -114,7 +117,7 @@ onEachNeovim((session, version) => {
     await reviewed();
     await nvim().command("set noswapfile sessionoptions+=localoptions");
     await nvim().command("vsplit | mksession! s.vim | only");
-    // Read while the review is open, it takes no bar of that.
+    // It is read while the review is open, and must not copy the review's bar.
     await plays(`
       :doautocmd SessionLoadPost                         {&winbar} /^%\\(%\\)/
       :Claude review close | set sessionoptions&

@@ -46,7 +46,7 @@ const FILES: Record<string, [before: string, after: string]> = {
   "an image": ["\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\xff", "\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\xfe\n"],
 };
 
-/** The first row of a text that has others, with its line end; not for binary content. */
+/** The first row of a text with several rows, including its line end; not for binary content. */
 const firstRow = (text: string) => {
   const [row] = text.match(/^[^\n]*\n(?=[^\n])/) ?? [];
   const isOpaque = text.startsWith("\xff\xfe") || text.slice(0, 8000).includes("\0");
@@ -64,7 +64,7 @@ WHOLE.push("UTF-16, little endian", "UTF-16 that becomes UTF-8", "an image");
 const kindsOf = (way: string) =>
   Object.entries(FILES).filter(([kind]) => ALL || way !== "as a whole" || WHOLE.includes(kind));
 
-/** Neovim has only characters of them. */
+/** Neovim has only their characters. */
 const OPAQUE: [kind: string, undo: string][] = [
   ["UTF-16, little endian", "Claude undo!"],
   ["a NUL far down, in Latin-1", "%Claude undo"],
@@ -108,7 +108,7 @@ onEachNeovim((session) => {
     await idle();
   };
 
-  /** A buffer's text and its options, beside those of one that has just read the same bytes. */
+  /** A buffer's text and options, and those of a buffer that has just read the same bytes. */
   const buffers = async () => {
     world.write("fresh", world.read(name));
     return lua<{ shown?: object; fresh?: object }>(
@@ -137,7 +137,7 @@ onEachNeovim((session) => {
     expect(shown).toEqual(fresh);
   };
 
-  /** Somebody else than Neovim writes the file. */
+  /** Another program than Neovim writes the file. */
   const write = async (work: () => void) => {
     work();
     const reload = `require("claude-code.editor.documents.reload").now({ path = ... })`;

@@ -34,7 +34,7 @@ describe.each(NEOVIMS)("comments in $name", (version) => {
     eventually("the comments", async () => expect(await drawn(of)).toEqual(expected));
   const attached = (one: TestNeovim) =>
     one.until("the executable", 'return require("port").channel.is_attached()');
-  /** With the comments that are drawn, and what the plugin said last. */
+  /** Includes the drawn comments, and the plugin's last message. */
   const plays = (script: string) =>
     neovim.plays(script, {
       words: {
@@ -84,7 +84,7 @@ describe.each(NEOVIMS)("comments in $name", (version) => {
     write("src/a.ts", ["zero", "other"]);
     await next.command("edit!");
     await draws(["2: (its lines have changed) here"], next);
-    // Both Neovims have one state.
+    // Both Neovims share one state.
     await next.lua('vim.ui.input = function(_, done) done("") end');
     await next.command("2Claude comment");
     await draws([], next);
@@ -114,7 +114,7 @@ describe.each(NEOVIMS)("comments in $name", (version) => {
     );
     const folder = join(neovim.home, ".claude/sessions");
     mkdirSync(folder, { recursive: true });
-    /** Once Neovim knows it. */
+    /** Resolves once Neovim knows it. */
     const status = async (status: string, state: string) => {
       const file = { pid, status, kind: "interactive", cwd: neovim.cwd };
       writeFileSync(join(folder, `${pid}.json`), JSON.stringify(file));
@@ -133,7 +133,7 @@ describe.each(NEOVIMS)("comments in $name", (version) => {
       expect((await pasted()).replaceAll(/\s|\^[MJ]/g, "")).toContain(`^[[200~${text}^[[201~`),
     );
     await eventually("Enter", async () => expect(await pasted()).toEndWith("^[[201~^M"));
-    // A sent one is gone once its lines are others.
+    // A sent comment disappears when its lines change.
     await plays(`
       <Ignore>           said = 2 comments sent to Claude
       :wincmd p          drawn = 3: sent: better names
@@ -152,11 +152,11 @@ describe.each(NEOVIMS)("comments in $name", (version) => {
     cli.notify("ide_connected", { pid: process.pid });
     await neovim.until("the client", 'return #require("port").server.clients == 1');
     await neovim.command("Claude comment!");
-    // Its prompts have nothing that was asked for before it started.
+    // Its prompts contain nothing that was requested before it started.
     await eventually("one mention", async () =>
       expect(cli.notifications("at_mentioned")).toEqual([{ filePath: "ide:review:comments" }]),
     );
-    // It is about its line, whatever you make of that before it is read.
+    // It is about its line, however the user edits that line before Claude reads it.
     await plays(`
       <Ignore>                        said press Enter in Claude's prompt to send your comments   drawn = 1: look
       :call setline(1, 'one more')
@@ -195,7 +195,7 @@ describe.each(NEOVIMS)("comments in $name", (version) => {
     await plays("<CR>  drawn = 4: below");
     using cli = await TestClient.open(await neovim.lock(), "claude-code");
     await cli.request("resources/read", { uri: "review:comments" });
-    // Claude changes the line, in a buffer that is not read again, and leaves one that is like it.
+    // Claude changes the line, in a buffer that is not read again, and leaves an equal line.
     await plays(`
       <Ignore>   drawn = 4: sent: below
       :call setline(1, ['0', 'four', '2', '4']) | call append(4, 'four') | 6delete

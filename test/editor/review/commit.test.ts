@@ -68,7 +68,7 @@ onEachNeovim((session, version) => {
     expect(git("rev-list", "--count", "HEAD")).toBe("1");
   });
 
-  /** It stands for the CLI, which runs outside of the project. */
+  /** A stand-in for the CLI, which runs outside of the project. */
   const program = async (text: string) => {
     const script = `#!/bin/sh\ncd ${session.neovim.cwd}/.git\n${text}\n`;
     const path = session.write(".git/claude", script);

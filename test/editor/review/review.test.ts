@@ -39,7 +39,7 @@ onEachNeovim((session) => {
         },
       },
     );
-  /** Tests that play a script each. */
+  /** Tests, each of which plays a script. */
   const played = (begin: () => unknown) => (all: string) =>
     test.each(titledPlays(all))("%s", async (_, script) => {
       await begin();
@@ -69,7 +69,7 @@ onEachNeovim((session) => {
       pcall(vim.cmd, "silent! Claude review done")
       _G.is_done = false
       require("claude-code.server.channel").request("review/last", {}, function() _G.is_done = true end)`);
-    // Else it would keep what the next test records, and its message would come among those of that test.
+    // Otherwise it would keep what the next test records, and its message would mix with those of that test.
     await eventually("its message", async () =>
       /nothing left to review|changes are kept/.test((await said()).join()),
     );
@@ -105,7 +105,7 @@ onEachNeovim((session) => {
     );
     return { signs, lines: found.flatMap((mark) => [...mark.lines]) };
   };
-  /** Returns once Neovim has said, or not, what there is to review. */
+  /** Returns once Neovim would have reported what there is to review. */
   const endTurn = () =>
     lua(`
       local timer = require("claude-code.lib.timer")
@@ -413,7 +413,7 @@ onEachNeovim((session) => {
         :edit @a | call setline(6, 'and mine') | silent write
         :Claude review   a:5   texts [your edits conflict]
       `);
-      // The user's line is Claude's neither on this side nor on that.
+      // The user's line does not count as Claude's on either side.
       await plays(`
         <Ignore>   old = line 5
         gr   lines = ${texts}   {foldclosed(2)} -1
@@ -446,7 +446,7 @@ onEachNeovim((session) => {
       `);
       // Neovim reports a write that its question (W12) ended, and one of a copy, as any other.
       await nvim().type(":w<CR>");
-      // Neovim 0.10 drops what was typed in the same breath as the answer.
+      // Neovim 0.10 drops keys that were typed together with the answer.
       await eventually("its question", () => nvim().asks());
       await nvim().type("n");
       await eventually("no question", async () => !(await nvim().asks()));
@@ -973,7 +973,7 @@ onEachNeovim((session) => {
       claude(Object.fromEntries(names.map((name) => [name, "new\n"])), { tool: "Bash" });
       claude({ "z/edited": "new\n" });
       const title = "{getqflist({'title': 0}).title}";
-      // A tool made the last one, which has room before what a command made.
+      // A tool made the last one, so it is listed before those that a command made.
       await plays(`
           :Claude review!              list 2000   {getqflist()[-1].bufnr->bufname()} @z/edited
                                        ${title} Claude's changes (2 more files follow once these are decided, or name a folder)

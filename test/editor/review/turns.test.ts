@@ -3,12 +3,12 @@ import { ALL, eventually, first, nightly, onEachNeovim, oneLine } from "#test";
 
 const OLD = Array.from({ length: 60 }, (_, i) => `  print("line ${i + 1}")\n`).join("");
 const CLAUDE = OLD.replaceAll(/print\("line (\d*5)"\)/g, 'log.info("$1")\n  log.flush()');
-/** Hunks that are decided one by one, and how fast a hand types. */
+/** Hunks that are decided one by one, at the speed at which a user types. */
 const [PACED_HUNKS, KEY_MS] = [Number(process.env.PACED_HUNKS ?? (ALL ? 20 : 10)), 30];
 /** Hunks of a file, and of how many files. */
 const [HUNKS, FILES] = [6, 2];
 
-/** Decisions that are asked for faster than they are made. */
+/** Decisions that are requested faster than they are made. */
 onEachNeovim((session) => {
   let world: World;
   let tests = 0;

@@ -288,14 +288,14 @@ onEachNeovim((session) => {
 const knows = ({ neovim }: Session, count: number) =>
   neovim.until(`${count} clients`, `return #require("claude-code").status().clients == ...`, count);
 
-/** Neovim knows of the client first: what it does not know of yet could still be sent a mention. */
+/** Neovim must know of the client first: it could still send a mention to one that it does not know yet. */
 async function disconnect(session: Session): Promise<void> {
   await knows(session, 1);
   session.client.close();
   await knows(session, 0);
 }
 
-/* The executable alone holds a mention back from a CLI that has only just connected. */
+/* Only the executable holds back a mention from a CLI that has just connected. */
 onNewestNeovim((session) => {
   test("waits for a client, then comes once and in order, with a message", async () => {
     const said = await listenToMessages(session);
@@ -333,7 +333,7 @@ onNewestNeovim((session) => {
     await expectMentions(other, [{ filePath: session.path("main.lua") }]);
   });
 
-  /** A CLI that takes no mention yet. */
+  /** A CLI that does not take mentions yet. */
   async function justStarted(): Promise<TestClient> {
     const cli = await TestClient.connect(session.lock);
     await cli.initialize("claude-code");

@@ -31,7 +31,7 @@ onEachNeovim(
       );
     });
 
-    /** Asks Neovim something; the function returns whether it has still not answered. */
+    /** Asks Neovim something. The function returns whether the answer is still missing. */
     function stillBusy(): () => boolean {
       let answered = false;
       void session.neovim.lua("return true").then(() => {

@@ -3,7 +3,7 @@ import { claims, eventually, onEachNeovim, outcomeOf, type Session } from "#test
 import { fileUri } from "../../../src/lib/file-uri";
 import { platformSkip } from "../../support/platform-skip";
 
-/** Names that patterns, the command line or URIs would trip over. */
+/** Names that are special in patterns, on the command line or in URIs. */
 const NAMES = (
   "plain.txt:with space.txt:100%.txt:50%20off.txt:sharp#1.txt:[1].txt:*star?.txt:back\\slash.txt:" +
   "'quoted' \"twice\".txt:$HOME ~tilde.txt:+plus -dash.txt:`tick`|bar.txt:{a,b}.txt:" +
@@ -35,7 +35,7 @@ onEachNeovim((session) => {
     const { tabs } = await session.client.json<{ tabs: { uri: string }[] }>("getOpenEditors");
     return tabs.map(({ uri }) => decodeURIComponent(uri.slice("file://".length)));
   };
-  /** A prompt would stop every answer. */
+  /** A prompt would block every answer. */
   const expectNoPrompt = async () =>
     expect(await session.neovim.mode()).toMatchObject({ blocking: false });
 

@@ -150,7 +150,7 @@ onEachNeovim((session) => {
       return (await asked).contents;
     };
     const sent = () => session.client.notifications("notifications/resources/list_changed").length;
-    /** How many lists were sent, once no more come. */
+    /** The number of lists that were sent, once no more arrive. */
     const quiet = async () => {
       await eventually("quiet", async () => {
         const before = sent();

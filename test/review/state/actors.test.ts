@@ -20,7 +20,7 @@ describe("cases found before", () => {
   test.each(first(4, FOUND).map(([found], number) => [number, ...found] as const))(
     "holds in case %d",
     async (_number, start, acts) => {
-      // The first two leave the review as it was.
+      // The first two do not change the review.
       await play(start, acts, [whose.holds, session.holds, keep.holds]);
       await play(start, acts, [undo.holds]);
     },

@@ -6,7 +6,7 @@ import { Recorder } from "../../../src/review/record/recorder";
 import { commitAll } from "../repository";
 import { base64, World } from "./world";
 
-/** Times tell a program's write from a command of Claude's at this distance. */
+/** At this distance, times distinguish a program's write from one of Claude's commands. */
 export const APART_MS = 70;
 
 export type Texts = Record<string, string | undefined>;
@@ -25,9 +25,9 @@ export class Actors extends World {
   readonly #turns = new Map<string, string>();
   readonly #saved = new Map<string, string>();
   comparisons = 0;
-  /** Sessions of which a command still runs. */
+  /** Sessions with a command that still runs. */
   readonly open = new Set<string>();
-  /** Those whose turn has ended, and of which a command in the background has not. */
+  /** Sessions whose turn has ended, but whose command in the background has not. */
   readonly #inBackground = new Set<string>();
 
   constructor(files: Texts = {}) {
@@ -58,7 +58,7 @@ export class Actors extends World {
     if (!this.#turns.has(session)) this.turn(session);
   }
 
-  /** A prompt of the user's; a command of the session has ended, but for one that outlived a turn. */
+  /** A prompt by the user. The session's command has ended, unless it outlived a turn. */
   turn(session: string): void {
     const prompt = `${session}-${++this.#prompts}`;
     this.#turns.set(session, prompt);
@@ -93,7 +93,7 @@ export class Actors extends World {
     this.#saved.set(name, text);
   }
 
-  /** Another program of the user's changes files, while no command of Claude's runs. */
+  /** Another of the user's programs changes files while none of Claude's commands runs. */
   async program(change: () => void): Promise<void> {
     await this.#since(this.#lastCall);
     change();

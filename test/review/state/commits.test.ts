@@ -109,7 +109,7 @@ test.each(["in the project", "elsewhere"])(
       cli.kill();
     }
     await eventually("its end", () => !isAlive(pid));
-    // A commit of the user's counts again.
+    // A commit by the user counts again.
     await tell(`${WAITS}; later; A a=${EDITS}; is a changed 1>1@1 1>1@7; commit; is nothing`);
   },
 );

@@ -14,7 +14,7 @@ const Step = fc.oneof(
 );
 export type Step = typeof Step extends fc.Arbitrary<infer T> ? T : never;
 
-/** A line, all of which are unlike each other: whose it is, and what was decided about it. */
+/** A unique line: its author, and what was decided about it. */
 interface Line {
   isClaudes: boolean;
   there: boolean;
@@ -195,7 +195,7 @@ class Decisions {
 
   #kept(decision: string): void {
     for (const line of this.#lines.values()) {
-      // Also of what is gone: that it was inserted waits no more.
+      // This includes lines that are gone: their insertion no longer waits.
       if (line.isClaudes && !line.kept && (line.there || line.undone === undefined)) {
         Object.assign(line, { kept: decision, undone: undefined });
       }

@@ -12,7 +12,7 @@ const USUAL = {
   edits: false,
 };
 
-/** An act is a line: what it does, and what is not as usual. */
+/** An act is a line: what it does, and what is unusual about it. */
 function found(start: string | undefined) {
   return ([acts = ""]: TemplateStringsArray): [[string | undefined, Act[]]] => [
     [start, acts.trim().split("\n").map(actOf)],
@@ -32,7 +32,7 @@ function actOf(line: string): Act {
   return { do: what, ...USUAL, ...Object.fromEntries(values) } as Act;
 }
 
-/** Cases that once failed, as the properties found them: a start, and what then happened, an act a line. */
+/** Cases that once failed, as the properties found them: a start, and then one act per line. */
 export const FOUND: [[string | undefined, Act[]]][] = [
   found("s1\n\u00ff\ns3")`
     program file=0 at=2 deletes=2

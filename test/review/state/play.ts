@@ -63,7 +63,7 @@ interface Row {
   deletedBy?: string;
   /** The number of the text without it. */
   deletedAt?: number;
-  /** The number of the text with which the user deleted the file as well. */
+  /** The number of the text with which the user also deleted the file. */
   goneAt?: number;
 }
 
@@ -83,7 +83,7 @@ class Model {
     for (const row of rows) {
       if (row.present && !lines.delete(row.line)) {
         row.present = false;
-        // The user repeats Claude's deletion of what was brought back.
+        // The user repeats Claude's deletion of restored lines.
         if (by === USER && isClaudes(row)) continue;
         Object.assign(row, { deletedBy: by, deletedAt: this.#texts, goneAt: undefined });
       }
@@ -125,7 +125,7 @@ class Model {
 
 const isClaude = (by: string | undefined) => by !== undefined && by !== USER;
 
-/** Claude deleted it, and the user not the file since. */
+/** Claude deleted it, and the user has not deleted the file since. */
 const isClaudes = ({ deletedBy, goneAt }: Row) => isClaude(deletedBy) && !goneAt;
 export const linesOf = (text: string | undefined) =>
   rowsOf(text).map((row) => row.replace(/\r?\n$/, ""));
@@ -134,7 +134,7 @@ export class Play extends Player<Actors> {
   readonly model = new Model();
   #count = 0;
   readonly #background = new Set<string>();
-  /** Lines that Claude took from one file to another: there it has inserted them. */
+  /** Lines that Claude moved from one file to another, where they count as inserted by Claude. */
   readonly #moved = new Set<string>();
   /**
    * After how many comparisons a command ran last. Only its folder shows when a file vanished: until
@@ -248,7 +248,7 @@ export class Play extends Player<Actors> {
 
   async #run(act: Extract<Act, { removes: boolean }>): Promise<void> {
     const { session: whose, removes } = act;
-    // Nothing tells which of two commands that run at once wrote.
+    // Nothing shows which of two concurrent commands wrote.
     if (this.world.open.size > 0) return;
     const name = FILES[act.file] as string;
     // Only the CLI knows what a program wrote before a comparison.
@@ -266,13 +266,13 @@ export class Play extends Player<Actors> {
     this.#seen(whose);
   }
 
-  /** By a command of Claude's, which may edit the file as well. */
+  /** One of Claude's commands did it, and may also edit the file. */
   async #move({ session: whose, file, to, how, edits }: Extract<Act, { do: "mv" }>): Promise<void> {
     const [from, name] = [FILES[file] as string, FILES[to] as string];
     const text = this.world.read(from);
     if (this.world.open.size > 0 || text === undefined || from === name) return;
     if (FILES.some((one) => this.#unseen(one))) return;
-    // The model takes a line that one session deletes and another writes for one line.
+    // The model treats a line that one session deletes and another writes as one line.
     if (this.model.hadOneOf(name, linesOf(text))) return;
     for (const line of linesOf(text)) this.#moved.add(line);
     await this.world.run(whose, how, [() => this.world.move(from, name)], FILES);
@@ -298,7 +298,7 @@ export class Play extends Player<Actors> {
     else this.world.turn(whose);
   }
 
-  /** Away, or back if it was. */
+  /** Moves it away, or back if it was away. */
   #stash(): void {
     const isThere = this.world.git("rev-parse", "-q", "--verify", "refs/stash");
     if (isThere) this.world.git("stash", "pop", "-q");
@@ -369,7 +369,7 @@ export class Play extends Player<Actors> {
     return users.filter((line) => !there.has(line));
   }
 
-  /** The CLI's hooks show a text that is not UTF-8 as another one. */
+  /** The CLI's hooks show a different text if it is not UTF-8. */
   async isUnknown(name: string): Promise<boolean> {
     const { files } = (await this.world.service.answer("list", {})) as Listed;
     return files.some(({ path, cannot_undo }) => path === this.world.path(name) && cannot_undo);

@@ -6,7 +6,7 @@ import { base64, type World } from "./world";
 
 interface Decide {
   do: "keep" | "undo";
-  /** A session, whose changes alone are decided about. */
+  /** A session, if the decision is only about its changes. */
   of: string | undefined;
   reversed: boolean;
 }

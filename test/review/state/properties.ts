@@ -43,7 +43,7 @@ export const PROPERTIES = {
   },
 } satisfies Record<string, Property>;
 
-/** A property of fast-check's, over as many acts. */
+/** A property of fast-check, over this many acts. */
 export function played({ acts, holds }: Property, maxLength: number) {
   const all = fc.array(acts, { maxLength, size: "max" });
   const Played = fc.tuple(fc.constantFrom(...STARTS), all);

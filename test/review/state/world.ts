@@ -144,7 +144,7 @@ export class World extends TestProject {
     return this.record({ type: "change", ...call, ...began, files: changes }).id;
   }
 
-  /** A command of Claude's changes the mode of a file. */
+  /** One of Claude's commands changes the mode of a file. */
   claudeChmod(name: string, before: number, after: number, session = "A"): void {
     const content = this.content(this.read(name));
     this.chmod(name, after);

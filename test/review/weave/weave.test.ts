@@ -122,7 +122,7 @@ function play(start: readonly string[], acts: readonly Act[], unique: boolean): 
     count++;
     if ("keep" in act) {
       weave = kept(weave, `${count}`, "all", session(act.keep));
-      // Kept is the user's own.
+      // Kept lines are the user's own.
       for (const entry of model.values()) {
         if (entry.by === act.keep) entry.by = "user";
         if (entry.deletedBy === act.keep) entry.deletedBy = "user";
@@ -221,7 +221,7 @@ describe("whatever the interleaving", () => {
         const what = hunk ? { old: [hunk.old], new: [hunk.new] } : "all";
         const decided = keeps ? kept(weave, "end", what, ALL) : undone(weave, "end", what, ALL);
         expect(state(takenBack(decided, "end"))).toEqual(state(weave));
-        // That the file was seen in between changes nothing.
+        // It makes no difference that the file was seen in between.
         const seen = decided.to(decided.lines, "user");
         expect(state(takenBack(seen, "end"))).toEqual(state(weave));
       }),

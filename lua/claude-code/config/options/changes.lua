@@ -48,7 +48,7 @@ return {
     "Whether a message at the end of Claude's turn reports how much there is to review.",
   }),
   option("review.ignore", t.list_of(t.string), {}, {
-    "Globs, as in `privacy.patterns`, of files that the title of a review's list only counts, as generated files.",
+    "Globs, as in `privacy.patterns`, of files that the title of a review's list only counts, such as generated files.",
     "`:Claude review` with such a file or folder lists them.",
   }),
   option("review.keys", t.keys, nil, {

@@ -24,7 +24,7 @@ return {
     "that starts in Neovim afterwards, and others after `:Claude setup`.",
   }),
   option("notify.on", states, { "blocked", "error" }, {
-    'The states of Claude sessions that are reported to you: "blocked" is a question or a request for a permission,',
+    'The states of Claude sessions that are reported to you: "blocked" is a question or a request for permission,',
     '"error" a failed turn, "done" the end of a turn. Sessions on your screen, and edits with a diff, are not',
     "reported.",
   }),

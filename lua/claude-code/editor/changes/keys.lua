@@ -20,13 +20,13 @@ local M = {}
 ---@class claude-code.Mapped
 ---@field owner claude-code.KeyOwner
 ---@field entry claude-code.Key
----@field before table[] the buffer's own mappings, as of maparg()
+---@field before table[] the buffer's own mappings, as maparg() returns them
 
 ---By the callbacks of our mappings. Weak, since Neovim may clear these.
 local mapped = setmetatable({}, { __mode = "k" }) ---@type table<function, claude-code.Mapped>
 
 ---@param option string|string[]|false
----@return string[] keys possibly none
+---@return string[] keys may be empty
 function M.of(option)
   return type(option) == "string" and { option } or option or {}
 end

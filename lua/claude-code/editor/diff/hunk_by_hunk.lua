@@ -151,9 +151,9 @@ local function viewed(view)
   return win, buf == view.proposal.old_buf and "old" or "new", api.nvim_buf_line_count(buf)
 end
 
----@param list? claude-code.Hunk[] instead of those that there are now
+---@param list? claude-code.Hunk[] instead of the current ones
 ---@return integer? index of the hunk under the cursor
----@return integer nearest index of the last one at or above the cursor, 0 if there is none
+---@return integer nearest index of the last one at or above the cursor, or 0
 function M.index(view, list)
   local win, side, count = viewed(view)
   list = list or view.proposal:hunks().list

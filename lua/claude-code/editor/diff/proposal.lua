@@ -217,7 +217,7 @@ function Proposal:is_edited()
   return is_loaded(self.new_buf) and not text.same_lines(self:lines(), self.proposed.lines)
 end
 
----@return fun(what: string)? keep puts the user's present version into a buffer; nil without edits
+---@return fun(what: string)? keep puts the user's current version into a buffer; nil without edits
 function Proposal:keeper()
   if self:is_edited() then
     local title, lines, filetype = self:title(), self:lines(), vim.bo[self.new_buf].filetype

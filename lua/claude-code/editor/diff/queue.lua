@@ -145,7 +145,7 @@ local function report_wait(diff)
   end
 end
 
----The next one to appear: of the current session first, and none that the user postponed.
+---The next one to appear: the current session's diffs come first; those that the user postponed do not count.
 local function next_up()
   local candidates = vim.tbl_filter(function(diff)
     return not diff.postponed
@@ -328,7 +328,7 @@ function M.postpone(diff)
   })
 end
 
----Shows the diff in a layout that fits the present room. The cursor keeps its place.
+---Shows the diff in a layout that fits the available room. The cursor keeps its place.
 function M.reopen(diff)
   local is_inside = diff == M.current() and diff.view:is_inside()
   if diff == M.current() and diff.view:hide() then

@@ -5,7 +5,7 @@ local paths = require("claude-code.editor.documents.path")
 
 local M = {}
 
-local shared ---@type string[]? nil: the present work is for a Claude on this machine
+local shared ---@type string[]? nil: the current work is for a Claude on this machine
 
 ---@param folders? string[] real paths; nil: those of the work that calls this
 ---@param work fun(...): ... must not yield
@@ -19,7 +19,7 @@ function M.run(folders, work, ...)
   end, work, ...)
 end
 
----@return fun(thread: thread): boolean, any resume like coroutine.resume(), with the folders of now
+---@return fun(thread: thread): boolean, any resume like coroutine.resume(), with the current folders
 function M.resuming()
   local folders = shared
   return function(thread)

@@ -99,7 +99,7 @@ local function fill(buf, text, before)
   fire("BufReadPost", buf)
 end
 
----@return string? bytes of the buffer's file; nil unless it is a readable regular file of bearable size
+---@return string? bytes of the buffer's file; nil unless it is a readable regular file that is not too big
 function M.bytes(buf)
   local size = api.nvim_buf_get_offset(buf, api.nvim_buf_line_count(buf))
   return regular_file.read(api.nvim_buf_get_name(buf), math.max(M.MAX_BYTES, 2 * size))

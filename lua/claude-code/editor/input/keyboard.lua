@@ -69,7 +69,7 @@ function M.idle_ms()
   return last and M.now() - last or math.huge
 end
 
----@return number began time of the first key after the last pause; the present time if there is no such key
+---@return number began time of the first key after the last pause; the current time if there is no such key
 ---@return number before time of the last key before that pause, except <Esc>
 local function last_burst()
   if M.idle_ms() >= M.QUIET_MS then

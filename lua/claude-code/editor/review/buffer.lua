@@ -243,7 +243,7 @@ end
 ---Loads such a buffer.
 ---@param listed? claude-code.ReviewFile
 function M.load_base(buf, listed)
-  -- Unload it when hidden: another review has another text.
+  -- Unload it when hidden: the next review has a different text.
   local options = { buftype = "nofile", bufhidden = "unload", swapfile = false, modifiable = false }
   for option, value in pairs(options) do
     vim.bo[buf][option] = value

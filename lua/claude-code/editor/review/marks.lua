@@ -58,9 +58,9 @@ end
 
 ---@class claude-code.ReviewMarks
 ---@field drawing claude-code.Drawing
----@field is_review boolean colours and old lines, too, not signs alone
+---@field is_review boolean colours and old lines, not only signs
 
----Draws the hunks, in place of those before.
+---Draws the hunks, in place of the previous ones.
 ---@param before? claude-code.ReviewMarks what it returned last
 ---@param hunks claude-code.ReviewHunk[] of the text that the buffer has now
 ---@param is_review boolean

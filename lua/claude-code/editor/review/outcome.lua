@@ -56,7 +56,7 @@ local M = {}
 ---@field lines string[]
 
 ---@param edits claude-code.ReviewEdit[] from the last to the first
----@return string[]? new nil if another text is there, or an edit is of rows that it cannot have
+---@return string[]? new nil if the text differs, or if an edit is about rows that it cannot have
 local function edited(buf, old, edits)
   local lines_of_rows, new, done = text.reader(buf), {}, 0
   for i = #edits, 1, -1 do
@@ -219,7 +219,7 @@ local function conflict_lines(conflict, key)
 end
 
 ---Shows the texts of a conflict, and waits until the user has closed them. Runs in a task.
----@return boolean is_wanted undo it all the same, and keep the user's lines
+---@return boolean is_wanted undo it anyway, and keep the user's lines
 function M.confirm(conflict)
   return task.await(function(done)
     local lhs = hunk_keys.of(require("claude-code.config").get().review.keys.undo)

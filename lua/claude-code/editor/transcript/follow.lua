@@ -1,5 +1,5 @@
 --- Shows the lines that Claude reads and edits, in a window of their own. Leaves the user's cursor, window, jump list
---- and alternate file alone, and pauses while the cursor is in that window.
+--- and the alternate file unchanged, and pauses while the cursor is in that window.
 local api = vim.api
 local autocommands = require("claude-code.lib.autocommands")
 local label = require("claude-code.sessions.label")

@@ -69,7 +69,7 @@ function M.restore_sizes(layout)
   return true
 end
 
----@return fun() restore the present sizes in this tab page, unless the width of the screen has changed
+---@return fun() restore the current sizes in this tab page, unless the width of the screen has changed
 function M.keep_sizes()
   local layout, columns = M.save(), vim.o.columns
   return function()
