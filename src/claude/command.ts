@@ -20,10 +20,16 @@ const HAZARDS = [
  */
 export const RARELY_AWAKE = { BUN_GC_TIMER_INTERVAL: "10000" };
 
+/** The environment of our MCP server, in which empty HAZARDS do nothing. Claude Code gives hooks none. */
+export const SERVER_ENVIRONMENT: Record<string, string> = {
+  ...RARELY_AWAKE,
+  ...(IS_WINDOWS && Object.fromEntries(HAZARDS.map((name) => [name, ""]))),
+};
+
 /** Starts a program without HAZARDS. Every system but Windows has env(1) at this path. */
 export const ENV_WITHOUT_HAZARDS = ["/usr/bin/env", ...HAZARDS.flatMap((name) => ["-u", name])];
 
-/** The words of a command that starts the executable. On Windows, which has no env(1), it does without `env`. */
+/** The words of a command that starts the executable. On Windows, which has no env(1), it ignores `env`. */
 export function commandWords(
   args: readonly string[],
   executable = stablePath(),

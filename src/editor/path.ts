@@ -2,7 +2,7 @@ import type { Stats } from "node:fs";
 import { Failure } from "../lib/errors";
 import { pathsOfUri } from "../lib/file-uri";
 import { MAX_PATH_BYTES, realPath, statOf } from "../lib/paths";
-import { IS_WINDOWS, isAbsolute, resolve } from "../lib/platform";
+import { IS_WINDOWS, isAbsolute, NO_NAME, pathsOf, resolve } from "../lib/platform";
 import type { FilePath } from "./model";
 
 /** NAME_MAX of Linux and macOS. Windows has the same limit, in UTF-16 units. */
@@ -21,6 +21,7 @@ export function resolvePath(input: string, root: string | undefined): FilePath {
   }
   const path = resolve(root ?? "/", input);
   refuseLong(path);
+  if (IS_WINDOWS) refuseNoName(path);
   refuseSpecial(path);
   return path as FilePath;
 }
@@ -58,6 +59,17 @@ export function refuseControlCharacters(name: string): void {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: it looks for them.
   if (!/[\u0000-\u001f\u007f]/.test(name)) return;
   throw new Failure(`The file path contains control characters: ${JSON.stringify(name)}`);
+}
+
+/** Throws Failure if Windows would open another file: `.env::$DATA` and `.env.` are `.env`. */
+export function refuseNoName(path: string): void {
+  const { root } = pathsOf("win32").parse(path);
+  const name = path
+    .slice(root.length)
+    .split("/")
+    .find((one) => NO_NAME.test(one));
+  if (name !== undefined)
+    throw new Failure(`No file on Windows can have the name ${name}: ${path}`);
 }
 
 function refuseSpecial(path: string): void {

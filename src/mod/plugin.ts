@@ -7,7 +7,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { commandWords, RARELY_AWAKE } from "../claude/command";
+import { commandWords, SERVER_ENVIRONMENT } from "../claude/command";
 import { hookSettings } from "../claude/hooks";
 import { PLUGIN_NAME, READING_TOOLS, SERVER_NAME, STABLE_PLUGIN, toolName } from "../claude/names";
 import { replace } from "../lib/atomic-write";
@@ -60,7 +60,7 @@ function pluginRoot(): string {
 /** The plugin's files, by their paths in its folder. */
 function pluginFiles(executable: string, hasMod: boolean): Record<string, string> {
   const [command, ...args] = commandWords(["mcp"], executable);
-  const server = { type: "stdio", command, args, env: RARELY_AWAKE };
+  const server = { type: "stdio", command, args, env: SERVER_ENVIRONMENT };
   const about = { name: PLUGIN_NAME, description: DESCRIPTION };
   return {
     ".claude-plugin/plugin.json": json({ ...about, version: VERSION }),

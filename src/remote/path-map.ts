@@ -2,7 +2,7 @@ import { homedir } from "node:os";
 import { Failure } from "../lib/errors";
 import { isObject } from "../lib/json";
 import { isSameFile, MAX_PATH, realPath } from "../lib/paths";
-import { IS_WINDOWS } from "../lib/platform";
+import { IS_WINDOWS, NO_NAME, normal } from "../lib/platform";
 
 /** The remote's and this machine's name of a shared folder. */
 export interface Mapping {
@@ -85,7 +85,7 @@ export class PathMap {
 
   /** The real paths of the folders on this machine. */
   get folders(): string[] {
-    return this.#pairs.map(({ real }) => writePlace(real, this.disk.style));
+    return this.#pairs.map(({ real }) => normal(writePlace(real, this.disk.style)));
   }
 
   /** Undefined for a path outside the shared folders. */
@@ -214,8 +214,6 @@ export interface Place {
 /** `wsl$` is the older name of `wsl.localhost`. */
 const SHARE = /^[\\/]{2}([^\\/?.][^\\/]*)[\\/]+([^\\/]+)(?:[\\/]+|$)/;
 const DRIVE = /^([A-Za-z]):[\\/]+/;
-/** Windows takes these names for devices or for other names. */
-const NO_NAME = /[<>:"|?*]|[. ]$|^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i;
 
 /** Undefined if the path is not absolute, contains control characters, or cannot name a file. */
 function parsePlace(path: string, style: PathStyle): Place | undefined {

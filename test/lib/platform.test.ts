@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { onEachNeovim, temporaryFolder } from "#test";
 import { behindShim } from "../../src/claude/cli";
+import { refuseNoName } from "../../src/editor/path";
 import { fileUri, pathsOfUri, rawUri } from "../../src/lib/file-uri";
 import { type Disk, isBelow, realPathOn, shownPath } from "../../src/lib/paths";
 import { pathsOf, type System } from "../../src/lib/platform";
@@ -100,6 +101,20 @@ test("reads back the URIs of Windows, and those of the CLI without a slash", () 
     }),
   );
 });
+
+test.each(["aux", "Nul.txt", ".env.", ".env ", ".env::$DATA", "a?", "src/con/x"])(
+  "knows that Windows opens another file for %s",
+  (name) => {
+    expect(() => refuseNoName(`C:/x/${name}`)).toThrow("No file on Windows can have the name");
+  },
+);
+
+test.each(["C:/x/.env", "//server/share/İ/auxiliary", "C:/Users/Jörg Doe's/ü"])(
+  "takes %s",
+  (path) => {
+    expect(() => refuseNoName(path)).not.toThrow();
+  },
+);
 
 test("finds the program behind npm's claude.cmd, and no other", () => {
   const folder = temporaryFolder();

@@ -26,7 +26,7 @@ local function scope_of(args)
     scope.session = scope.scope ~= "all" and conversation(words) or nil
   end
   local paths = vim.tbl_map(function(word)
-    return vim.fn.fnamemodify(vim.fs.normalize(word), ":p"):gsub("(.)/$", "%1")
+    return require("claude-code.lib.platform").normal(vim.fs.normalize(word))
   end, words)
   scope.paths = #paths > 0 and paths or nil
   return scope
