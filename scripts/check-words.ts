@@ -38,6 +38,13 @@ const CONSTRUCTIONS: [found: RegExp, instead: string, inLua: number][] = [
   [/\bso long\b(?! as\b)/i, "while, as long as", 2],
   [/\bdear\b/i, "expensive", 0],
   [/\b(MOST|LEAST)_/, "MAX_, MIN_", 0],
+  [/\b(an?|any|no) \w+ of (Claude|Neovim|the user|the CLI)'s (that|which|while)\b/i, "by", 0],
+  [/\b(a|the|its|user's) present (?!ed)\w/i, "current", 0],
+  [/(?<!\bthere )\b(is|are|was|were) another one\b/i, "differs", 0],
+  [/\bso (many|much) (?!(that|as|less|more)\b)/i, "this many", 0],
+  [/\ball that (is|was|has|the)\b/i, "everything that", 0],
+  [/\b(asks?|looks?|waits?) for (no|nothing)\b/i, "does not", 0],
+  [/\bsome \d/i, "about", 0],
 ];
 const TEST_NAME = /(?:\b(?:test|describe)\b|^\s*\]\))[^"`]*["`](.*)/;
 const COMMENT = /(?:^|\s)(?:\/\/|\/?\*+|--+|#) (.*)/;

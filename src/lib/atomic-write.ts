@@ -119,9 +119,9 @@ export function writeText(path: string, text: string): void {
 }
 
 /**
- * Writes a file that is not a symlink. Keeps its owner, its hard links and, except for setuid and setgid, its
- * mode, unless `mode` is given. `stats` describes the file, and is undefined for a new one. Throws the system's error. The file
- * is unchanged then, unless it has several hard links.
+ * Writes a file that is not a symlink. Keeps its owner, its hard links and, except for setuid and setgid, its mode,
+ * unless `mode` is given. `stats` describes the file, and is undefined for a new one. Throws the system's error. The
+ * file is unchanged then, unless it has several hard links.
  */
 export function rewrite(
   file: string,

@@ -91,8 +91,8 @@ function* inOrder(
 }
 
 /**
- * The running Neovim named by the nearest project file, searching upwards. Because a project may be hostile, its file can choose
- * only among known Neovims with a workspace there.
+ * The running Neovim named by the nearest project file, searching upwards. Because a project may be hostile, its file
+ * can choose only among known Neovims with a workspace there.
  */
 function namedByProject(place: string, known: readonly Entry[]): Entry | undefined {
   for (let folder = place; ; folder = dirname(folder)) {
@@ -116,8 +116,8 @@ function around(place: string, known: readonly Entry[]): Entry[] {
 }
 
 /**
- * Why we may not connect to an address; undefined if it is safe. A safe address is a socket of this user, or a named pipe
- * on Windows, and never TCP, on which any user of the machine may listen.
+ * Why we may not connect to an address; undefined if it is safe. A safe address is a socket of this user, or a named
+ * pipe on Windows, and never TCP, on which any user of the machine may listen.
  */
 export function whyUnsafe(address: string): string | undefined {
   if (IS_WINDOWS) {

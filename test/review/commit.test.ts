@@ -196,10 +196,10 @@ function hook(name: string, text: string): void {
 }
 
 stories(`
-# commits a line of Claude's that you changed after you kept it as it was
+# commits a line by Claude that you changed after you kept it as it was
   repository a=${WORDS}; A a=${II}; keep a; user a=${WORDS.replace("2", "mine")} half-done
   commits; HEAD a=${II}
-# commits a line of Claude's that you changed before you kept it as you changed it
+# commits a line by Claude that you changed before you kept it as you changed it
   repository a=${WORDS}; A a=${II}; user a=${WORDS.replace("2", "mine")}; keep a
   user a=${WORDS.replace("2", "mine")} half-done; commits; HEAD a=${WORDS.replace("2", "mine")}
 # commits Claude's line beside a line that you had changed at its place

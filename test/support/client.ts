@@ -7,7 +7,7 @@ export interface ToolAnswer {
   _meta?: Record<string, unknown>;
 }
 
-/** Less than the least time of a test that waits for one: then the failure names the request. */
+/** Shorter than the timeout of any test that waits for one, so that the failure names the request. */
 const ANSWER_TIMEOUT_MS = 40_000;
 
 export const AUTHORIZATION = "x-claude-code-ide-authorization";
@@ -138,7 +138,7 @@ export class TestClient implements Disposable {
     return blocks;
   }
 
-  /** As openDiff; the answer may come when no one waits for it any more. */
+  /** Calls openDiff. The answer may come when no one waits for it any longer. */
   propose(path: string, contents: string): Promise<string[]> {
     const answer = this.openDiff(path, contents, path);
     answer.catch(() => {});
@@ -162,7 +162,7 @@ export class TestClient implements Disposable {
     this.send({ jsonrpc: "2.0", id, method: "tools/call", params: { name, arguments: args } });
   }
 
-  /** Proposes a text for a file, and waits for what becomes of it. */
+  /** Proposes a text for a file, and waits for the outcome. */
   openDiff(path: string, contents: string, tab_name?: string): Promise<string[]> {
     const paths = { old_file_path: path, new_file_path: path };
     return this.texts("openDiff", { ...paths, new_file_contents: contents, tab_name });
@@ -172,7 +172,7 @@ export class TestClient implements Disposable {
     this.send({ jsonrpc: "2.0", method, params });
   }
 
-  /** Sends anything: text or bytes as they are, else JSON. */
+  /** Sends anything: text and bytes unchanged, everything else as JSON. */
   send(message: unknown): void {
     const raw = typeof message === "string" || message instanceof Uint8Array;
     this.#socket.send(raw ? message : JSON.stringify(message));
@@ -196,7 +196,7 @@ export class TestClient implements Disposable {
     this.#socket.close();
   }
 
-  /** Drops the connection without a goodbye. */
+  /** Drops the connection without a close frame. */
   terminate(): void {
     (this.#socket as unknown as { terminate(): void }).terminate();
   }

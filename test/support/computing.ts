@@ -1,8 +1,8 @@
 import type { TestNeovim } from "./neovim";
 
 /**
- * The most that Neovim computes without a pause from now on, in ms of its processor time, which other
- * programs on the machine spoil less than they spoil the time that passes.
+ * The longest time that Neovim computes without a pause from now on, in ms of its processor time, which other
+ * programs on the machine distort less than they distort elapsed time.
  */
 export async function watchComputing(neovim: TestNeovim): Promise<() => Promise<number>> {
   await neovim.lua(`
@@ -21,5 +21,5 @@ export async function watchComputing(neovim: TestNeovim): Promise<() => Promise<
   return () => neovim.lua<number>("return BUSY");
 }
 
-/** Some 30 to 40 ms on a machine that does nothing else, and more on one with other tests. */
+/** About 30 to 40 ms on a machine that does nothing else, and more on one with other tests. */
 export const MAX_MS = 120;

@@ -2,7 +2,7 @@ import { type Ended, run } from "./process";
 import { EXECUTABLE } from "./toolchain";
 
 export interface HookResult extends Ended {
-  /** The printed JSON; undefined where nothing was printed. */
+  /** The printed JSON; undefined if nothing was printed. */
   output: unknown;
 }
 
@@ -12,7 +12,7 @@ export interface HookOptions {
   input: object | string;
   cwd: string;
   env: Record<string, string>;
-  /** The input comes so late. */
+  /** The delay of the input, in ms. */
   inputMs?: number;
 }
 

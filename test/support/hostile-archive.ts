@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { gunzipSync, gzipSync } from "node:zlib";
 
-/** An entry that no release has. */
+/** An entry that does not occur in releases. */
 export interface HostileEntry {
   path: string;
   /** As in the header of ustar: a file, a hard link, a symlink, a device. */
@@ -20,7 +20,7 @@ export interface HostileArchive {
 
 const BLOCK = 512;
 
-/** That entry alone, or with all of the archive `before` behind it. */
+/** Only that entry, or that entry followed by all of the archive `before`. */
 export function hostileArchive(entry: HostileEntry, before?: string): HostileArchive {
   const content = Buffer.from(entry.content ?? "");
   const padding = Buffer.alloc((BLOCK - (content.length % BLOCK)) % BLOCK);

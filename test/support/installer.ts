@@ -26,7 +26,7 @@ export class Publication implements AsyncDisposable {
     return new Publication(release, await release.checkout(), server);
   }
 
-  /** Lua source of options under which only a command installs, and nothing starts. */
+  /** Lua source of options with which only a command installs, and nothing starts. */
   get options(): string {
     return `{ auto_start = false, binary = { mirror = "${this.server.url}" } }`;
   }
@@ -36,7 +36,7 @@ export class Publication implements AsyncDisposable {
     return `{ auto_start = true, binary = { mirror = "${mirror}", ${binary} } }`;
   }
 
-  /** A Neovim with a user, without whom nothing is fetched but by a command; what it says is in MESSAGES. */
+  /** A Neovim with a UI, without which only a command downloads anything. MESSAGES collects its messages. */
   watched(version: NeovimVersion, setup: string, env: Record<string, string>): Promise<TestNeovim> {
     const notify = "MESSAGES = {} vim.notify = function(text) table.insert(MESSAGES, text) end";
     const user = { ui: { width: 120, height: 30 }, args: ["--cmd", `lua ${notify}`] };
@@ -86,7 +86,7 @@ export class DataFolder implements AsyncDisposable {
     this.root = join(xdg, "claude-code.nvim");
   }
 
-  /** Lets a running Neovim take this folder for its user's. */
+  /** Makes a running Neovim use this folder as its user's. */
   async use(neovim: TestNeovim): Promise<this> {
     await neovim.lua(`vim.env.XDG_DATA_HOME = ...`, this.xdg);
     return this;

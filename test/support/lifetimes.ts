@@ -10,7 +10,7 @@ export const perBlock = <T extends Made>(make: () => T | Promise<T>): T =>
 export const perTest = <T extends Made>(make: () => T | Promise<T>): T =>
   during(make, beforeEach, afterEach);
 
-/** Stands for the object while it is there. */
+/** Represents the object while it exists. */
 function during<T extends Made>(
   make: () => T | Promise<T>,
   before: typeof beforeAll,
@@ -35,7 +35,7 @@ function during<T extends Made>(
   });
 }
 
-/** Gives these variables of this process back after each test of the block around the call. */
+/** Restores these variables of this process after each test of the block around the call. */
 export function restoresEnv(...names: string[]): void {
   const before = names.map((name) => [name, process.env[name]] as const);
   afterEach(() => {

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 
-/* The base protocol of LSP on streams, and the language servers of the tests that speak it on stdin and stdout. */
+/* The base protocol of LSP on streams, and the tests' language servers, which use it on stdin and stdout. */
 
 /** The command of language-server.ts, whose states are files in this folder. */
 export function languageServer(switches: string): string[] {

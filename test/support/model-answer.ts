@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 
-/** One piece of what the model says: words, or the use of a tool. */
+/** One block of the model's answer: text, or the use of a tool. */
 export type Block = { text: string } | { tool: string; input: Record<string, unknown> };
 
 type ContentBlock =

@@ -29,20 +29,20 @@ export function isConversation(request: ModelRequest): boolean {
   return isChanging || newsText(request).includes("Write the message of the git commit");
 }
 
-/** The news for the model since its last answer: tool results, prompts, reminders. */
+/** New input for the model since its last answer: tool results, prompts, reminders. */
 export function news(request: ModelRequest): Message[] {
   const last = request.messages.findLastIndex((message) => message.role === "assistant");
   return request.messages.slice(last + 1);
 }
 
-/** All text of the news, tool results included, one piece a line. */
+/** All new text, including tool results, one piece per line. */
 export function newsText(request: ModelRequest): string {
   return news(request)
     .flatMap((message) => texts(message.content))
     .join("\n");
 }
 
-/** The texts of the tool results among the news, in their order. */
+/** The texts of the new tool results, in order. */
 export function toolResults(request: ModelRequest): string[] {
   return news(request)
     .flatMap((message) => (typeof message.content === "string" ? [] : message.content))

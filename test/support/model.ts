@@ -11,11 +11,11 @@ interface Waiting {
   found: (request: ModelRequest) => void;
 }
 
-/** A stand-in for the Messages API on loopback: it says what the script says. */
+/** A stand-in for the Messages API on loopback, which answers as the script says. */
 export class Model {
   /** Every step of the conversation, in order. */
   readonly requests: ModelRequest[] = [];
-  /** Everything else the CLI asked for: titles, token counts, paths we do not have. */
+  /** Everything else that the CLI requested: titles, token counts, unknown paths. */
   readonly asides: { path: string; body: unknown }[] = [];
   readonly url: string;
 
@@ -36,13 +36,13 @@ export class Model {
     this.url = `http://127.0.0.1:${this.server.port}`;
   }
 
-  /** Starts a new script; whatever the last one left unsaid or unread is forgotten. */
+  /** Starts a new script, and drops unused answers and unread requests of the previous one. */
   script(turns: Turn[]): void {
     this.turns = [...turns];
     this.seen = this.requests.length;
   }
 
-  /** The next request of the conversation that `wanted` accepts; earlier ones are passed over. */
+  /** The next request of the conversation that `wanted` accepts. Skips earlier ones. */
   async nextRequest(
     wanted: (request: ModelRequest) => boolean = () => true,
     timeoutMs = REQUEST_TIMEOUT_MS,
@@ -60,7 +60,7 @@ export class Model {
     });
   }
 
-  /** Answers at a socket, too, for programs of another network namespace. */
+  /** Also answers at a socket, for programs in another network namespace. */
   listen(unix: string): void {
     this.further.push(Bun.serve({ unix, fetch: (request) => this.serve(request) }));
   }

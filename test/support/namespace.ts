@@ -1,10 +1,10 @@
 import { setDefaultTimeout } from "bun:test";
 
-/** A case of the genuine CLI, which starts for seconds and takes turns, on a busy machine. */
+/** The limit of a test of the genuine CLI, which takes seconds to start, on a busy machine. */
 export const CASE_MS = 120_000;
 
 /**
- * Whatever the genuine CLI would like to send to the world, there is to be no world to send it to:
+ * The genuine CLI must not be able to reach the internet:
  * `scripts/test` runs test/genuine in a network namespace that holds nothing but loopback, with the
  * stand-in model, Neovim and our executable. Throws where the tests were started without it, and gives each
  * test of the file the time that a CLI takes.

@@ -48,9 +48,9 @@ export interface NeovimOptions {
   home?: string;
   /** Lua source of the table for `setup`; `false` leaves the plugin unset up. Default `{}`. */
   setup?: string | false;
-  /** Constants of the plugin that have another value, as of `constants()`. */
+  /** Constants of the plugin with other values, as for `constants()`. */
   constants?: string[];
-  /** Lets diffs wait for a pause in typing, as they do for users; tests type at once. */
+  /** Makes diffs wait for a pause in typing, as they do for users; other tests type at once. */
   waitsForPauses?: boolean;
   /** Opens the editor with a UI of this size attached, so that redrawing and modes are real. */
   ui?: { width: number; height: number };
@@ -106,16 +106,16 @@ const ANSWER_TIMEOUT_MS = 40_000;
 
 /** How long the end may take. */
 const QUIT_TIMEOUT_MS = 20_000;
-/** How often a Neovim that ends is asked whether it waits for a key. */
+/** How often we ask a Neovim that is ending whether it waits for a key. */
 const PROMPT_MS = 300;
 
-/** How long what a Neovim wrote to stderr before its end may take. */
+/** How long we wait for the last stderr output of a Neovim that has ended. */
 const STDERR_MS = 200;
 
 /** A real Neovim with the plugin, driven over its own msgpack-RPC channel. */
 export class TestNeovim implements AsyncDisposable {
   readonly #pending = new Set<(error: Error) => void>();
-  /** Why there is no answer any more. */
+  /** Why there will be no answer. */
   #ended: Error | undefined;
 
   private constructor(
@@ -172,7 +172,7 @@ export class TestNeovim implements AsyncDisposable {
     return neovim;
   }
 
-  /** The client library waits for ever for an answer of a Neovim that is gone. */
+  /** The client library would wait forever for an answer from a Neovim that is gone. */
   #rejectWhenEnded(): void {
     let stderr = "";
     this.process.stderr?.on("data", (chunk) => {
@@ -223,7 +223,7 @@ export class TestNeovim implements AsyncDisposable {
     return blocking || mode !== "n";
   }
 
-  /** Says what Neovim waits for. */
+  /** Describes what Neovim waits for. */
   async #waitsFor(): Promise<string> {
     const mode = await Promise.race([this.api.request("nvim_get_mode", []), Bun.sleep(2_000)]);
     return `nvim_get_mode: ${JSON.stringify(mode)}`;
@@ -310,7 +310,7 @@ export class TestNeovim implements AsyncDisposable {
     }
   }
 
-  /** A prompt for a key, such as "-- More --", keeps it from commands. */
+  /** A prompt for a key, such as "-- More --", blocks commands. */
   async #leavePrompt(): Promise<void> {
     const { blocking } = (await this.api.request("nvim_get_mode", [])) as { blocking: boolean };
     if (blocking) await this.api.request("nvim_input", ["<C-c>"]);
@@ -330,7 +330,7 @@ export class TestNeovim implements AsyncDisposable {
 }
 
 const ignore = () => {};
-/** The client library would write a log of its own. */
+/** The client library would write its own log. */
 export const SILENT = {
   info: ignore,
   warn: ignore,

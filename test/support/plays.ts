@@ -51,7 +51,7 @@ interface Cell {
   holds: (seen: string) => boolean;
 }
 
-/** Words of port.lua that must be equal. */
+/** Words of port.lua whose values must be equal. */
 const EQUAL = new Set(["list", "entry", "windows", "mode"]);
 const PART = new Set(["bar", "bars", "says", "line", "lines", "texts", "screen"]);
 

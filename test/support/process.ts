@@ -8,7 +8,7 @@ interface Options {
   cwd?: string;
   env?: Record<string, string>;
   stdin?: Blob | ReadableStream | "ignore";
-  /** Then it is killed. */
+  /** After this time it is killed. */
   timeout?: number;
 }
 

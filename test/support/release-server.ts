@@ -6,7 +6,7 @@ import { basename } from "node:path";
 export type Behaviour =
   | "good"
   | "404"
-  /** To the same file, by plain HTTP. */
+  /** Redirects to the same file over plain HTTP. */
   | "redirect to http"
   /** The head of the answer, and then nothing. */
   | "stalled"
@@ -14,7 +14,7 @@ export type Behaviour =
   | "silent"
   /** Half of the file, then the connection ends. */
   | "cut off"
-  /** Half of the file, as if that were all. */
+  /** Half of the file, as if that were the whole file. */
   | "truncated"
   /** The right size, with another byte in the middle. */
   | "tampered"
@@ -52,7 +52,7 @@ export class ReleaseServer implements AsyncDisposable {
     return new ReleaseServer(server, files);
   }
 
-  /** From now on it behaves so, has its own files, and has seen nothing. */
+  /** From now on it has this behaviour and its own files, and forgets earlier requests. */
   reset(behaviour: Behaviour): void {
     this.behaviour = behaviour;
     this.suffix = "";
@@ -60,7 +60,7 @@ export class ReleaseServer implements AsyncDisposable {
     this.requests.length = 0;
   }
 
-  /** It behaves well but for paths that end so. */
+  /** It behaves well, except for paths with this ending. */
   onlyFor(suffix: string, behaviour: Behaviour): void {
     this.suffix = suffix;
     this.behaviour = behaviour;
@@ -140,7 +140,7 @@ function altered(file: Buffer, behaviour: Behaviour): Buffer {
   return copy;
 }
 
-/** Until the other side has enough. */
+/** Until the other side disconnects. */
 async function pour(socket: Socket, body: Buffer): Promise<void> {
   socket.write("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n");
   while (!socket.destroyed) {

@@ -18,7 +18,7 @@ export const NATIVE = nativeTarget();
 /** The fastest compression. */
 const LEVEL = 1;
 
-/** How long a test or hook that builds or installs may take on a machine that does much else. */
+/** How long a test or hook that builds or installs may take on a busy machine. */
 const BUILD_MS = 300_000;
 
 /** Gives the tests of the file that calls it the time to build and install. */
@@ -49,13 +49,13 @@ export class TestRelease {
     readonly assets: Asset[],
   ) {}
 
-  /** The one built before in this test run, if any: no test changes it. */
+  /** The one that this test run has already built, if any: no test changes it. */
   static build(options: Options = {}): Promise<TestRelease> {
     return TestRelease.shared(["built", options], () => TestRelease.create(options));
   }
 
   /**
-   * One whose executable is a script of some 100 KB instead of a program of some 100 MB. It has its
+   * One whose executable is a script of about 100 KB instead of a program of about 100 MB. It has its
    * version and contract, and is the executable that was built before in everything else.
    */
   static standIn(options: StandIn = {}): Promise<TestRelease> {
@@ -122,18 +122,18 @@ export class TestRelease {
     });
   }
 
-  /** Puts the unpacked executable there, also in the place of one that runs. */
+  /** Copies the unpacked executable there, even over a running one. */
   async place(path: string): Promise<void> {
     await link(join(await this.unpacked(), "claude-code-nvim"), `${path}.new`);
     await rename(`${path}.new`, path);
   }
 }
 
-/** A folder of the test run: scripts/test makes it, and removes it at the end. Without it one process runs all. */
+/** A folder of the test run: scripts/test makes it, and removes it at the end. Without it, one process runs all. */
 process.env.CLAUDE_CODE_NVIM_TEST_RUN ??= temporaryFolder();
 const RUN = process.env.CLAUDE_CODE_NVIM_TEST_RUN;
 
-/** Test files run in several processes: the first that needs something of this key makes it. */
+/** Test files run in several processes: the first one that needs something with this key makes it. */
 async function once<Made>(key: unknown, make: () => Promise<Made>): Promise<Made> {
   const path = join(RUN, `release-${Bun.hash(JSON.stringify(key)).toString(16)}`);
   using lock = await waitForLock(`${path}.lock`, BUILD_MS);
@@ -144,7 +144,7 @@ async function once<Made>(key: unknown, make: () => Promise<Made>): Promise<Made
   return made;
 }
 
-/** An empty folder that is there until the test run ends. */
+/** An empty folder that exists until the test run ends. */
 function newFolder(): string {
   return realpathSync(mkdtempSync(join(RUN, "folder-")));
 }

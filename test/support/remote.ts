@@ -17,10 +17,10 @@ interface Options {
   home: string;
   /** Folders here that the container must not see. */
   hidden: string[];
-  /** A folder of lock files here that the container has as its own. */
+  /** A folder of lock files here that the container uses as its own. */
   locks?: string;
   model: Model;
-  /** As on another machine, which one reaches by ssh: it shares loopback with this one. */
+  /** Behaves like another machine that is reached by ssh, but shares loopback with this one. */
   ssh?: boolean;
 }
 
@@ -125,7 +125,7 @@ export function remotesOption(remote: object): string {
 }
 
 const USER = "someone";
-/** The only number besides root's that a namespace has, since sshd as root wants to change to its own user. */
+/** The only id besides root's in the namespace: as root, sshd would change to its own user. */
 const UID = 1000;
 const quoted = (text: string) => `"${text.replaceAll('"', '\\"')}"`;
 

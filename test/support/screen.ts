@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { eventually } from "./eventually";
 import type { TestNeovim } from "./neovim";
 
-/** How long a screen may take to look as its reference does. */
+/** How long a screen may take to match its reference. */
 const MATCH_TIMEOUT_MS = 5_000;
 /** A new reference is taken once nothing was drawn for this time. */
 const STILL_MS = 600;
@@ -43,7 +43,7 @@ export class Screen {
   }
 
   /**
-   * Waits until the screen is as `file` says. Throws with what differs when it does not become so.
+   * Waits until the screen matches `file`. Throws an error with the differences if it does not.
    * UPDATE_SCREENS=1 writes the file instead, once the screen no longer changes.
    */
   async matches(file: string): Promise<void> {
@@ -66,7 +66,7 @@ export class Screen {
     writeFileSync(file, this.toString());
   }
 
-  /** The text, a letter for each cell's highlight, and what the letters stand for. */
+  /** The text, a letter for each cell's highlight, and the meanings of the letters. */
   toString(): string {
     const letters = new Map<string, string>([["", "."]]);
     const letterOf = ({ highlight }: Cell) => {

@@ -35,7 +35,7 @@ export class Session {
     return this.path(name);
   }
 
-  /** Opens a file in the current window, whatever its name holds. */
+  /** Opens a file in the current window, whatever characters its name contains. */
   async edit(path: string): Promise<number> {
     return this.neovim.lua<number>(
       "local buf = vim.fn.bufadd((...)); vim.fn.bufload(buf); vim.bo[buf].buflisted = true; vim.api.nvim_win_set_buf(0, buf); return buf",
@@ -81,12 +81,12 @@ export function onEachNeovim(tests: Tests, options: Options = {}): void {
   onNeovims(NEOVIMS, tests, options);
 }
 
-/** The same on both in each run: for Lua code that does something else in an older Neovim. */
+/** The same on both in each run: for Lua code that differs for an older Neovim. */
 export function onBothNeovims(tests: Tests, options: Options = {}): void {
   onNeovims(BOTH_NEOVIMS, tests, options);
 }
 
-/** The same on the newest alone, for what depends on the executable and not on the editor. */
+/** The same only on the newest, for what depends on the executable and not on the editor. */
 export function onNewestNeovim(tests: Tests, options: Options = {}): void {
   onNeovims([NEWEST], tests, options);
 }

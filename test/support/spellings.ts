@@ -1,7 +1,7 @@
 import { basename, dirname } from "node:path";
 import fc from "fast-check";
 
-/** Parts that change nothing between two parts of a path, or behind it. */
+/** Parts that do not change a path, between two of its parts or at its end. */
 const NOISE = fc.constantFrom("/", "//", "/./", "/.//", "/x/../", "/x/y/../../", "/./x/.././");
 const BEHIND = fc.constantFrom(..."||/|//|/.|/./|/x/..|/../SAME|/x/../../SAME/".split("|"));
 

@@ -12,7 +12,7 @@ const POLL_MS = { least: 30, most: 100 };
 /** How long a program may take to end after its terminal was closed, before it is killed. */
 const END_TIMEOUT_MS = 3000;
 
-/** A tmux server outlives the process that started it: none may outlive a test run cut short. */
+/** A tmux server outlives the process that started it, but must not outlive an interrupted test run. */
 const open = new Set<Terminal>();
 process.once("SIGTERM", () => {
   for (const terminal of open) terminal.abandon();
@@ -53,7 +53,7 @@ export class Terminal {
     return terminal;
   }
 
-  /** Named keys as tmux calls them: "Enter", "Escape", "C-c", "Down". */
+  /** Named keys, with tmux's names: "Enter", "Escape", "C-c", "Down". */
   async press(...keys: string[]): Promise<void> {
     await this.tmux("send-keys", ...keys.map(literal));
   }
@@ -169,7 +169,7 @@ export function squeeze(screen: string): string {
   return screen.replace(/\n{3,}/g, "\n\n").trim();
 }
 
-/** tmux takes a semicolon at an argument's end for the end of a command. */
+/** tmux treats a semicolon at the end of an argument as the end of a command. */
 function literal(argument: string): string {
   return argument.endsWith(";") ? `${argument.slice(0, -1)}\\;` : argument;
 }

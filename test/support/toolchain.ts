@@ -32,7 +32,7 @@ export const first = <Case>(count: number, cases: readonly Case[]): Case[] =>
 export const OLDEST = neovim("Neovim 0.10", "NVIM_0_10", "neovim-0.10/bin/nvim");
 export const NEWEST = neovim("Neovim 0.12", "NVIM_0_12", "neovim-0.12/bin/nvim");
 
-/** For tests of Lua code that does something else in an older Neovim. */
+/** For tests of Lua code that differs for an older Neovim. */
 export const BOTH_NEOVIMS: NeovimVersion[] = [OLDEST, NEWEST];
 /** For all other tests of the editor: the oldest one takes part in `scripts/test --all`. */
 export const NEOVIMS: NeovimVersion[] = ALL ? BOTH_NEOVIMS : [NEWEST];
@@ -42,7 +42,7 @@ export function claudeCli(): string {
   return tool("CLAUDE_CLI", "claude/bin/claude");
 }
 
-/** Takes what the function takes, and does nothing. */
+/** Takes the function's arguments, and does nothing. */
 function without<Tests>(): Tests {
   const nothing = () => {};
   return Object.assign(() => {}, { concurrent: nothing, each: () => nothing }) as unknown as Tests;
@@ -57,7 +57,7 @@ function neovim(name: string, variable: string, place: string): NeovimVersion {
   };
 }
 
-/** A test that cannot run fails, and says what would help. */
+/** A test that cannot run fails with advice. */
 function tool(variable: string, place: string): string {
   const path = process.env[variable] ?? join(TOOLCHAIN, place);
   if (!existsSync(path)) throw new Error(`no ${variable} at ${path}: run scripts/toolchain`);

@@ -189,7 +189,7 @@ describe("a pane that is kept", () => {
   });
   afterAll(() => world[Symbol.asyncDispose]());
 
-  /** It stays as it is. */
+  /** It stays unchanged. */
   const expectNotTaken = async (neovim: TestNeovim) => {
     await endpoint(neovim);
     const before = await world.onlyPane();

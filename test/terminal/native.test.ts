@@ -210,7 +210,7 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     await open();
     await neovim.type("<C-\\><C-n><C-w>p");
     await neovim.inMode("n");
-    // Modes begin once this is through; what was scheduled runs before that. While Neovim computes, it
+    // Modes begin once this is done; what was scheduled runs before that. While Neovim computes, it
     // is time to ask for terminal mode again, and for what leaves.
     await neovim.lua(
       `local leave = ...
@@ -523,7 +523,7 @@ describe.each(BOTH_NEOVIMS)("$name ends", (version) => {
     expect(await windows(neovim)).toEqual(before);
     expect(await neovim.lua("return vim.fn.expand('%:t')")).toBe("a.txt");
     expect(await runs(neovim)).toBe(true);
-    // Nothing is left of it.
+    // No part of it is left.
     expect(await neovim.command("ls!")).not.toContain(reason);
   });
 

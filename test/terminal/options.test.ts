@@ -16,7 +16,7 @@ import {
   windows,
 } from "./workbench";
 
-/** A program that prints what the shell makes of `words`, and stays. */
+/** A program that prints the shell's expansion of `words`, and keeps running. */
 const print = (words: string) => `{ "sh", "-c", '${LATER} echo "<${words}>"; exec cat' }`;
 
 describe.each(NEOVIMS)("options of Claude's terminal in $name", (version) => {

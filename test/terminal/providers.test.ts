@@ -51,7 +51,7 @@ describe.each(NEOVIMS)("terminal.provider in $name", (version) => {
     const run = async (...commands: string[]) => {
       for (const command of commands) await neovim.command(command);
     };
-    // Without hide() it is at least shown.
+    // A provider without hide() at least shows it.
     await run("Claude send! hello", "Claude focus", "Claude", "Claude new");
     await opened(2);
     await run("Claude send words", "1ClaudeCode", "Claude send more", "Claude close");
@@ -217,7 +217,7 @@ describe.each(NEOVIMS)("tmux beside $name", (version) => {
       ["Claude send! drei", SPLIT, /drei\s+drei/],
       ["1ClaudeCode", SPLIT, "eins zwei"],
     ];
-    // As another Neovim that sends in the same moment.
+    // This acts like another Neovim that sends at the same moment.
     const other = "set-buffer -b claude-code.nvim another";
     await terminal.tmux("set-hook", "-g", "after-load-buffer", other);
     for (const [command, size, ...shown] of steps) {

@@ -310,7 +310,7 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
       <Ignore>        bar /approve Update: src\\/a.ts$/
       :Claude close!  bar =
     `);
-    // The numbers stand alone if there is no room for names.
+    // Only the numbers are shown if there is no room for names.
     await configure(neovim, `{ command = ${CLI}, position = "right" }`);
     for (let n = 2; n <= 8; n++) await neovim.command(`Claude new -n long-name-of-${n}`);
     await eventually("eight", async () => expect(await rows()).toHaveLength(8));

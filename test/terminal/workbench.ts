@@ -11,7 +11,7 @@ export const LATER = `\${AT_ONCE:-sleep 0.1};`;
 /** A program that shows every byte it gets, as `^[` and the like, and ends on request. */
 export const ECHO = `{ "sh", "-c", "stty raw -echo; ${LATER} echo up; exec cat -v" }`;
 
-/** Neovim with a UI, and with what the plugin says kept in SAID. */
+/** Neovim with a UI, whose SAID collects the plugin's messages. */
 export async function startNeovim(version: NeovimVersion, setup: string): Promise<TestNeovim> {
   const env: Record<string, string> = version.name.endsWith("0.10") ? {} : { AT_ONCE: ":" };
   const neovim = await TestNeovim.start({ version, ui: SCREEN, setup, env });
@@ -40,7 +40,7 @@ export async function resize(neovim: TestNeovim, width: number, height: number):
   );
 }
 
-/** Sets options beside those of before; `lua` is the inside of a table. */
+/** Sets options in addition to the earlier ones; `lua` is the inside of a table. */
 export async function configure(neovim: TestNeovim, terminal: string): Promise<void> {
   await neovim.lua(`require("claude-code").setup({ terminal = ${terminal} })`);
 }

@@ -22,7 +22,7 @@ const queued = (words: string) =>
   entry({ type: "attachment", attachment: { type: "queued_command", prompt: words } });
 const text = (block: Block | undefined) => block?.lines.join("\n") ?? "";
 
-/** Everything that a view shows, the earlier parts first. */
+/** Everything that a view shows, earlier parts first. */
 function whole(view: View): Block {
   const lines = [...(view.update()?.block.lines ?? [])];
   for (let part = view.earlier(); part; part = view.earlier()) lines.unshift(...part.lines);

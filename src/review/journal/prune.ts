@@ -198,8 +198,8 @@ const TURNS = new Set<unknown>(["prompt", "stop", "end"]);
 
 /**
  * Removes records that no waiting change needs (times are in ms since the epoch). If a file was kept as a whole before
- * `before`, only its last text and that decision stay. Calls and turns before `ended` are removed if they changed no file. The
- * list and newer decisions stay unchanged; decisions before `before` can no longer be taken back.
+ * `before`, only its last text and that decision stay. Calls and turns before `ended` are removed if they changed no
+ * file. The list and newer decisions stay unchanged; decisions before `before` can no longer be taken back.
  */
 export function compaction(before: number, ended = before): Plan {
   return (lines) => {

@@ -149,8 +149,8 @@ export class TrackedFile {
   }
 
   /**
-   * Whether Neovim wrote the current text while the command ran. The command changed only the differences from that text,
-   * although it began with another. An editing tool, in contrast, knows the text that it replaced.
+   * Whether Neovim wrote the current text while the command ran. The command changed only the differences from that
+   * text, although it began with another. An editing tool, in contrast, knows the text that it replaced.
    */
   #wroteSince(source: string, since: number): boolean {
     const written = this.#written;

@@ -63,7 +63,7 @@ function goneWithFile(rows: Row[], before: readonly Row[], mark: Mark): Row[] {
 }
 
 /**
- * Replaces the present rows of a region, which stay as deleted rows. Each new row follows the row that it replaces, so
+ * Replaces the current rows of a region, which stay as deleted rows. Each new row follows the row that it replaces, so
  * that an undo of a part finds its place; further new rows follow at the end.
  */
 function replaceRegion(

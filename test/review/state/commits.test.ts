@@ -53,7 +53,7 @@ stories(
   git reset -q --soft HEAD; ${WAITS}
 # keeps what the user commits after a call that was interrupted
   prompt; A a=${EDIT}; begin; stop; later; ${WAITS}; commit; is nothing
-# waits with a commit of Claude's that the user's follows while no Neovim runs
+# waits with a commit by Claude that the user's follows while no Neovim runs
   prompt; A a=${EDIT}; begin; commit; prompt; later; user more=mine; commit; prompt
   restart; ${WAITS}
 # waits with what a call does by [git add -A|commit] that is recorded late

@@ -17,7 +17,7 @@ beforeEach(() => {
 
 const file = () => ({ path: world.path("a") });
 
-describe("a line of Claude's that the user has undone", () => {
+describe("a line by Claude that the user has undone", () => {
   stories(
     `user a=${SIX}`,
     `

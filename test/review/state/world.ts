@@ -139,7 +139,7 @@ export class World extends TestProject {
       return { path, before, after: this.content(text), ...moved };
     });
     const call = { session, tool, source, ...(prompt && { prompt }), ...(use && { use }) };
-    // The CLI says when a command began: after all that is recorded. A command with an id has it in its record.
+    // The CLI says when a command began: after everything that is recorded. A command with an id has it in its record.
     const began = source === "bash" && use === undefined && { began: Date.now() + 1 };
     return this.record({ type: "change", ...call, ...began, files: changes }).id;
   }
