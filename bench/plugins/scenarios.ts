@@ -31,7 +31,7 @@ const diff: Scenario = async (editor) => {
   const before = await editor.settled();
   const rejected = editor.propose();
   await editor.shown();
-  await editor.shows("accept");
+  await editor.shows("<CR>");
   await editor.neovim.type("q");
   expect(await rejected).toBe("DIFF_REJECTED");
   await editor.noDiff();
@@ -55,7 +55,7 @@ const terminal: Scenario = async (editor) => {
   await editor.waitForMode("t");
   const rejected = editor.propose();
   await editor.shown();
-  await editor.shows("accept");
+  await editor.shows("<CR>");
   await editor.neovim.type("q");
   expect(await rejected).toBe("DIFF_REJECTED");
   await editor.waitForMode("t");
@@ -119,7 +119,7 @@ async function besideFloat(editor: Editor): Promise<void> {
   const [tabsBefore, floatBefore] = [await tabs(), await float()];
   const answer = editor.propose();
   await editor.shown();
-  await editor.shows("accept");
+  await editor.shows("<CR>");
   expect(await tabs()).toBe(tabsBefore + 1);
   await editor.neovim.type("q");
   expect(await answer).toBe("DIFF_REJECTED");
