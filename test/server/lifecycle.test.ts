@@ -249,7 +249,8 @@ describe.each(NEOVIMS)("$name", (version) => {
     });
   });
 
-  const remove = (path: string) => rmSync(path, { recursive: true });
+  // The executable may write into the folder meanwhile.
+  const remove = (path: string) => rmSync(path, { recursive: true, force: true });
   const harms: [harm: string, harm: (path: string) => void][] = [
     ["the file was removed", (path) => remove(path)],
     ["its folder was removed", (path) => remove(dirname(path))],
