@@ -283,6 +283,19 @@ describe.each(NEOVIMS)("answers to Claude from $name", (version) => {
     expect(await asking.count()).toBe(0);
   });
 
+  nightly.test("leaves the dialog to the terminal without permissions.answer", async () => {
+    const set = (value: boolean) =>
+      asking.lua(`require("claude-code.config").get().permissions.answer = ${value} return true`);
+    await set(false);
+    asking.model.script([bash("touch f.txt"), say("The end.")]);
+    await asking.send("go on");
+    await asking.hasState("blocked");
+    await asking.isOver();
+    await asking.press("1");
+    expect(existsSync(asking.path("f.txt"))).toBe(true);
+    await set(true);
+  });
+
   nightly.test("ends hook and request after kill -9 of the CLI", async () => {
     await asking.ask(bash("touch e.txt"));
     process.kill(
