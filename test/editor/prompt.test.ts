@@ -314,7 +314,7 @@ onEachNeovim(
       for (const one of ["quickfix", "selection"]) {
         await open([`a {${one}} b`]);
         await plays(`
-          :wq<CR>          says your prompt is kept, and not sent: {${one}} stands for nothing here
+          :wq<CR>          says your prompt is kept, and not sent: {${one}} has no value here
           :Claude prompt   lines = a {${one}} b   sent ! a {
         `);
       }

@@ -80,7 +80,7 @@ test.concurrent("drops a client that does not read at the limit, and serves othe
   expect(await ask(reader)).toHaveLength(1_000_000);
 });
 
-nightly.test.concurrent("drops an idle client that answers no pings", async () => {
+nightly.test.concurrent("drops an idle client that does not answer pings", async () => {
   await using opened = new AsyncDisposableStack();
   const { port, gone } = listen(opened, { idleSeconds: 8 }, "!");
   const alive = await client(opened, port);
@@ -108,7 +108,7 @@ test.concurrent.each(
   await closed;
 });
 
-test.concurrent("has room again for as many clients as have gone", async () => {
+test.concurrent("accepts as many new clients as have disconnected", async () => {
   await using opened = new AsyncDisposableStack();
   const { port, gone } = listen(opened, { connections: 3 }, "!");
   const sockets = [

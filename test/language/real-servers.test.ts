@@ -139,7 +139,7 @@ pub fn bulk(solid: &dyn Solid) -> f64 {
 // Title, tool, its symbol, path, line and relation, and lines of the answer; "@" is who reports.
 const ANSWERS = rows([
   "typescript: a definition, by a line that is a little off | find_symbol parse src/use.ts 6 | src/parser.ts:3 parse: parse(text: string): number {⏎  (method) Parser.parse(text: string): number⏎@typescript",
-  "typescript: a class by its name alone, with its documentation | find_symbol Parser | src/parser.ts:2 Parser: export class Parser {⏎  class Parser⏎Reads a text.",
+  "typescript: a class by only its name, with its documentation | find_symbol Parser | src/parser.ts:2 Parser: export class Parser {⏎  class Parser⏎Reads a text.",
   "several of one name, as each server that was asked reports | find_references parse | 2 symbols are called parse. For one of them ask with `path` and `line`:⏎  src/parser.ts:3: parse(text: string): number {⏎  src/parser.ts:7: export function parse(a: string) {⏎as cpp, go, python, rust, sh, typescript report; the text may match elsewhere",
   'typescript: uses under another name, behind an emoji and a BOM | find_references parse src/parser.ts 7 | parse (src/parser.ts:7): 3 uses in 1 file⏎src/use.ts⏎  1 import { parse as p, Parser } from "./parser"; (2×)⏎  3 const x = p("😀"), y = new Parser().parse("parse");⏎@typescript',
   "typescript: an outline | outline - src/parser.ts | src/parser.ts⏎  2-6 class Parser⏎    3-5 method parse⏎  7-9 function parse",
@@ -147,10 +147,10 @@ const ANSWERS = rows([
   "bash-language-server: uses | find_references greet | greet (run.sh:1): 1 use in 1 file⏎  4 greet⏎@sh",
   'clangd: uses, the prototype among them, behind an emoji | find_references total src/main.cpp | total (src/shape.cpp:6): 2 uses in 2 files⏎  8 double total(const Shape *shapes[], int count);⏎  3 const char *name = "é😀"; const Shape *none[] = {nullptr}; double t = total(none, 0);⏎@cpp',
   "clangd: overloads as several symbols, each once | find_references add src/main.cpp | 2 symbols are called add. For one of them ask with `path` and `line`:⏎  src/shape.cpp:11: int add(int a, int b) { return a + b; }⏎  src/shape.cpp:12: double add(double a, double b) { return a + b; }",
-  "clangd: implementations, though the name is in a comment first | find_references area include/shape.h - implementations | area (include/shape.h:4): 1 implementation in 1 file⏎  4 double area() const override { return side * side; }",
+  "clangd: implementations, although the name first occurs in a comment | find_references area include/shape.h - implementations | area (include/shape.h:4): 1 implementation in 1 file⏎  4 double area() const override { return side * side; }",
   "gopls: a method by its receiver, of two with its name | find_symbol Disc.Measure |   func (d Disc) Measure() float64",
   'gopls: uses in another package | find_references Whole cmd/cmd.go | Whole (figure/figure.go:14): 1 use in 1 file⏎  6 name := "é😀"; return figure.Whole([]figure.Figure{figure.Disc{Radius: 2}}) + float64(len(name)) // Whole⏎@go',
-  "rust-analyzer: a signature behind the module's name | find_symbol bulk | rust/solid.rs:7 bulk: pub fn bulk(solid: &dyn Solid) -> f64 {⏎  pub fn bulk(solid: &dyn Solid) -> f64⏎All of it.",
+  "rust-analyzer: a signature after the module's name | find_symbol bulk | rust/solid.rs:7 bulk: pub fn bulk(solid: &dyn Solid) -> f64 {⏎  pub fn bulk(solid: &dyn Solid) -> f64⏎All of it.",
   'rust-analyzer: uses, columns in UTF-8 | find_references bulk rust/solid.rs | bulk (rust/solid.rs:7): 2 uses in 1 file⏎  6 let _name = "é😀"; bulk(solid)⏎@rust',
 ]);
 

@@ -92,7 +92,7 @@ describe.each(NEOVIMS)("the stdio server with $name", (version) => {
     const many = Array.from({ length: 51 }, (_, index) => `many/${index}.lua`);
     const { content, isError } = await call(client, "get_diagnostics", { file_paths: many });
     expect(isError).toBe(true);
-    expect(content[0]?.text).toContain("too many files for one call: 51, of which at most 50");
+    expect(content[0]?.text).toContain("Too many files for one call: 51; at most 50");
     expect(await json(client, "get_diagnostics", { file_paths: many.slice(1) })).toEqual({});
     const long = many.slice(1).map((name) => "a/".repeat(1_900) + name);
     const refused = await call(client, "get_diagnostics", { file_paths: long });

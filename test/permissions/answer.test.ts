@@ -66,7 +66,7 @@ describe.each(NEOVIMS)("answers in Neovim $name", (version) => {
     expect(await editor.answer(id, answer)).toEqual([false, OVER]);
   });
 
-  test("prints nothing where a request ends without an answer", async () => {
+  test("prints nothing if a request ends without an answer", async () => {
     claims("A question is shown whole");
     for (const end of ["working", "idle", "done"]) {
       const { n, output, id } = await editor.asking();
@@ -269,7 +269,7 @@ describe.each(NEOVIMS)("answers in Neovim $name", (version) => {
     await output;
   });
 
-  test("says without a request who asks, or that no one does", async () => {
+  test("without a request, says who asks, or that no one does", async () => {
     const says = async (command: string, words: string) => {
       await editor.neovim.command(command);
       await editor.says(words);
@@ -307,7 +307,7 @@ describe("answers in the newest Neovim", () => {
     expect(await output).toBeUndefined();
   });
 
-  test("takes no request while it is off, and says how to turn it on", async () => {
+  test("refuses requests while it is off, and says how to turn it on", async () => {
     await using editor = await Editor.start(NEWEST, { isOn: false });
     await editor.block();
     expect(await editor.hook(BASH)).toBeUndefined();

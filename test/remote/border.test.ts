@@ -269,7 +269,7 @@ onNewestNeovim(
       expect(count()).toBe(before);
     });
 
-    test("keeps a mention of what it may not see for a client that may", async () => {
+    test("keeps a mention of a file that it may not see for a client that may", async () => {
       const inside = session.write("inside.lua", "return {}\n");
       // Its handshake is over.
       await cli.request("ping");
@@ -379,7 +379,7 @@ onNewestNeovim(
       const isPath = (tool: string, name: string) =>
         /path|uri/i.test(name) && tool !== "saveDocument";
 
-      test("gets nothing by any field of any tool, and changes nothing", async () => {
+      test("gets nothing through any field of any tool, and changes nothing", async () => {
         claims("A remote sees only the folders that are shared");
         const inside = session.write("inside.lua", "return {}\n");
         const nowhere = join(outside, "made");

@@ -66,7 +66,7 @@ end
 local function checked_files(files)
   local bytes = #table.concat(vim.iter(files):flatten():totable())
   if #files > MAX_FILES or bytes > MAX_BYTES_OF_FILES then
-    local text = "These are too many files for one call: %d, of which at most %d are possible (and "
+    local text = "Too many files for one call: %d; at most %d are possible (and "
       .. "%d bytes in all their paths). Name fewer, or none for all files with problems."
     return nil, text:format(#files, MAX_FILES, MAX_BYTES_OF_FILES)
   end

@@ -44,7 +44,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     }
   });
 
-  test("takes a new file in a missing folder and odd names, and refuses a folder", async () => {
+  test("accepts a new file in a missing folder and unusual names, and refuses a folder", async () => {
     await using a = await Attached.attached({ version, ui: UI });
     for (const name of ["no/such/folder/neu.lua", "100% [1] #x $HOME äö '.lua", "a\nb.lua"]) {
       const id = await a.propose(a.path(name), "return 1\n");
@@ -55,7 +55,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     await a.says("is a folder: decide where Claude asks you");
   });
 
-  test("lets the proposed side change, not the old one, also of a read-only file", async () => {
+  test("lets the user edit the proposed side, not the old one, also for a read-only file", async () => {
     await using a = await Attached.opened({ version, ui: UI, args: ["-M"] }, "one\n");
     const id = await a.propose(a.main, "two\n");
     await a.nvim.type("<C-w>hx<C-w>lx<CR>");
@@ -67,7 +67,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     await a.propose(a.file("main.txt", "one\n"), "two\nthree\n");
     for (const command of [":w other.txt", ":w! other.txt", ":saveas other.txt"]) {
       await a.plays(`
-        ${command}<CR>   says other.txt was not written: the proposal is written by   says ! traceback
+        ${command}<CR>   says other.txt was not written: a proposal is written only by   says ! traceback
                          {bufname()} /^claude-code:/
       `);
     }
@@ -77,7 +77,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     `);
   });
 
-  test.each(["vertical", "inline"])("is as proposed after :edit! (%s)", async (layout) => {
+  test.each(["vertical", "inline"])("restores the proposal after :edit! (%s)", async (layout) => {
     await using a = await Attached.attached({ version, ui: UI });
     await a.diffLayout(layout);
     const types =

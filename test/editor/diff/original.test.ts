@@ -73,7 +73,7 @@ describe.each(BOTH_NEOVIMS)("$name", (version) => {
     await a.plays(`<Ignore>  windows 1  {v:lua.vim.lsp.get_clients()->len()} 1  {v:errmsg} =`);
   });
 
-  test("asks no server about a line that the proposal changes or adds, and says so", async () => {
+  test("does not ask a server about a line that the proposal changes or adds, and says so", async () => {
     await using a = await start();
     for (const line of [2, 4, 5])
       await a.nvim.plays(`${line}GKgd  says language servers know main.txt without this change`);

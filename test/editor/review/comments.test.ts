@@ -171,7 +171,7 @@ describe.each(NEOVIMS)("comments in $name", (version) => {
     const text = "My comments on these lines:\n\n1. src/a.ts:1: look\n   > one more";
     expect(await read()).toMatchObject({ contents: [{ uri: "review:comments", text }] });
     await plays("<Ignore>  drawn = 1: sent: look  said = 1 comment sent to Claude");
-    const none = "The user has no comments that you have not received.";
+    const none = "You have already received every comment of the user.";
     expect(await read()).toMatchObject({ contents: [{ text: none }] });
   });
 

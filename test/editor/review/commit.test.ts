@@ -83,7 +83,7 @@ onEachNeovim((session, version) => {
     await program("while [ ! -e go ]; do sleep 0.01; done; printf 'By\\033 Claude'");
     await plays(`
       gmimine<CR>and          lines mine|and|
-      <C-o>:Claude commit message<CR>  says Claude writes the message already
+      <C-o>:Claude commit message<CR>  says Claude is already writing the message
     `);
     session.write(".git/go", "");
     await plays(`

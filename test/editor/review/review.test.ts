@@ -180,7 +180,7 @@ onEachNeovim((session) => {
         :set lines=24 | only
     `);
 
-    test("says of a private file that it changed, and why it cannot be undone", async () => {
+    test("says that a private file changed, and why it cannot be undone", async () => {
       const withheld = { withheld: "private" } as const;
       const file = { path: at(".env"), before: withheld, after: withheld };
       write(".env", "SECRET=1\n");
@@ -232,7 +232,7 @@ onEachNeovim((session) => {
       world.write(".claude/settings.json", "{}");
     });
 
-    test("says that there is nothing, names what is missing, and maps no key", async () => {
+    test("says that there is nothing, names what is missing, and does not map keys", async () => {
       const nothing = "says Claude changed nothing";
       const free = "{maparg('ga', 'n')} = ";
       await plays(`
@@ -258,7 +258,7 @@ onEachNeovim((session) => {
       `);
     });
 
-    test("lets the file have half of the rows that Claude's terminal and it have, until it closes", async () => {
+    test("gives the file half of the rows that it shares with Claude's terminal, until the list closes", async () => {
       await changed();
       await lua(`require("claude-code").setup({ terminal = { command = "cat" } })`);
       await plays(":set lines=24 columns=80 | edit @a | Claude");
@@ -595,7 +595,7 @@ onEachNeovim((session) => {
   });
 
   describe("the bar", () => {
-    test("leaves the quickfix window alone, and goes with the review from all windows", async () => {
+    test("does not appear in the quickfix window, and leaves all windows with the review", async () => {
       await changed();
       await plays(`
         :Claude review                  bar hunk 1/2
@@ -645,7 +645,7 @@ onEachNeovim((session) => {
     });
   });
 
-  test("gives the window its own bar back, also one that was set in the meantime", async () => {
+  test("restores the window's own bar, also one that was set in the meantime", async () => {
     await changed();
     await plays(":setglobal winbar=global | edit @a");
     for (const [mine, later, both] of [
@@ -665,7 +665,7 @@ onEachNeovim((session) => {
   });
 
   describe("in the quickfix window", () => {
-    test("keeps the cursor at its entry when others come", async () => {
+    test("keeps the cursor at its entry when others are added", async () => {
       for (const name of ["a", "b", "c"]) write(name, TEN);
       claude({ b: five, c: five });
       await plays(`
@@ -747,7 +747,7 @@ onEachNeovim((session) => {
       `);
     });
 
-    test("lists a changed mode beside the hunks, and undoes it alone", async () => {
+    test("lists a changed mode beside the hunks, and undoes only that", async () => {
       edited("a", TEN, five);
       world.claudeChmod(at("a"), 0o644, 0o755, `S${tests}`);
       const mode = () => statSync(world.path(at("a"))).mode & 0o777;
@@ -821,7 +821,7 @@ onEachNeovim((session) => {
     });
   });
 
-  test("gives the user's mappings back, also one that is set when a language server attaches", async () => {
+  test("restores the user's mappings, also one that is set when a language server attaches", async () => {
     const own = (key: string) =>
       lua(`vim.keymap.set("n", ..., "<Cmd>let g:own = 1<CR>", { buffer = true })`, key);
     const mapping = (key: string, part: string) =>

@@ -290,7 +290,7 @@ end
 ---@return claude-code.DiffOutcome? outcome nil: not yet, and a message said why
 function Proposal:accept(force)
   if self:is_moved() then
-    local message = "nothing was accepted: %s leads to another file than when Claude proposed this (%s "
+    local message = "nothing was accepted: %s no longer leads to the file for which Claude proposed this (%s "
       .. "now, %s then); restore the symlink, or reject the proposal"
     return notify.error(message:format(self:title(), path.real(self.new_path), self.file))
   elseif not force and self:is_read_only() then
@@ -314,7 +314,7 @@ function Proposal:accept(force)
   end
   hunk_by_hunk.drop_others(self)
   if self:is_edited() and text.same_lines(self:lines(), self.old.lines) then
-    notify.info("rejected: the proposal changes nothing any more")
+    notify.info("rejected: the proposal no longer changes anything")
     return "rejected"
   end
   return "accepted"

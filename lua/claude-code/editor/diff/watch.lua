@@ -179,7 +179,8 @@ function Watch:on_write(target)
     self:fail()
   elseif target ~= self.proposal.label then
     self:restore_name()
-    local text = "%s was not written: the proposal is written by accepting it, and to no other file"
+    local text =
+      "%s was not written: a proposal is written only by accepting it, and only to its own file"
     notify.error(text:format(path.base(target)))
   elseif self.is_writing then
     self.is_writing = false

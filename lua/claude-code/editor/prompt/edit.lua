@@ -89,7 +89,7 @@ function M.ask_message()
   if not message then
     return notify.warn("this is not a commit message: :Claude commit opens one")
   elseif message.is_asked then
-    return notify.info("Claude writes the message already")
+    return notify.info("Claude is already writing the message")
   end
   local command, problem = require("claude-code.claude.cli").command()
   if not command then
@@ -139,7 +139,7 @@ local function check_message(params)
   local real = require("claude-code.editor.documents.path").real
   channel.request("review/message_file", {}, function(path)
     local is_message = type(path) == "string" and real(path) == real(params.path)
-    local buf, problem = nil, "it is the message of no commit that is under way"
+    local buf, problem = nil, "it is not the message of a commit that is under way"
     if is_message then
       buf, problem = documents.load(real(params.path))
     end

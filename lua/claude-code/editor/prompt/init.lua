@@ -145,7 +145,7 @@ local function send(prompt, lines)
   elseif terminal.refuse_while_asking("it", prompt.n, "your prompt is kept") then
     return give_back(prompt, lines)
   elseif missing then
-    problem = ("your prompt is kept, and not sent: {%s} stands for nothing here"):format(missing)
+    problem = ("your prompt is kept, and not sent: {%s} has no value here"):format(missing)
   elseif not terminal.paste(expanded, true, prompt.n) then
     problem = "no Claude runs: your prompt is kept as a draft; :Claude starts it"
   end
@@ -203,7 +203,7 @@ local function follow(prompt)
   events:on("BufWriteCmd", function(_, args)
     if args.match ~= api.nvim_buf_get_name(buf) then
       prompt.is_sending = false
-      return notify.error("a prompt is written to no file: :wq sends it")
+      return notify.error("a prompt cannot be written to a file: :wq sends it")
     end
     keep(prompt)
   end, { buffer = buf })

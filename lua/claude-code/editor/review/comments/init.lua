@@ -66,7 +66,7 @@ end
 function M.take()
   local comments = waiting()
   if #comments == 0 then
-    return "The user has no comments that you have not received."
+    return "You have already received every comment of the user."
   end
   local text = message(comments)
   mark_sent(comments)
