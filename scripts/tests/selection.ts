@@ -6,6 +6,8 @@ const ROOT = join(import.meta.dir, "../..");
 /** Files of `scripts/test --all`, which sets the variable. */
 const IN_ALL = ".all.test.ts";
 const { CLAUDE_CODE_NVIM_TEST_ALL: ALL } = process.env;
+/** Files about containers, which are namespaces of Linux. */
+const IN_CONTAINERS = "test/genuine/remote";
 /** Options of `bun test` whose value is the next argument. */
 const WITH_VALUE = ["-t", "--test-name-pattern"];
 
@@ -32,6 +34,7 @@ export function select(args: string[]): Selection {
   }
   const files = [...new Glob("test/**/*.test.ts").scanSync({ cwd: ROOT })]
     .filter((file) => ALL || !file.endsWith(IN_ALL))
+    .filter((file) => process.platform === "linux" || !file.startsWith(IN_CONTAINERS))
     .filter((file) => parts.length === 0 || parts.some((part) => file.includes(part)))
     .sort();
   const named = options.some((option) => /^(-t|--test-name-pattern)\b/.test(option));

@@ -33,6 +33,9 @@ One: !\`echo one >> skill.txt\`
 Two: !\`sleep 0.3; echo two >> mine.txt\`
 `;
 
+/** The CLI knows this command, and lets it edit files in this mode. macOS's needs the empty suffix. */
+const SED = process.platform === "darwin" ? "sed -i ''" : "sed -i";
+
 const write = (path: string, content: string): Block[] => [
   { tool: "Write", input: { file_path: path, content } },
 ];
@@ -113,7 +116,7 @@ describe.each(NEOVIMS)("$name", (version) => {
       read(main),
       edit(main, "local two = 2", "local two = 22"),
       write(review.path("new.txt"), "new\n"),
-      bash("sed -i s/two/TWO/ crlf.txt; sed -i 's/^c$/C/' mine.txt"),
+      bash(`${SED} s/two/TWO/ crlf.txt; ${SED} 's/^c$/C/' mine.txt`),
       bash("rm gone.txt && mv old.txt moved.txt"),
       bash("touch g0.txt; cat > here.txt <<'X'\nheredoc\nX"),
       say("Tidy."),
@@ -334,7 +337,7 @@ nightly.describe.each(NEOVIMS)("$name", (version) => {
     review.model.script([
       read(review.path("main.lua")),
       edit(review.path("main.lua"), "three = 3", "three = 33"),
-      bash("sed -i s/gone/GONE/ gone.txt"),
+      bash(`${SED} s/gone/GONE/ gone.txt`),
       say("Second done."),
     ]);
     await second.prompt("go on");

@@ -141,7 +141,10 @@ describe.each(NEOVIMS)("the Stop hook with $name", (version) => {
       "a file that Bash has changed, and none that it has deleted",
       ["sed.txt"],
       () => ({
-        ...{ tool_name: "Bash", tool_input: { command: "sed -i s/x/ERROR/ sed.txt; rm gone.txt" } },
+        ...{
+          tool_name: "Bash",
+          tool_input: { command: "perl -pi -e s/x/ERROR/ sed.txt; rm gone.txt" },
+        },
         tool_response: {
           bashEditDiff: {
             files: [],

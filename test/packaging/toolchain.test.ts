@@ -14,8 +14,8 @@ import { ROOT, run, temporaryFolder } from "#test";
 /* scripts/toolchain and other scripts on a Mac, which has bash 3.2 and neither apt nor flock. */
 
 const BASH = process.env.BASH_3_2 ?? "bash";
-const USUAL =
-  "bash sh sed mkdir mktemp rm cat mv ln cut grep tar gzip curl sha256sum dirname head touch cmp";
+const HASHER = Bun.which("sha256sum") ? "sha256sum" : "shasum";
+const USUAL = `bash sh sed mkdir mktemp rm cat mv ln cut grep tar gzip curl ${HASHER} dirname head cmp`;
 const PROGRAM = "#!/bin/sh\necho NVIM v0.12.5\n";
 const FILE = "v0.12.5/nvim-macos-arm64.tar.gz";
 

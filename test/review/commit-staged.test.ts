@@ -9,8 +9,8 @@ const WHO = ["AUTHOR", "COMMITTER"].flatMap((who) => [
   [`GIT_${who}_NAME`, "n"],
   [`GIT_${who}_EMAIL`, "a@b"],
 ]);
-const II = "sed -i s/2/II/ a";
-const VII = "sed -i s/7/VII/ a";
+const II = "perl -pi -e s/2/II/ a";
+const VII = "perl -pi -e s/7/VII/ a";
 const STAGED = "git's index differs from HEAD already: commit or unstage";
 const LEFT = "Claude has staged b, mine, but you have kept none of these changes: they stay staged";
 
@@ -19,7 +19,7 @@ const LEFT = "Claude has staged b, mine, but you have kept none of these changes
  * which is then kept; names that are committed, else why none is; git's status then.
  */
 const CASES = `
-git mv, and an edit after it       |  | git mv a c, sed -i s/2/II/ c      |  | D a, A c |
+git mv, and an edit after it       |  | git mv a c, perl -pi -e s/2/II/ c |  | D a, A c |
 git rm                             |  | git rm -q a                       |  | D a      |
 git add of an edited and a new file |  | ${II} && echo n > new, git add -A |  | M a, A new |
 git rm --cached, which leaves the file |  | git rm -q --cached a          |  | D a      | ?? a

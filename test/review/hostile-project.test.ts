@@ -69,7 +69,7 @@ test.each(["evil", "a.b", "Ünï", ""])("runs no hook of the configuration: %p",
   expect(isOn?.stdout.toString()).toBe("false\n");
 });
 
-const OLD = "touch -d 2020-01-01 a.txt";
+const OLD = "touch -t 202001010000 a.txt";
 /** git compares times by the second. */
 const SECOND = "sleep 1.1";
 

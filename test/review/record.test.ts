@@ -192,7 +192,7 @@ describe("takes the text before from the disk, whatever git calls clean", () => 
   test.each(named)("undoes a command to the byte, or not at all: %s", async (_name, one) => {
     claims("An undo gives the bytes of before, or is refused");
     const { files, answer, isBefore } = await undone(one, (world) =>
-      world.failing("sed -i s/three/3/ a.txt; git add -A"),
+      world.failing("perl -pi -e s/three/3/ a.txt; git add -A"),
     );
     const known = one[3] === "maybe" ? isBefore : one[3];
     expect(files).toMatchObject([
@@ -205,7 +205,7 @@ describe("takes the text before from the disk, whatever git calls clean", () => 
 
   test("undoes line ends that git calls clean", async () => {
     const { files, isBefore } = await undone(cases[0] as Case, (world) =>
-      world.failing("sed -i 's/\\r//' a.txt; git add -A"),
+      world.failing("perl -pi -e 's/\\r//' a.txt; git add -A"),
     );
     expect(files).toHaveLength(1);
     expect(isBefore).toBe(true);
@@ -218,7 +218,7 @@ nightly.test("records line ends of some among more touched files than are read",
   for (let i = 0; i < 1_500; i++) world.write(`d/${i}.txt`, "one\r\n");
   world.git("config core.splitIndex true", "add -A", "commit -qm second");
   await world.prompt();
-  await world.failing("touch d/*; sed -i 's/\\r//' d/7.txt d/8.txt; git add -A");
+  await world.failing("touch d/*; perl -pi -e 's/\\r//' d/7.txt d/8.txt; git add -A");
   const found = ["d/7.txt", "d/8.txt"].map((name) => `${name}: "one\\r\\n" > "one\\n"`);
   expect(world.files.toSorted()).toEqual(found);
 });
@@ -238,7 +238,7 @@ describe("the CLI's report of Bash", () => {
     await world.prompt();
     const at = (name: string) => world.path(name);
     await world.bash(
-      "sed -i s/two/TWO/ main.lua && echo new > made.txt && rm gone.txt && mkdir d && mv ren.txt d/ren2.txt",
+      "perl -pi -e s/two/TWO/ main.lua && echo new > made.txt && rm gone.txt && mkdir d && mv ren.txt d/ren2.txt",
       diff([
         { filePath: at("d/ren2.txt"), hunks: [hunk(0, 0, 1, 1, "+r")], created: true },
         { filePath: at("gone.txt"), hunks: [hunk(1, 1, 0, 0, "-bye")], deleted: true },
@@ -294,7 +294,7 @@ describe("the CLI's report of Bash", () => {
     using world = new RecordedHere({}, false);
     world.write("a.txt", "one\n");
     const file = { filePath: world.path("a.txt"), hunks: [hunk(1, 1, 1, 1, "-one", "+ONE")] };
-    await world.bash("sed -i s/one/ONE/ a.txt", diff([file]));
+    await world.bash("perl -pi -e s/one/ONE/ a.txt", diff([file]));
     expect(world.files).toEqual(['a.txt: unknown > "ONE\\n"']);
   });
 });
@@ -423,7 +423,7 @@ describe("without the CLI's report: by comparison of the work tree", () => {
   nightly.test("records more files than are looked up at once", async () => {
     const names = Array.from({ length: 600 }, (_, i) => `d/${i}.txt`);
     using world = new RecordedHere(Object.fromEntries(names.map((name) => [name, "one\n"])));
-    await world.turn("sed -i s/one/two/ d/*.txt");
+    await world.turn("perl -pi -e s/one/two/ d/*.txt");
     expect(new Set(world.files.map((file) => file.replace(/^.*: /, "")))).toEqual(
       new Set(['"one\\n" > "two\\n"']),
     );

@@ -5,7 +5,7 @@ import { Attached } from "../attached";
 /** How a program may replace a file: each from "one" to "two". */
 const WRITERS: Record<string, string> = {
   "in place": "printf 'two\\n' > FILE",
-  "sed -i": "sed -i s/one/two/ FILE",
+  "perl -i": "perl -pi -e s/one/two/ FILE",
   "another file renamed over it": "printf 'two\\n' > FOLDER.tmp && mv FOLDER.tmp FILE",
   "deleted and written again": "rm FILE && sleep 0.15 && printf 'two\\n' > FILE",
   "its folder replaced":
