@@ -24,7 +24,8 @@ const modes: Record<string, () => Promise<void>> = {
   "--check": check,
   "--notes": notes,
   "--runtimes": runtimes,
-  "--smoke": () => smoke(root, names[0] ?? "", process.env.NVIM ?? "nvim"),
+  "--smoke": () => smoke(root, names[0] ?? "", process.env.NVIM ?? "nvim", false),
+  "--first-light": () => smoke(root, names[0] ?? "", process.env.NVIM ?? "nvim", true),
 };
 
 try {
