@@ -1,6 +1,16 @@
-import { writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { BOTH_NEOVIMS, claims, eventually, NEWEST, nightly, perBlock, TestNeovim } from "#test";
+import {
+  BOTH_NEOVIMS,
+  claims,
+  eventually,
+  NEWEST,
+  nightly,
+  perBlock,
+  ROOT,
+  TestNeovim,
+  temporaryFolder,
+} from "#test";
 
 describe.each(BOTH_NEOVIMS)("the executable in $name", (version) => {
   const neovim = perBlock(() => TestNeovim.start({ version, setup: "{ auto_start = false }" }));
@@ -113,4 +123,14 @@ nightly.test("does not wait longer than three seconds for an executable that han
   const printed = `return vim.deep_equal(require("claude-code").status().stderr, { "one", "two" })`;
   await neovim.until("what it prints", printed);
   expect(await neovim.lua(`return require("claude-code").status().last_error`)).toEqual(error);
+});
+
+test("says that the path of a socket would be too long", () => {
+  const folder = join(temporaryFolder(), "x".repeat(110));
+  mkdirSync(folder);
+  const code = 'lua io.write(select(2, require("claude-code.server.endpoint").address()))';
+  const args = ["--clean", "--headless", "--cmd", `set rtp^=${ROOT}`, "-c", code, "-c", "qa!"];
+  const env = { ...process.env, TMPDIR: folder, XDG_RUNTIME_DIR: folder, NVIM: undefined };
+  const { stdout } = Bun.spawnSync([NEWEST.binary, ...args], { env });
+  expect(stdout.toString()).toMatch(/^the path \/.*x{110}.* is too long for a socket$/);
 });
