@@ -135,7 +135,7 @@ const OPENERS = `
 src/claude/left-behind.ts readFileSync readlinkSync
 src/mod/plugin.ts mkdirSync mkdtempSync renameSync rmSync symlinkSync writeFileSync
 src/claude/settings-files.ts readText
-src/commands/uninstall.ts readlinkSync rmSync
+src/commands/uninstall.ts readlinkSync renameSync rmSync
 src/hooks/permission.ts readText
 src/ide/tools/diffs.ts writeText
 src/locate/project-file.ts readText rmSync

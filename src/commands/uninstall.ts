@@ -1,8 +1,16 @@
-import { existsSync, lstatSync, readlinkSync, rmSync } from "node:fs";
-import { message } from "../lib/errors";
+import { existsSync, lstatSync, readlinkSync, renameSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { attempt, message } from "../lib/errors";
 import { print, printError } from "../lib/output";
-import { isBelow, isThere, removeEmptyFolder, stablePath, stateFolder } from "../lib/paths";
-import { dirname, join, normal } from "../lib/platform";
+import {
+  isBelow,
+  isThere,
+  realPath,
+  removeEmptyFolder,
+  stablePath,
+  stateFolder,
+} from "../lib/paths";
+import { dirname, IS_WINDOWS, join, normal } from "../lib/platform";
 import { visibleName } from "../lib/visible";
 import { entries } from "../locate/registry";
 import { applyPlan, planUninstall } from "../setup/plan";
@@ -104,7 +112,20 @@ function pluginLink(root: string): Removal[] {
 
 function folder(path: string, what: string): Removal[] {
   if (!isThere(path)) return [];
-  return [{ what: `${path} (${what})`, remove: () => rmSync(path, { recursive: true }) }];
+  const remove = () => {
+    if (IS_WINDOWS) moveOurselvesOutOf(path);
+    // It may have been in a folder that is removed by now.
+    rmSync(path, { recursive: true, force: true });
+  };
+  return [{ what: `${path} (${what})`, remove }];
+}
+
+/** Windows moves the file of a running program, but does not remove it. */
+function moveOurselvesOutOf(folder: string): void {
+  for (const path of [stablePath(), realPath(process.execPath)]) {
+    const away = join(tmpdir(), `claude-code-nvim-${crypto.randomUUID()}.exe`);
+    if (isBelow(path, folder)) attempt(() => renameSync(path, away));
+  }
 }
 
 function whatStays(): string[] {

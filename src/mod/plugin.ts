@@ -11,8 +11,8 @@ import { commandWords, SERVER_ENVIRONMENT } from "../claude/command";
 import { hookSettings } from "../claude/hooks";
 import { PLUGIN_NAME, READING_TOOLS, SERVER_NAME, STABLE_PLUGIN, toolName } from "../claude/names";
 import { replace } from "../lib/atomic-write";
-import { isSameFile, stablePath } from "../lib/paths";
-import { dirname, join } from "../lib/platform";
+import { isSameFile, removeFile, stablePath } from "../lib/paths";
+import { dirname, IS_WINDOWS, join } from "../lib/platform";
 import { DESCRIPTION, NAME, VERSION } from "../lib/version";
 
 // @ts-expect-error: TypeScript does not know that this imports a text.
@@ -48,6 +48,8 @@ export function writePlugin(executable: string, hasMod = true, root = pluginRoot
     }
   }
   if (isStable && hasMod && !isSameFile(stablePlugin(), folder)) {
+    // A junction is a folder, which Windows does not replace.
+    if (IS_WINDOWS) removeFile(stablePlugin());
     replace(stablePlugin(), (draft) => symlinkSync(folder, draft, "junction"));
   }
   return folder;
