@@ -191,7 +191,7 @@ describe.each(NEOVIMS)("edits of files with $name", (version) => {
     workspace.write("a.txt", "old\n");
     for (const name of PROTECTED.split(" ")) {
       workspace.write(name, "old\n");
-      await refused(["a.txt", name], "run or configure something");
+      await refused(["a.txt", name], "run or configure programs");
       expect(["a.txt", name].map(workspace.read)).toEqual(["old\n", "old\n"]);
     }
   });
@@ -366,16 +366,16 @@ describe("text edits", () => {
       "overlap",
       "abc",
       [textEdit([0, 0], [0, 2], ""), textEdit([0, 1], [0, 3], "")],
-      "another text",
+      "differs from what",
     ],
-    ["ends before its beginning", "abc", [textEdit([0, 2], [0, 1], "")], "another text"],
+    ["ends before its beginning", "abc", [textEdit([0, 2], [0, 1], "")], "differs from what"],
     [
       "more edits than are made",
       "a\n",
       Array.from({ length: 50_001 }, () => textEdit([0, 0], [0, 0], "x")),
       "More than 2000 files, 50000 places, or 50 MB, would change",
     ],
-    ["a line that is missing", "a\n", [textEdit([5, 0], [5, 0], "x")], "another text"],
+    ["a line that is missing", "a\n", [textEdit([5, 0], [5, 0], "x")], "differs from what"],
     ["NUL", "a\0b", [textEdit([0, 0], [0, 0], "x")], "not a text in UTF-8"],
     ["a carriage return in a line", "a\rb\n", [textEdit([0, 0], [0, 0], "x")], "not a text"],
   ];

@@ -104,7 +104,7 @@ local function edit_text(file, edit, renamed)
   local now = edited(all, edit.edits, edit.encoding, renamed)
   if not now then
     refuse(
-      "the text of %s differs from what the language server knows. Try again in a moment.",
+      "The text of %s differs from what the language server knows. Try again in a moment.",
       name
     )
   end
