@@ -322,6 +322,7 @@ onEachNeovim(
   },
   {
     ui: { width: 160, height: 40 },
+    constants: ["running.MAX_START_MS = 300"],
     setup:
       '{ terminal = { command = { "/bin/sh", "-c", "stty raw -echo; echo up; exec cat > received" } } }',
   },

@@ -92,7 +92,7 @@ export class InTerminal {
 
   /** Types text into the prompt of the current session, and submits it. */
   send(prompt: string): Promise<boolean> {
-    const send = `require("port").running.send("${prompt}", { submit = true })`;
+    const send = `require("port").prompt.send("${prompt}", { submit = true })`;
     return this.neovim.lua(`${send} return true`);
   }
 

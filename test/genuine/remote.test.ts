@@ -161,7 +161,7 @@ function reviews(claude: InRemote): void {
     const other = claude.inside("other.lua");
     claude.model.script([read(other), edit(other, "1", "2"), [{ text: "Done." }]]);
     await claude.neovim.lua(
-      `require("port").running.send("go on", { submit = true, n = 2 }) return true`,
+      `require("port").prompt.send("go on", { submit = true, n = 2 }) return true`,
     );
     const request = await claude.received(UPDATED);
     const tools = request.tools?.map(({ name }) => name) ?? [];

@@ -103,7 +103,7 @@ describe.each(NEOVIMS)("a slow language server with $name", (version) => {
   /** The text put into Claude's prompt. */
   async function sent(): Promise<string> {
     await project.neovim.lua(`
-      require("port").prompt.paste = function(text)
+      require("port").prompt.send = function(text)
         SENT = text
         return true
       end`);

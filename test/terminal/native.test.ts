@@ -261,29 +261,36 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     await shows(neovim, "^[[200~why 5% of #1^[[201~^M");
   });
 
-  test("gets texts and their Enter in order once it has drawn something", async () => {
-    // Until then Enter is a line end.
-    const echo = `${LATER} stty raw -echo; echo up; exec cat -v`;
-    await configure(neovim, `{ command = { "sh", "-c", "stty -echo; ${echo}" } }`);
-    await neovim.command("Claude");
-    for (const text of ["one", "two"]) await neovim.command(`Claude send! ${text}`);
-    await shows(neovim, "up^[[200~one^[[201~^M^[[200~two^[[201~^M");
-  });
+  describe("that begins later", () => {
+    /** A program that reports a state as soon as the file exists. */
+    const begins = () => join(neovim.cwd, "begins");
+    const program = (state: string) =>
+      `stty raw -echo; until [ -e ${begins()} ]; do sleep 0.05; done; printf "\\033]7501;state=${state}:app=claude-code\\033\\\\"; echo up; exec cat -v`;
 
-  test("gets no waiting text if it first asks something, such as whether its folder is trusted", async () => {
-    const draws = join(neovim.cwd, "draws");
-    const program = `until [ -e ${draws} ]; do sleep 0.05; done; echo up; exec cat -v`;
-    await configure(neovim, `{ command = { "sh", "-c", "stty raw -echo; ${program}" } }`);
-    await neovim.command("Claude");
-    await neovim.command("Claude send! one");
-    await neovim.until(
-      "the session",
-      `local rows = require("port").session_rows
-        rows.report({ n = 1 }, "terminal", { state = "blocked" })
-        return rows.get(1) ~= nil`,
-    );
-    writeFileSync(draws, "");
-    await play("<Ignore>  said answer it first, then send your text  terminal ! one");
+    beforeEach(async () => {
+      rmSync(begins(), { force: true });
+      await neovim.lua("require('port').running.MAX_START_MS = 30000");
+    });
+    afterEach(() => neovim.lua("require('port').running.MAX_START_MS = 300"));
+
+    test("gets texts and their Enter in order once it has begun", async () => {
+      await configure(neovim, `{ mod = false, command = { "sh", "-c", [[${program("idle")}]] } }`);
+      await neovim.command("Claude");
+      for (const text of ["one", "two"]) await neovim.command(`Claude send! ${text}`);
+      writeFileSync(begins(), "");
+      await shows(neovim, "up^[[200~one^[[201~^M^[[200~two^[[201~^M");
+    });
+
+    test("gets no text if it first asks something, such as whether its folder is trusted", async () => {
+      await configure(
+        neovim,
+        `{ mod = false, command = { "sh", "-c", [[${program("blocked:kind=permission")}]] } }`,
+      );
+      await neovim.command("Claude");
+      await neovim.command("Claude send! one");
+      writeFileSync(begins(), "");
+      await play("<Ignore>  said answer it first, then send your text  terminal ! one");
+    });
   });
 
   test("gets nothing while it asks something: that would be the answer", async () => {

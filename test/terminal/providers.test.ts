@@ -8,9 +8,18 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { eventually, isolatedEnv, NEOVIMS, perBlock, ROOT, temporaryFolder } from "#test";
+import {
+  constants,
+  eventually,
+  isolatedEnv,
+  NEOVIMS,
+  PORT,
+  perBlock,
+  ROOT,
+  temporaryFolder,
+} from "#test";
 import { Terminal } from "../support/tmux";
-import { said, startNeovim } from "./workbench";
+import { AT_ONCE, said, startNeovim } from "./workbench";
 
 describe.each(NEOVIMS)("terminal.provider in $name", (version) => {
   const neovim = perBlock(() => startNeovim(version, "{ auto_start = false }"));
@@ -45,7 +54,13 @@ describe.each(NEOVIMS)("terminal.provider in $name", (version) => {
       }`),
     ).toEqual([]);
     const opened = (n: number) =>
-      neovim.until("open()", `return require("port").running.is_open(...)`, n);
+      neovim.until(
+        "the terminal, and no text waits for it",
+        `local n, running, has_begun = ..., require("port").running, false
+        running.when_begun(n, function() has_begun = true end)
+        return running.is_open(n) and has_begun`,
+        n,
+      );
     await neovim.command("Claude");
     await opened(1);
     const run = async (...commands: string[]) => {
@@ -187,7 +202,7 @@ describe.each(NEOVIMS)("tmux beside $name", (version) => {
     await using terminal = await Terminal.start({
       command: [
         ...[version.binary, "--clean", "--listen", socket, "--cmd", `set runtimepath^=${ROOT}`],
-        ...["-c", `lua require("claude-code").setup(${options})`],
+        ...["-c", `lua ${PORT} ${constants(AT_ONCE)} require("claude-code").setup(${options})`],
       ],
       cwd: join(home, "project"),
       columns: 400,

@@ -8,13 +8,16 @@ export const SCREEN = { width: 120, height: 30 };
  */
 export const LATER = `\${AT_ONCE:-sleep 0.1};`;
 
+/** A program that reports nothing, unlike Claude, gets text soon. */
+export const AT_ONCE = ["running.MAX_START_MS = 300"];
+
 /** A program that shows every byte it gets, as `^[` and the like, and ends on request. */
 export const ECHO = `{ "sh", "-c", "stty raw -echo; ${LATER} echo up; exec cat -v" }`;
 
 /** Neovim with a UI, whose SAID collects the plugin's messages. */
 export async function startNeovim(version: NeovimVersion, setup: string): Promise<TestNeovim> {
   const env: Record<string, string> = version.name.endsWith("0.10") ? {} : { AT_ONCE: ":" };
-  const neovim = await TestNeovim.start({ version, ui: SCREEN, setup, env });
+  const neovim = await TestNeovim.start({ version, ui: SCREEN, setup, env, constants: AT_ONCE });
   await neovim.lua(`
     SAID = {}
     vim.notify = function(text) table.insert(SAID, text) end`);

@@ -71,6 +71,28 @@ function M.cli_arguments(lead, before)
   return M.starting_with(vim.tbl_keys(ARGUMENTS), lead)
 end
 
+--- How long Neovim waits for the names of slash commands, in ms.
+local MAX_WAIT_MS = 500
+
+---@return string[]
+function M.slash_commands(lead, before)
+  local names = {}
+  if before ~= "" then
+    return names
+  end
+  local is_done = false
+  require("claude-code.terminal.slash").list("/" .. lead:gsub("^/", ""), function(items)
+    is_done = true
+    for _, item in ipairs(items) do
+      names[#names + 1] = vim.startswith(lead, "/") and item.text or item.text:sub(2)
+    end
+  end)
+  vim.wait(MAX_WAIT_MS, function()
+    return is_done
+  end, 5)
+  return names
+end
+
 ---@return string[]
 function M.sessions(lead, before)
   if before ~= "" then

@@ -1,5 +1,6 @@
 --- The subcommands that send something to Claude. The comment above each is its documentation.
 local complete = require("claude-code.commands.complete")
+local notify = require("claude-code.messages.notify")
 
 --- Sends a text, or else the lines of the range. A text may begin with any word, so only `--to` names a session.
 local function send(args)
@@ -37,6 +38,21 @@ return {
     range = "lines",
     complete = complete_send,
     run = send,
+  },
+
+  --- Runs a slash command of the CLI: `:Claude run compact`. Its answer opens in a window, which `q`
+  --- closes; a command that asks something shows Claude's terminal. See |claude-code-mod|.
+  run = {
+    args = "{command} [args]",
+    complete = complete.slash_commands,
+    run = function(args)
+      local line = "/" .. args.args:gsub("^/", "")
+      local name = require("claude-code.terminal.slash").parse(line)
+      if not name then
+        return notify.error(":Claude run takes a slash command, as :Claude run compact")
+      end
+      require("claude-code.context.send").text(line, true)
+    end,
   },
 
   --- Opens a Markdown buffer with your draft of a prompt for the current session, or for session {N}.

@@ -92,11 +92,15 @@ return {
           local arguments = vim.list_extend({ "--model", name }, words(args))
           return terminal().open(arguments, { restart = args.bang })
         end
-        local command = "/model " .. (name or "")
-        local prompt = require("claude-code.terminal.prompt")
-        -- The user may have begun a prompt, so this does not submit it.
-        if name and not prompt.refuse_while_asking(command) and running().send(command) then
-          notify.info(("Claude's prompt has %s; submit it there"):format(command))
+        local command, prompt = "/model " .. (name or ""), require("claude-code.terminal.prompt")
+        -- The user may have begun a prompt, which a paste must not submit.
+        local submit = require("claude-code.sessions.mod").has(running().current() or -1)
+        if name then
+          prompt.send(command, { submit = submit, name = command }, function(is_sent)
+            if is_sent and not submit then
+              notify.info(("Claude's prompt has %s; submit it there"):format(command))
+            end
+          end)
         end
       end)
     end,

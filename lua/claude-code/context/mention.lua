@@ -224,11 +224,11 @@ end
 function M.add(targets)
   local prompt, pasted = require("claude-code.terminal.prompt"), quoted(targets)
   if pasted then
-    local accepted = not prompt.refuse_while_asking("your mention") and prompt.paste(pasted, false)
-    if accepted then
-      warn_if_unsaved(targets)
-    end
-    return accepted
+    return prompt.send(pasted, { name = "your mention" }, function(is_sent)
+      if is_sent then
+        warn_if_unsaved(targets)
+      end
+    end)
   end
   local server = require("claude-code.server")
   server.ensure()

@@ -16,7 +16,7 @@ local function paste(text, submit, n, if_outside)
     start.after(function()
       paste(text, submit, n, if_outside)
     end)
-  elseif prompt.refuse_while_asking("your text", n) or prompt.paste(text, submit, n) then
+  elseif prompt.send(text, { submit = submit, n = n }) then
     return
   elseif #require("claude-code.server").clients > 0 then
     if_outside()
@@ -123,7 +123,7 @@ end
 local function deliver(text, targets, n)
   local submit = require("claude-code.config").get().send.submit
   local prompt = require("claude-code.terminal.prompt")
-  if prompt.refuse_while_asking("the problems", n) or prompt.paste(text, submit, n) then
+  if prompt.send(text, { submit = submit, n = n, name = "the problems" }) then
     return
   elseif #require("claude-code.server").clients == 0 then
     return notify.warn("no Claude runs in this Neovim; :Claude starts it")

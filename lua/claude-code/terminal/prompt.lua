@@ -1,5 +1,7 @@
---- Pastes text into the prompts of CLIs that run in terminals of this Neovim, including terminals that the user opened.
+--- Sends text to a CLI: by the mod in it, or else by a paste into its terminal, which the user may have opened.
+local buffer = require("claude-code.terminal.window.buffer")
 local label = require("claude-code.sessions.label")
+local mod = require("claude-code.sessions.mod")
 local notify = require("claude-code.messages.notify")
 local running = require("claude-code.terminal.running")
 local sessions = require("claude-code.sessions")
@@ -13,16 +15,6 @@ local function connected_pids()
     pids[#pids + 1] = client.name == "claude-code" and client.pid or nil
   end
   return pids
-end
-
----@return integer? buf terminal of the first of these CLIs that has one
-local function terminal_of(pids)
-  for _, pid in ipairs(pids) do
-    local row = sessions.get({ pid = pid })
-    if row and row.buf then
-      return row.buf
-    end
-  end
 end
 
 --- A provider may not know the process of its terminal: then the only CLI runs in the only terminal.
@@ -57,28 +49,46 @@ function M.current_pid()
   end) or nil
 end
 
---- Does the CLI that would receive a text ask its user something?
----@param n? integer nil if no session runs
-local function is_asking(n)
-  if n and (sessions.get(n) or {}).state == "blocked" then
-    return true
+--- The session that receives a text: the named or current one, or else a connected CLI that the user started.
+---@param n? integer
+---@return claude-code.SessionRow?
+local function receiver(n)
+  n = n or running.current()
+  if n and running.is_open(n) then
+    return sessions.get(n)
   end
-  return vim.iter(connected_pids()):any(function(pid)
-    local is_its = n and session_of(pid) == n or not n and terminal_of({ pid })
-    return is_its and (sessions.get({ pid = pid }) or {}).state == "blocked"
-  end)
+  return vim
+    .iter(connected_pids())
+    :map(function(pid)
+      local row = sessions.get({ pid = pid })
+      return row and (row.buf or row.mod) and row or nil
+    end)
+    :next()
 end
 
-local function paste_into(buf, text, submit)
-  local buffer = require("claude-code.terminal.window.buffer")
-  buffer.paste(buf, buffer.clean(text), submit)
+---@return boolean can a CLI receive text from this Neovim?
+function M.is_there()
+  return receiver() ~= nil
 end
 
---- Text in a hidden terminal seems to be lost.
----@param command? string shows a hidden terminal
-local function notify_sent(what, whom, command)
-  local where = command and (", whose terminal is hidden; %s shows it"):format(command) or ""
-  notify.info(("%ssent to %s%s"):format(what and what .. " " or "", whom, where), "send")
+--- Does the CLI ask its user something?
+local function is_asking(row)
+  return row.state == "blocked"
+    or row.n ~= nil
+      and vim.iter(connected_pids()):any(function(pid)
+        return session_of(pid) == row.n and (sessions.get({ pid = pid }) or {}).state == "blocked"
+      end)
+end
+
+local ASKS = "Claude asks something in its terminal: answer it first, then send %s"
+
+--- Why the CLI would take a paste or its Enter for an answer to its question, or would add it to what the user writes
+--- in an editor (Ctrl+G).
+---@return string? why with a %s for the text
+local function why_no_paste(row)
+  return is_asking(row) and ASKS
+    or row.edits and "Claude waits for the file that you write for it: close that first, then send %s"
+    or nil
 end
 
 --- The option send.focus: moves to the terminal.
@@ -93,98 +103,159 @@ function M.focus_after_send(n)
   return wanted
 end
 
---- Reports which of several sessions received something, and whether it is hidden.
-local function report_sent(n, what)
-  local name, several = label.of(n), #running.list() > 1
-  if M.focus_after_send(n) and not several and not what then
+--- Reports which of several sessions received something. Text in a hidden terminal seems to be lost.
+---@param row claude-code.SessionRow
+---@param what? string
+local function report_sent(row, what)
+  local n, several = row.n, #running.list() > 1
+  if n and M.focus_after_send(n) and not several and not what then
     return
-  elseif running.is_hidden(n) then
-    notify_sent(what, name, several and (":Claude %d"):format(n) or ":Claude")
-  elseif several or what then
-    notify_sent(what, name)
+  end
+  local command
+  if n and running.is_hidden(n) then
+    command = several and (":Claude %d"):format(n) or ":Claude"
+  elseif not n and row.buf and not require("claude-code.terminal.window").find(row.buf) then
+    command = (":buffer %d"):format(row.buf)
+  end
+  if command or what or n and several then
+    local where = command and (", whose terminal is hidden; %s shows it"):format(command) or ""
+    local whom = n and label.of(n) or "Claude"
+    notify.info(("%ssent to %s%s"):format(what and what .. " " or "", whom, where), "send")
   end
 end
 
---- Pastes text into the prompt of a session.
----@param submit boolean whether the prompt is submitted
----@param n? integer the session; the current one if left out
----@param what? string for a message; without it only a hidden terminal gets one
----@return boolean pasted false if no CLI runs in a terminal of this Neovim
-function M.paste(text, submit, n, what)
-  local receiver = running.send(text, {
-    submit = submit,
-    n = n,
-    refuse = function()
-      return M.refuse_while_asking("your text", n)
-    end,
-  })
-  if receiver then
-    report_sent(receiver, what)
-    return true
-  end
-  local buf = terminal_of(connected_pids())
-  if not buf then
+---@class claude-code.Delivery
+---@field submit? boolean submit it as a prompt; else it is added to the draft
+---@field n? integer the session; the current one if left out
+---@field what? string for a message; without it only a hidden terminal gets one
+---@field name? string of the text, in messages; by default "your text"
+---@field kept? string says where a text that was not sent is kept
+---@field is_answered? boolean the CLI's question is answered, although its state may not say so yet
+
+---@return boolean pasted
+local function paste(row, text, options)
+  local why = not options.is_answered and why_no_paste(row)
+  if why then
+    notify.warn((options.kept and options.kept .. "; " or "") .. why:format(options.name), "send")
     return false
+  elseif row.n then
+    return running.paste(row.n, text, options.submit or false)
   end
-  paste_into(buf, text, submit)
-  local is_shown = require("claude-code.terminal.window").find(buf) ~= nil
-  if what or not is_shown then
-    notify_sent(what, "Claude", not is_shown and (":buffer %d"):format(buf) or nil)
-  end
+  buffer.paste(row.buf, text, options.submit or false)
   return true
 end
 
----@return boolean does a CLI run in a terminal of this Neovim?
-function M.is_there()
-  return running.is_any_open() or terminal_of(connected_pids()) ~= nil
-end
-
---- Does the CLI (2.1.330) show its detailed conversation (Ctrl+O)? It then drops what is pasted.
-local function shows_conversation(row)
-  local is_there = row.buf and vim.api.nvim_buf_is_valid(row.buf)
-  local lines = is_there and vim.api.nvim_buf_get_lines(row.buf, -4, -1, false) or {}
-  return table.concat(lines):find("Showing detailed transcript", 1, true) ~= nil
-end
-
---- Refuses to paste while the CLI would take the text or the Enter for an answer to its question, would drop it, or
---- would add it to what the user writes in an editor (Ctrl+G).
----@param what string names the text in the message
----@param n? integer the session; the current one if left out
----@param kept? string says where the text is kept
----@return boolean refused
-function M.refuse_while_asking(what, n, kept)
-  n = n or running.current()
-  local row = sessions.get(n or 0) or {}
-  local why = is_asking(n)
-      and "Claude asks something in its terminal: answer it first, then send %s"
-    or shows_conversation(row) and "Claude's terminal shows the conversation: press Ctrl+O there, then send %s"
-    or row.edits
-      and "Claude waits for the file that you write for it: close that first, then send %s"
-  if why then
-    notify.warn((kept and kept .. "; " or "") .. why:format(what), "send")
+--- Does the text mention a file, an agent or a resource? The CLI (2.1.332) expands no mention in the prompt of a mod.
+local function has_mention(row, text)
+  local padded = " " .. text
+  for _, pattern in ipairs({ '%s@"([^"]+)"', '%s@([^%s"]+)' }) do
+    for word in padded:gmatch(pattern) do
+      local name = word:gsub("#L%d+%-?%d*$", ""):gsub("[.,;:!?)]+$", "")
+      local path = vim.startswith(name, "/") and name or vim.fs.joinpath(row.cwd or "", name)
+      if row.remote or name:find("^agent%-") or name:find(":") or vim.uv.fs_stat(path) then
+        return true
+      end
+    end
   end
-  return why ~= nil
+  return false
+end
+
+---@param failure claude-code.ModFailure
+local function report_failure(row, failure, options)
+  local words = failure.code == "dialog" and ASKS:format(options.name)
+    or failure.code == "gone" and ("Claude may have received %s, or not: %s"):format(
+      options.name,
+      failure.message
+    )
+    or ("%s did not receive %s: %s"):format(label.name(row), options.name, failure.message)
+  notify.warn((options.kept and options.kept .. "; " or "") .. words, "send")
+end
+
+--- Sends a text to a CLI that has begun.
+---@param done fun(is_sent: boolean)
+local function deliver(row, text, options, done)
+  local is_waiting = false
+  local function finish(failure)
+    if failure and failure.code ~= "no_mod" then
+      report_failure(row, failure, options)
+      return done(false)
+    end
+    local is_sent = not failure or paste(row, text, options)
+    if is_sent and not is_waiting then
+      report_sent(row, options.what)
+    end
+    done(is_sent)
+  end
+  local key = row.n or { pid = row.pid }
+  local slash = require("claude-code.terminal.slash")
+  local command, args = slash.parse(text)
+  -- A mod submits no text that begins with a slash, such as a path.
+  local is_path = not command and text:find("^%s*/")
+  local is_for_paste = options.submit and (is_path or has_mention(row, text))
+  if is_for_paste or not mod.has(key) then
+    return finish({ code = "no_mod" })
+  elseif not options.submit then
+    return mod.fill(key, text, finish)
+  end
+  -- The CLI keeps a prompt until the turn or the question is over.
+  if is_asking(row) and not options.is_answered then
+    is_waiting = true
+    local words = "%s waits in Claude's terminal until you have answered its question"
+    notify.info(words:format(options.what or options.name), "send")
+  elseif label.is_busy(row) then
+    is_waiting = true
+    report_sent(row, options.what)
+  end
+  if command then
+    slash.run(key, command, args, finish)
+  else
+    mod.submit(key, text, finish)
+  end
+end
+
+--- Sends a text as soon as the CLI has begun, in the order of the calls.
+---@param text string control characters are removed
+---@param options claude-code.Delivery
+---@param done? fun(is_sent: boolean) false: a message said why. A prompt is sent once it is in the conversation
+---@return boolean found false if no CLI can receive text from this Neovim
+function M.send(text, options, done)
+  done = done or function() end
+  options = vim.tbl_extend("keep", options, { name = "your text" })
+  local row, clean = receiver(options.n), buffer.clean(text)
+  if not row then
+    return false
+  end
+  local terminal = row.n and running.terminal(row.n)
+  running.when_begun(row.n, function()
+    if row.n and running.terminal(row.n) ~= terminal then
+      notify.warn("Claude has ended and did not receive: " .. clean)
+      return done(false)
+    end
+    deliver(row.n and sessions.get(row.n) or row, clean, options, done)
+  end)
+  return true
 end
 
 --- Submits the user's reason for rejecting an edit as a prompt to the CLI that proposed it.
 ---@param prompt { text: string, pid?: integer, connected: boolean } `connected`: the CLI still is
----@return boolean submitted false if the CLI runs in no terminal of this Neovim
+---@return boolean found false if no CLI can receive it
 function M.submit_for_user(prompt)
   if not prompt.connected then
     notify.warn("Claude has disconnected and did not receive: " .. prompt.text)
     return false
   end
-  local buf = prompt.pid and terminal_of({ prompt.pid })
-  if buf then
-    paste_into(buf, prompt.text, true)
-    return true
+  local pid = prompt.pid
+  local row = pid and sessions.get({ pid = pid })
+  if not (row and (row.n or row.buf or row.mod)) then
+    row = sessions.get(pid and session_of(pid) or -1)
   end
-  local n = prompt.pid and session_of(prompt.pid)
-  if n and running.send(prompt.text, { submit = true, n = n }) then
-    return true
+  if not row then
+    notify.info("press Enter in Claude's prompt to send your reason")
+    return false
   end
-  notify.info("press Enter in Claude's prompt to send your reason")
-  return false
+  local options = { submit = true, is_answered = true, name = "your reason: " .. prompt.text }
+  deliver(row, buffer.clean(prompt.text), options, function() end)
+  return true
 end
 
 return M

@@ -22,7 +22,6 @@ local M = {}
 ---@field hide? fun(self)
 ---@field focus? fun(self) moves the cursor there
 ---@field is_visible? fun(self): boolean
----@field has_drawn? fun(self): boolean does the program show something? Text waits for that
 ---@field buf? integer its terminal buffer in Neovim
 ---@field pid? integer the command's process, if there is no buffer
 ---@field where? string word for its place outside of Neovim
@@ -37,7 +36,16 @@ local M = {}
 ---@field check? fun(): string?, string? why it cannot open terminals, and a remedy
 ---@field left? fun(): claude-code.Terminal[] the workspace's terminals that outlived their Neovim, each once
 
----@type table<integer, { terminal: claude-code.Terminal, provider: string }> by the session's number
+---How long a text waits, in ms, for a CLI that reports nothing, and for a mod after the CLI has begun.
+M.MAX_START_MS, M.MAX_MOD_MS = 10000, 1000
+local LOOK_MS = 50
+
+---@class claude-code.RunningTerminal
+---@field terminal claude-code.Terminal
+---@field provider string
+---@field starting? (fun())[] calls that wait until the CLI has begun
+
+---@type table<integer, claude-code.RunningTerminal> by the session's number
 local running = {}
 
 local events = require("claude-code.lib.autocommands").new("terminal.used")
@@ -119,6 +127,27 @@ local function keep(n, provider, terminal)
   end
 end
 
+--- A CLI has begun once its mod is there; without a mod, once it has connected or reported its state.
+local function follow_start(n)
+  local one, cancel = running[n], nil
+  local limit = vim.uv.now() + M.MAX_START_MS
+  one.starting = {}
+  cancel = require("claude-code.lib.timer").every(LOOK_MS, function()
+    local row = running[n] == one and sessions.get(n)
+    if row and (row.connected or row.state) then
+      limit = math.min(limit, vim.uv.now() + (row.no_mod and 0 or M.MAX_MOD_MS))
+    end
+    if not row or row.mod or vim.uv.now() >= limit then
+      cancel()
+      local callbacks = one.starting
+      one.starting = nil
+      for _, callback in ipairs(callbacks) do
+        callback()
+      end
+    end
+  end)
+end
+
 ---@param buf? integer with its output
 local function report_end(launch, code, buf)
   local n = launch.number
@@ -195,6 +224,7 @@ function M.open(launch)
     return false
   end
   keep(n, name, terminal)
+  follow_start(n)
   -- The cursor may have passed another session on its way to the window.
   sessions.use(n)
   return true
@@ -254,11 +284,16 @@ function M.current()
   return running[n or 0] and n or numbers[1]
 end
 
---- Shows its terminal and moves there.
-function M.focus(n)
+--- Shows its terminal.
+function M.show(n)
   if call_terminal(n, "is_visible") == false then
     call_terminal(n, "show")
   end
+end
+
+--- Shows its terminal and moves there.
+function M.focus(n)
+  M.show(n)
   call_terminal(n, "focus")
   sessions.use(n)
 end
@@ -288,63 +323,24 @@ function M.close(n)
   end
 end
 
---- The CLI reports a question a moment after it has drawn it.
-local SETTLE_MS = 100
---- A program that draws nothing gets the text after 10 s.
-local MAX_DRAW_TRIES = 100
-
----@type table<claude-code.Terminal, (fun(waited: boolean))[]> calls that wait for the terminal
-local waiting = {}
-
---- Calls back, in the order of the calls, once the terminal shows something or has ended. A CLI (2.1.330) drops the
---- Enter of a text that it receives before it shows its prompt, and an early question, such as whether the user trusts
---- the folder, swallows the whole text.
-local function when_drawn(n, terminal, callback)
-  if waiting[terminal] then
-    table.insert(waiting[terminal], callback)
-  elseif call_terminal(n, "has_drawn") ~= false then
-    callback(false)
+--- Calls back, in the order of the calls, once the session's CLI has begun or ended. Earlier, a question such as whether
+--- the user trusts the folder would swallow a text.
+---@param n? integer nil: a session that the user started
+function M.when_begun(n, callback)
+  local starting = n and running[n] and running[n].starting
+  if starting then
+    table.insert(starting, callback)
   else
-    waiting[terminal] = { callback }
-    local tries, is_over, cancel = 0, false, nil
-    cancel = require("claude-code.lib.timer").every(SETTLE_MS, function()
-      if is_over then
-        cancel()
-        local callbacks = waiting[terminal]
-        waiting[terminal] = nil
-        for _, waiting_callback in ipairs(callbacks) do
-          waiting_callback(true)
-        end
-      end
-      tries = tries + 1
-      is_over = tries == MAX_DRAW_TRIES
-        or M.terminal(n) ~= terminal
-        or call_terminal(n, "has_drawn") ~= false
-    end)
+    callback()
   end
 end
 
---- Pastes text into the prompt of a session's CLI, once it shows one.
----@param options? { submit?: boolean, n?: integer, refuse?: fun(): boolean } `refuse` is called after a wait, since the
---- CLI may ask something then
----@return integer? n of the session; nil if no CLI runs in a terminal
-function M.send(text, options)
-  options = options or {}
-  local n = options.n or M.current()
-  local terminal = n and M.terminal(n)
-  if not terminal then
-    return nil
-  end
-  local is_refused = false
-  when_drawn(n, terminal, function(waited)
-    if waited and M.terminal(n) ~= terminal then
-      notify.warn("Claude has ended and did not receive: " .. text)
-    elseif not (waited and options.refuse and options.refuse()) then
-      local clean = require("claude-code.terminal.window.buffer").clean(text)
-      is_refused = call_terminal(n, "send", clean, options.submit or false) == false
-    end
-  end)
-  return not is_refused and n or nil
+--- Pastes text into the prompt of a session's CLI.
+---@param text string without control characters
+---@param submit boolean press Enter, too
+---@return boolean pasted
+function M.paste(n, text, submit)
+  return M.is_open(n) and call_terminal(n, "send", text, submit) ~= false
 end
 
 events:on("User", remove_ended, { pattern = "ClaudeCodeSessionChanged" })

@@ -32,6 +32,21 @@ function M.plugin_arguments(place)
   return { "--plugin-dir=" .. folder, ("--settings=%s/settings.json"):format(folder) }
 end
 
+---@param command string[]
+---@param place? claude-code.RemotePlace
+---@param setup? claude-code.FolderSetup
+---@return string? why the CLI loads no mod, if that is known before it starts
+local function why_no_mod(command, place, setup)
+  local has_plugin = vim.iter(command):any(function(word)
+    return vim.startswith(word, "--plugin-dir=")
+  end)
+  return not place and not config.get().terminal.mod and "the option terminal.mod is off"
+    or setup and setup.off
+    or vim.list_contains(command, "--bare") and "its CLI has --bare"
+    or not has_plugin and "its CLI started without the plugin folder"
+    or nil
+end
+
 --- Options of the CLI that may take the next word as their value.
 ---@type table<string, string>
 local SESSION_OPTIONS = {
@@ -251,6 +266,7 @@ local function open(arguments, n, folder, place, setup)
     worktree = session.worktree,
     cwd = folder,
     remote = place and place.name,
+    no_mod = why_no_mod(command, place, setup),
   })
   -- The daemon of background sessions would pass the number on to all of them.
   local has_daemon = session.job or session.is_background

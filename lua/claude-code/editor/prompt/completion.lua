@@ -117,9 +117,8 @@ local function complete(buf, params, callback)
   elseif placeholder then
     return callback(nil, as_list(placeholders(text), KIND.Variable, word))
   end
-  local folder = require("claude-code.lib.workspace").tab_folder(0)
-  channel.request("prompt/commands", { folder = folder, word = text }, function(items)
-    callback(nil, as_list(items or {}, KIND.Keyword, word))
+  require("claude-code.terminal.slash").list(text, function(items)
+    callback(nil, as_list(items, KIND.Keyword, word))
   end)
 end
 

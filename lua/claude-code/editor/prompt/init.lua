@@ -131,29 +131,45 @@ local function give_back(prompt, lines)
   keep(prompt, lines)
 end
 
+---Prompts that the CLI has not taken yet, with their lines.
+local under_way = {} ---@type table<claude-code.Prompt, string[]>
+
 ---Sends the prompt to Claude, or keeps it as a draft.
 local function send(prompt, lines)
   local text = table.concat(lines, "\n"):gsub("%s+$", ""):gsub("^[ \t]*\n", "")
   if text == "" then
     return
   end
-  local terminal = require("claude-code.terminal.prompt")
   local expanded, missing = require("claude-code.editor.prompt.expand").run(text, prompt.source)
   local now, problem = require("claude-code.terminal.running").terminal(prompt.n), nil
   if prompt.terminal and prompt.terminal ~= now then
     problem = ("%s has ended; your prompt is kept as a draft"):format(prompt.label)
-  elseif terminal.refuse_while_asking("it", prompt.n, "your prompt is kept") then
-    return give_back(prompt, lines)
   elseif missing then
     problem = ("your prompt is kept, and not sent: {%s} has no value here"):format(missing)
-  elseif not terminal.paste(expanded, true, prompt.n) then
+  else
+    local options = { submit = true, n = prompt.n, name = "it", kept = "your prompt is kept" }
+    under_way[prompt] = lines
+    local function done(is_sent)
+      under_way[prompt] = nil
+      if not is_sent then
+        give_back(prompt, lines)
+      end
+    end
+    if require("claude-code.terminal.prompt").send(expanded, options, done) then
+      return
+    end
+    under_way[prompt] = nil
     problem = "no Claude runs: your prompt is kept as a draft; :Claude starts it"
   end
-  if problem then
-    give_back(prompt, lines)
-    notify.warn(problem)
-  end
+  give_back(prompt, lines)
+  notify.warn(problem)
 end
+
+require("claude-code.lib.autocommands").new("unsent_prompts"):on("VimLeavePre", function()
+  for prompt, lines in pairs(under_way) do
+    give_back(prompt, lines)
+  end
+end)
 
 local function on_close(prompt)
   local lines = lines_of(prompt)

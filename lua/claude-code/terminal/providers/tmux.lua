@@ -4,7 +4,6 @@ local window = require("claude-code.terminal.window")
 
 ---@class claude-code.TmuxTerminal: claude-code.Terminal
 ---@field private pane string its id
----@field private drawn? boolean
 local Terminal = { where = "tmux" }
 Terminal.__index = Terminal
 
@@ -213,12 +212,6 @@ end
 
 function Terminal:focus()
   run({ "select-pane", "-t", self.pane })
-end
-
-function Terminal:has_drawn()
-  self.drawn = self.drawn
-    or (run({ "capture-pane", "-p", "-t", self.pane }) or "gone"):find("%S") ~= nil
-  return self.drawn
 end
 
 function Terminal:send(text, submit)

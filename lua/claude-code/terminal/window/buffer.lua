@@ -192,11 +192,6 @@ function Terminal:is_visible()
   return vim.fn.bufwinid(self.buf) ~= -1
 end
 
-function Terminal:has_drawn()
-  local lines = api.nvim_buf_get_lines(self.buf, 0, vim.o.lines, false)
-  return table.concat(lines):find("%S") ~= nil
-end
-
 function Terminal:send(text, submit)
   M.paste(self.buf, text, submit)
 end

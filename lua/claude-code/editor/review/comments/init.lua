@@ -20,11 +20,13 @@ local TITLE = "Your comments; :Claude comment delete takes a range"
 
 local M = {}
 
+local under_way = {} ---@type table<string, true> comments that the CLI has not taken yet, by id
+
 ---@return claude-code.ReviewComment[] that Claude may know
 local function waiting()
   local privacy = require("claude-code.editor.privacy")
   return vim.tbl_filter(function(comment)
-    return not privacy.is_private(comment.path)
+    return not under_way[comment.id] and not privacy.is_private(comment.path)
   end, store.waiting())
 end
 
@@ -94,12 +96,29 @@ local function send_all()
   if #comments == 0 then
     return notify.warn("no comment to send; :Claude comment makes one")
   end
-  local prompt = require("claude-code.terminal.prompt")
-  if prompt.refuse_while_asking("your comments") then
-    return
-  elseif prompt.paste(message(comments), true, nil, counted(#comments, "comment")) then
-    mark_sent(comments)
-  else
+  local function set_under_way(is_under_way)
+    for _, comment in ipairs(comments) do
+      under_way[comment.id] = is_under_way
+    end
+  end
+  local options = {
+    submit = true,
+    what = counted(#comments, "comment"),
+    name = "your comments",
+  }
+  set_under_way(true)
+  local found = require("claude-code.terminal.prompt").send(
+    message(comments),
+    options,
+    function(is_sent)
+      set_under_way(nil)
+      if is_sent then
+        mark_sent(comments)
+      end
+    end
+  )
+  if not found then
+    set_under_way(nil)
     mention()
   end
 end

@@ -1,0 +1,93 @@
+--- The slash commands of a CLI that has the mod.
+local mod = require("claude-code.sessions.mod")
+local notify = require("claude-code.messages.notify")
+local sessions = require("claude-code.sessions")
+local text = require("claude-code.lib.text")
+local timer = require("claude-code.lib.timer")
+
+local M = {}
+
+--- Nothing opens by itself later than this after the command, in ms.
+local AT_ONCE_MS = 2000
+local LOOK_MS = 100
+--- Characters of a message and of a description.
+local MAX_SHOWN = 120
+
+---@param line string
+---@return string? name without the slash; nil if the line is no slash command
+---@return string args
+function M.parse(line)
+  local name, args = line:match("^%s*/([%w:_-]+)%f[%s%z]%s*(.*)$")
+  return name, args or ""
+end
+
+local function show(name, answer, is_late)
+  local plain = answer:gsub("\27%[[%d;]*m", "")
+  if is_late or vim.api.nvim_get_mode().mode ~= "n" then
+    return notify.info(("/%s: %s"):format(name, text.one_line(plain, MAX_SHOWN) or "done"))
+  end
+  local lines = vim.tbl_map(text.visible, vim.split(vim.trim(plain), "\n"))
+  local buf = require("claude-code.messages.float").open("/" .. name, lines)
+  require("claude-code.editor.documents.parsing").set_filetype(buf, "markdown")
+end
+
+--- Shows the terminal of a command that asks something there.
+local function follow(key, name)
+  local looks, cancel = 0, nil
+  cancel = timer.every(LOOK_MS, function()
+    local row = sessions.get(key) or {}
+    looks = looks + 1
+    if row.state == "blocked" and row.n then
+      require("claude-code.terminal.running").show(row.n)
+      notify.info(("/%s waits for you in Claude's terminal"):format(name), "send")
+    end
+    if row.state == "blocked" or looks * LOOK_MS >= AT_ONCE_MS then
+      cancel()
+    end
+  end)
+  return cancel
+end
+
+--- Runs a slash command. Its answer opens in a window, or is a message if it comes late.
+---@param key integer|claude-code.SessionKey
+---@param done claude-code.ModCallback
+function M.run(key, name, args, done)
+  local begun, cancel = vim.uv.now(), follow(key, name)
+  mod.run(key, name, args, function(failure, answer)
+    cancel()
+    done(failure)
+    if not failure and answer.text and answer.text:find("%S") then
+      show(name, answer.text, vim.uv.now() - begun > AT_ONCE_MS)
+    end
+  end)
+end
+
+--- The current session's commands that begin with the typed text, or else those in the files of user and project.
+---@param typed string with the slash
+---@param done fun(items: claude-code.PromptItem[])
+function M.list(typed, done)
+  local n = require("claude-code.terminal.running").current() or -1
+  mod.commands(n, function(failure, commands)
+    if failure then
+      local params = { folder = require("claude-code.lib.workspace").tab_folder(0), word = typed }
+      return require("claude-code.server.channel").request(
+        "prompt/commands",
+        params,
+        function(items)
+          done(items or {})
+        end
+      )
+    end
+    local items = {}
+    for _, command in ipairs(commands) do
+      local item =
+        { text = "/" .. command.name, detail = text.one_line(command.description, MAX_SHOWN) }
+      if command.name:find("^[%w:_.-]+$") and vim.startswith(item.text, typed) then
+        items[#items + 1] = item
+      end
+    end
+    done(require("claude-code.lib.sort")(items, "text"))
+  end)
+end
+
+return M
