@@ -30,7 +30,10 @@ export class ModEndpoint {
   }
 
   readonly requests: Record<string, Answer> = {
-    /** Answers once the prompt is in the conversation: the CLI keeps it while a turn runs or a dialog is open. */
+    /**
+     * Answers once the prompt is in the conversation: the CLI keeps it while a turn runs or a dialog is open. Fails as
+     * "dropped" if the CLI does not take it: after an interrupt, it first wants input from the terminal (2.1.332).
+     */
     submit: takes(WithText, (to) => this.place(to.remote).perform(to.session, "submit", to.text)),
     /** Inserts at the cursor of the draft; fails as "dialog" while the CLI asks something. */
     fill: takes(WithText, (to) => this.place(to.remote).atOnce(to.session, "fill", to.text)),

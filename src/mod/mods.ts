@@ -170,7 +170,8 @@ export class Mods {
     if (result && answer.refused === undefined) result.resolve(answer.value);
     else if (result) {
       const cause = visibleLine(answer.refused ?? "", 200);
-      const code = answer.code === "dialog" ? "dialog" : "refused";
+      const { code: given = "" } = answer;
+      const code = ["dialog", "dropped"].includes(given) ? given : "refused";
       result.reject(new Failure(`Claude Code refused it: ${cause}`, code));
     }
   }

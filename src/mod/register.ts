@@ -99,7 +99,7 @@ async function run($: Engine, op: string, text: string, args: string): Promise<o
   switch (op) {
     case "submit": {
       const { drop } = await $.prompt.submit({ text, asUser: true });
-      return { refused: drop };
+      return { refused: drop, code: "dropped" };
     }
     case "fill": {
       const { isFilled, refusal = "a hook" } = await $.prompt.fill({ text, mode: "insert" });

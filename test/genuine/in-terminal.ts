@@ -128,16 +128,18 @@ export class InTerminal {
     return this.neovim.lua("return vim.fn.execute('messages')");
   }
 
+  /** Presses Enter in Claude's terminals. */
+  pressEnter = (): Promise<boolean> =>
+    this.lua(`
+      for _, buf in ipairs(vim.api.nvim_list_bufs()) do
+        if vim.bo[buf].filetype == "claude-code-terminal" then
+          vim.api.nvim_chan_send(vim.bo[buf].channel, "\\r")
+        end
+      end
+      return true`);
+
   /** Presses Enter in Claude's terminals until what Claude asks there is answered. */
   async confirm(isAnswered: () => Promise<boolean>): Promise<void> {
-    const press = () =>
-      this.neovim.lua(`
-        for _, buf in ipairs(vim.api.nvim_list_bufs()) do
-          if vim.bo[buf].filetype == "claude-code-terminal" then
-            vim.api.nvim_chan_send(vim.bo[buf].channel, "\\r")
-          end
-        end
-        return true`);
-    if (!(await untilAnswered(press, isAnswered))) throw new Error("Claude still asks");
+    if (!(await untilAnswered(this.pressEnter, isAnswered))) throw new Error("Claude still asks");
   }
 }

@@ -41,7 +41,7 @@ describe.each(NEOVIMS)("the prompt in $name", (version) => {
     await claude.command("stopinsert | wincmd p | edit my\\ file.lua | 2Claude mention");
     await claude.command("Claude mention (y)");
     await claude.showing(/@"my file.lua#L2" +@"\(y\)"/);
-    await claude.send("");
+    await claude.pressEnter();
     await eventually(async () => JSON.stringify(claude.model.requests).includes("IN-Y"), true);
     expect(JSON.stringify(claude.model.requests)).toContain("IN-MY-FILE");
   });

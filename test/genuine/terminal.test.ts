@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { NEOVIMS, nightly } from "#test";
 import { newsText } from "../support/model-request";
 import { requireNamespace } from "../support/namespace";
-import { edit, read } from "../support/turns";
+import { edit, read, say } from "../support/turns";
 import { eventually } from "./eventually";
 import { InTerminal } from "./in-terminal";
 import type { Layout } from "./neovim";
@@ -34,16 +34,18 @@ describe.each(NEOVIMS)("Claude in the terminal of $name", (version) => {
     await eventually(mode, "t");
   });
 
-  test("receives lines as they are, and words after them; ! submits", async () => {
-    claude.model.script([[{ text: "I see two lines." }]]);
+  test("receives lines in the draft as they are, which stays when ! submits others", async () => {
+    claude.model.script([say("I see words."), say("I see two lines.")]);
     await claude.command("wincmd p");
     await claude.command("1,2Claude send");
     await claude.showing(/return name/);
     await claude.command("Claude send! -- what is that?");
-    const request = await claude.model.nextRequest();
-    expect(newsText(request)).toContain(`${MAIN}-- what is that?`);
+    expect(newsText(await claude.model.nextRequest())).not.toContain(MAIN);
+    await claude.showing(/I see words/);
+    await claude.showing(/return name(?!.*I see words)/s);
+    await claude.pressEnter();
+    expect(newsText(await claude.model.nextRequest())).toContain(MAIN);
     await claude.showing(/I see two lines/);
-    // Enter follows at once, and is not part of the text.
     claude.model.script([[{ text: "I see 2,000 lines." }]]);
     const long = Array.from({ length: 2_000 }, (_, i) => `line ${i}`).join("\\n");
     await claude.send(long);

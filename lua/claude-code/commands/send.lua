@@ -27,8 +27,8 @@ end
 
 ---@type table<string, claude-code.Subcommand>
 return {
-  --- Pastes {text}, or else the lines of the range or the current line, into Claude's prompt. With ! it
-  --- also submits the prompt. In visual mode |<Plug>(claude-send)| sends exactly the selection. `--to`
+  --- Puts {text}, or else the lines of the range or the current line, into Claude's prompt. With ! it
+  --- submits them as a prompt. In visual mode |<Plug>(claude-send)| sends exactly the selection. `--to`
   --- gives the number or name of a session other than the current one, as does a count before the
   --- mapping. It works in terminals that you opened yourself, too; a CLI outside of this Neovim
   --- receives a mention of the lines.

@@ -80,8 +80,8 @@ return {
     end,
   },
 
-  --- Lets you choose a model, and starts Claude with it and with {args}. If Claude already runs, its
-  --- prompt receives `/model` with the name for you to submit. With ! it restarts Claude.
+  --- Lets you choose a model, and starts Claude with it and with {args}. A Claude that runs switches to
+  --- it, or its prompt receives `/model` for you to submit. With ! it restarts Claude.
   model = {
     args = "[args]",
     bang = true,

@@ -6,7 +6,8 @@ local rows = require("claude-code.sessions.rows")
 local M = {}
 
 ---@class claude-code.ModFailure
----@field code "no_mod"|"dialog"|"gone"|"refused" `no_mod`: nothing was sent; `gone`: perhaps it was, do not repeat it
+---@field code "no_mod"|"dropped"|"dialog"|"gone"|"refused" `no_mod`, `dropped`: nothing was sent, so another way may do;
+---`gone`: perhaps it was sent, do not repeat it
 ---@field message string for the user
 
 ---@alias claude-code.ModCallback fun(failure?: claude-code.ModFailure, value?: any) in the main loop

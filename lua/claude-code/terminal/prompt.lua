@@ -176,7 +176,7 @@ end
 local function deliver(row, text, options, done)
   local is_waiting = false
   local function finish(failure)
-    if failure and failure.code ~= "no_mod" then
+    if failure and failure.code ~= "no_mod" and failure.code ~= "dropped" then
       report_failure(row, failure, options)
       return done(false)
     end
