@@ -6,8 +6,8 @@ local rows = require("claude-code.sessions.rows")
 local M = {}
 
 ---@class claude-code.ModFailure
----@field code "no_mod"|"dropped"|"dialog"|"gone"|"refused" `no_mod`, `dropped`: nothing was sent, so another way may do;
----`gone`: perhaps it was sent, do not repeat it
+--- Nothing was sent after `no_mod` and `dropped`. After `gone` perhaps it was: never repeat it.
+---@field code "no_mod"|"dropped"|"dialog"|"gone"|"refused"
 ---@field message string for the user
 
 ---@alias claude-code.ModCallback fun(failure?: claude-code.ModFailure, value?: any) in the main loop

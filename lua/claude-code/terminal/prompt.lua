@@ -174,6 +174,8 @@ end
 --- Sends a text to a CLI that has begun.
 ---@param done fun(is_sent: boolean)
 local function deliver(row, text, options, done)
+  local slash = require("claude-code.terminal.slash")
+  local command, args = slash.parse(text)
   local is_waiting = false
   local function finish(failure)
     if failure and failure.code ~= "no_mod" and failure.code ~= "dropped" then
@@ -181,14 +183,12 @@ local function deliver(row, text, options, done)
       return done(false)
     end
     local is_sent = not failure or paste(row, text, options)
-    if is_sent and not is_waiting then
+    if is_sent and not is_waiting and (failure or not command) then
       report_sent(row, options.what)
     end
     done(is_sent)
   end
   local key = row.n or { pid = row.pid }
-  local slash = require("claude-code.terminal.slash")
-  local command, args = slash.parse(text)
   -- A mod submits no text that begins with a slash, such as a path.
   local is_path = not command and text:find("^%s*/")
   local is_for_paste = options.submit and (is_path or has_mention(row, text))

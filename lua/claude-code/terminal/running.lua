@@ -37,8 +37,8 @@ local M = {}
 ---@field left? fun(): claude-code.Terminal[] the workspace's terminals that outlived their Neovim, each once
 
 ---How long a text waits, in ms, for a CLI that reports nothing, and for a mod after the CLI has begun.
-M.MAX_START_MS, M.MAX_MOD_MS = 10000, 1000
-local LOOK_MS = 50
+M.MAX_START_MS, M.MAX_MOD_MS = 10000, 3000
+local LOOK_MS = 100
 
 ---@class claude-code.RunningTerminal
 ---@field terminal claude-code.Terminal
@@ -127,7 +127,8 @@ local function keep(n, provider, terminal)
   end
 end
 
---- A CLI has begun once its mod is there; without a mod, once it has connected or reported its state.
+--- A CLI has begun once its mod is there; without a mod, once it has connected or reported its state. Two pastes in one
+--- read would become one prompt (2.1.332), so the waiting calls follow one after another.
 local function follow_start(n)
   local one, cancel = running[n], nil
   local limit = vim.uv.now() + M.MAX_START_MS
@@ -135,15 +136,18 @@ local function follow_start(n)
   cancel = require("claude-code.lib.timer").every(LOOK_MS, function()
     local row = running[n] == one and sessions.get(n)
     if row and (row.connected or row.state) then
-      limit = math.min(limit, vim.uv.now() + (row.no_mod and 0 or M.MAX_MOD_MS))
+      local is_known = row.no_mod and (row.connected or row.source == "terminal")
+      limit = math.min(limit, vim.uv.now() + (is_known and 0 or M.MAX_MOD_MS))
     end
-    if not row or row.mod or vim.uv.now() >= limit then
-      cancel()
-      local callbacks = one.starting
+    if row and not row.mod and vim.uv.now() < limit then
+      return
+    end
+    local callback = table.remove(one.starting, 1)
+    if callback then
+      callback()
+    else
       one.starting = nil
-      for _, callback in ipairs(callbacks) do
-        callback()
-      end
+      cancel()
     end
   end)
 end
@@ -323,8 +327,8 @@ function M.close(n)
   end
 end
 
---- Calls back, in the order of the calls, once the session's CLI has begun or ended. Earlier, a question such as whether
---- the user trusts the folder would swallow a text.
+--- Calls back, in the order of the calls, once the session's CLI has begun or ended. Earlier, a question such as
+--- whether the user trusts the folder would swallow a text.
 ---@param n? integer nil: a session that the user started
 function M.when_begun(n, callback)
   local starting = n and running[n] and running[n].starting

@@ -7,9 +7,9 @@ local timer = require("claude-code.lib.timer")
 
 local M = {}
 
---- Nothing opens by itself later than this after the command, in ms.
+--- A window or a terminal opens only in this time after the command, in ms.
 local AT_ONCE_MS = 2000
-local LOOK_MS = 100
+local ASKING_MS = 1000
 --- Characters of a message and of a description.
 local MAX_SHOWN = 120
 
@@ -31,28 +31,23 @@ local function show(name, answer, is_late)
   require("claude-code.editor.documents.parsing").set_filetype(buf, "markdown")
 end
 
---- Shows the terminal of a command that asks something there.
-local function follow(key, name)
-  local looks, cancel = 0, nil
-  cancel = timer.every(LOOK_MS, function()
+--- Shows the terminal once the command asks something there: it answers late, although Claude does not work.
+---@return fun() cancel
+local function show_if_asking(key, name)
+  return timer.once(ASKING_MS, function()
     local row = sessions.get(key) or {}
-    looks = looks + 1
-    if row.state == "blocked" and row.n then
+    if row.n and row.state ~= "working" then
       require("claude-code.terminal.running").show(row.n)
       notify.info(("/%s waits for you in Claude's terminal"):format(name), "send")
     end
-    if row.state == "blocked" or looks * LOOK_MS >= AT_ONCE_MS then
-      cancel()
-    end
   end)
-  return cancel
 end
 
 --- Runs a slash command. Its answer opens in a window, or is a message if it comes late.
 ---@param key integer|claude-code.SessionKey
 ---@param done claude-code.ModCallback
 function M.run(key, name, args, done)
-  local begun, cancel = vim.uv.now(), follow(key, name)
+  local begun, cancel = vim.uv.now(), show_if_asking(key, name)
   mod.run(key, name, args, function(failure, answer)
     cancel()
     done(failure)

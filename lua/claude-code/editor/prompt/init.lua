@@ -141,7 +141,8 @@ local function send(prompt, lines)
     return
   end
   local expanded, missing = require("claude-code.editor.prompt.expand").run(text, prompt.source)
-  local now, problem = require("claude-code.terminal.running").terminal(prompt.n), nil
+  local now = require("claude-code.terminal.running").terminal(prompt.n)
+  local problem
   if prompt.terminal and prompt.terminal ~= now then
     problem = ("%s has ended; your prompt is kept as a draft"):format(prompt.label)
   elseif missing then

@@ -1,0 +1,97 @@
+import { NEOVIMS } from "#test";
+import { newsText } from "../support/model-request";
+import { requireNamespace } from "../support/namespace";
+import { bash, say } from "../support/turns";
+import { eventually } from "./eventually";
+import { InTerminal, START_MS } from "./in-terminal";
+
+/* Text for a genuine CLI: by the mod, or by a paste. */
+requireNamespace();
+describe.each(NEOVIMS)("text from $name", (version) => {
+  describe.each([
+    ["the mod", "", null],
+    ["a paste, as terminal.mod is off", "mod = false", "the option terminal.mod is off"],
+    ["a paste, as --bare is given", "args = { '--bare' }", "its CLI has --bare"],
+  ])("by %s", (_, terminal, why) => {
+    const claude = new InTerminal().inBlock(version, {
+      files: { "main.lua": "return 1\n" },
+      terminal,
+    });
+    const row = <T>(field: string) =>
+      claude.lua<T>(`return require("claude-code").sessions()[1].${field} or vim.NIL`);
+    const received = async () => newsText(await claude.model.nextRequest());
+    const asks = async () => {
+      await eventually(() => row("state"), "blocked");
+      await claude.showing(/Do you want to proceed/);
+    };
+
+    test("arrives in order though the CLI only begins, and without a question", async () => {
+      claude.model.script([say("I see one."), say("I see two.")]);
+      await claude.command("Claude");
+      await claude.command("Claude send! one");
+      await claude.command("Claude send! two");
+      expect(await received()).toContain("one");
+      expect(await received()).toContain("two");
+      await claude.showing(/I see two/);
+      expect(await row("mod")).toBe(why === null || null);
+      expect(await row("no_mod")).toBe(why);
+    });
+
+    test("waits in the CLI while Claude asks something, or is refused", async () => {
+      claude.model.script([bash("touch made"), say("Made."), say("Later is now.")]);
+      await claude.command("Claude send! make it");
+      await asks();
+      await claude.command("Claude send! later");
+      await claude.command("stopinsert | wincmd t");
+      await claude.command("1Claude comment! why 1?");
+      await claude.command("Claude send a word");
+      await claude.says(
+        "Claude asks something in its terminal: answer it first, then send your text",
+      );
+      await claude.showing(/Do you want to proceed/);
+      await claude.confirm(async () => (await row("state")) !== "blocked");
+      await claude.showing(/Made\./);
+      const comments = "require('port').comments.at(vim.fn.bufnr('main.lua'), 1).is_sent";
+      if (why === null) {
+        await claude.showing(/Later is now/);
+        await eventually(() => claude.lua(`return ${comments}`), true);
+      } else {
+        expect(await claude.lua(`return ${comments}`)).toBe(false);
+        await claude.command("Claude comment!");
+        await claude.showing(/Later is now/);
+        await eventually(() => claude.lua(`return ${comments}`), true);
+      }
+    });
+
+    test("arrives after an interrupt, and with the files that it mentions", async () => {
+      claude.model.script([bash("touch more"), say("Again."), say("I see the file.")]);
+      await claude.command("Claude send! more");
+      await asks();
+      await claude.lua(
+        `vim.api.nvim_chan_send(vim.bo[require("port").session_rows.get(1).buf].channel, "\\27") return true`,
+      );
+      await eventually(() => row("state"), "idle");
+      await claude.command("Claude send! again");
+      await claude.showing(/Again\./);
+      await claude.command("Claude send! see @main.lua");
+      await claude.showing(/I see the file/);
+      expect(JSON.stringify(claude.model.requests.at(-1))).toContain("return 1");
+    });
+
+    test("runs a slash command, whose answer opens in a window if a mod has run it", async () => {
+      await claude.command("stopinsert | wincmd t");
+      expect(
+        await claude.lua<string[]>("return vim.fn.getcompletion('Claude run comp', 'cmdline')"),
+      ).toContain("compact");
+      await claude.command("Claude run /context");
+      const shown = () => claude.lines().then((lines) => lines.join("\n"));
+      if (why === null) {
+        await eventually(async () => (await shown()).includes("Context Usage"), true, START_MS);
+        await claude.keys("q");
+        await eventually(shown, "return 1");
+        await claude.command("Claude run model");
+        await claude.says("/model waits for you in Claude's terminal");
+      } else await claude.showing(/Context usage/i);
+    });
+  });
+});
