@@ -71,7 +71,7 @@ end
 -- stylua: ignore
 plugs("n", {
   "--continue", "--resume", "focus", "close", "model", "new", "sessions", "next",
-  "transcript", "trail", "follow", "prompt", "mention", "diagnostics",
+  "transcript", "trail", "follow", "prompt", "run", "mention", "diagnostics",
   "diff", "diff accept", "diff reject", "diff reject-all", "diff accept-hunk", "diff drop-hunk", "diff merge",
   "review", "review close", "review done", "commit", "commit message",
   "keep", "undo", "back", "why", "comment",

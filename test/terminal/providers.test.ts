@@ -53,14 +53,16 @@ describe.each(NEOVIMS)("terminal.provider in $name", (version) => {
         end,
       }`),
     ).toEqual([]);
-    const opened = (n: number) =>
-      neovim.until(
-        "the terminal, and no text waits for it",
-        `local n, running, has_begun = ..., require("port").running, false
-        running.when_begun(n, function() has_begun = true end)
-        return running.is_open(n) and has_begun`,
+    /** Texts no longer wait for the terminal. */
+    const opened = async (n: number) => {
+      await neovim.until("open()", `return require("port").running.is_open(...)`, n);
+      await neovim.lua(
+        `HAS_BEGUN = false
+        require("port").running.when_begun(..., function() HAS_BEGUN = true end)`,
         n,
       );
+      await neovim.until("its beginning", "return HAS_BEGUN");
+    };
     await neovim.command("Claude");
     await opened(1);
     const run = async (...commands: string[]) => {

@@ -40,18 +40,24 @@ return {
     run = send,
   },
 
-  --- Runs a slash command of the CLI: `:Claude run compact`. Its answer opens in a window, which `q`
-  --- closes; a command that asks something shows Claude's terminal. See |claude-code-mod|.
+  --- Runs a slash command of the CLI, as `:Claude run compact`; without one you choose it. Its answer
+  --- opens in a window, which `q` closes. A command that asks something shows Claude's terminal.
   run = {
-    args = "{command} [args]",
+    args = "[command] [args]",
     complete = complete.slash_commands,
     run = function(args)
+      local slash, context =
+        require("claude-code.terminal.slash"), require("claude-code.context.send")
       local line = "/" .. args.args:gsub("^/", "")
-      local name = require("claude-code.terminal.slash").parse(line)
-      if not name then
-        return notify.error(":Claude run takes a slash command, as :Claude run compact")
+      if line == "/" then
+        slash.choose(function(item)
+          context.text(item.text, true)
+        end)
+      elseif slash.parse(line) then
+        context.text(line, true)
+      else
+        notify.error(":Claude run takes a slash command, as :Claude run compact")
       end
-      require("claude-code.context.send").text(line, true)
     end,
   },
 

@@ -145,7 +145,8 @@ local function follow_start(n)
     local callback = table.remove(one.starting, 1)
     if callback then
       callback()
-    else
+    end
+    if #one.starting == 0 then
       one.starting = nil
       cancel()
     end

@@ -85,4 +85,21 @@ function M.list(typed, done)
   end)
 end
 
+--- Lets the user choose a command.
+---@param callback fun(item: claude-code.PromptItem)
+function M.choose(callback)
+  M.list("/", function(items)
+    vim.ui.select(items, {
+      prompt = "Run in Claude:",
+      format_item = function(item)
+        return item.text .. (item.detail and ": " .. item.detail or "")
+      end,
+    }, function(item)
+      if item then
+        callback(item)
+      end
+    end)
+  end)
+end
+
 return M
