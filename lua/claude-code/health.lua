@@ -104,6 +104,20 @@ local function connected(client)
   return ok("client %s%s", name, place)
 end
 
+--- How a session of this Neovim receives prompts and commands.
+---@param row claude-code.SessionRow
+local function way(row)
+  local name = require("claude-code.sessions.label").of(row.n)
+  if row.mod then
+    return ok("%s receives prompts by the mod", name)
+  end
+  local is_ready = require("claude-code.server").state == "ready"
+  local why = row.no_mod
+    or not is_ready and "the server is not ready"
+    or "its CLI has loaded no mod: it is too old, or :Claude log shows a refusal"
+  return note("%s receives prompts by paste: %s", name, why)
+end
+
 local function terminal()
   local name, why, remedy = require("claude-code.terminal.running").check()
   if why then
@@ -168,6 +182,8 @@ function M.findings(broken)
     "none, as the home folder and folders above it are not published; :cd to a project"
   add(note("workspace: %s", folders ~= "" and folders or nothing))
   vim.list_extend(found, vim.tbl_map(connected, status.clients))
+  local label = package.loaded["claude-code.sessions.label"]
+  vim.list_extend(found, vim.tbl_map(way, label and label.own() or {}))
   local remotes = package.loaded["claude-code.remote"]
   vim.list_extend(found, vim.tbl_map(remote, remotes and remotes.list() or {}))
   local other, remedy = require("claude-code.server.other_plugins").problem()

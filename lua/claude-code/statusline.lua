@@ -33,6 +33,8 @@ end
 ---@field worst? claude-code.SessionState
 ---@field text? string nil for a single session that works or is idle
 ---@field full? string of the fullest context
+---@field tasks? string "2/5 parser", of the first session that has a task left
+---@field cost? string "$0.42", of all
 
 local function summary_of(all)
   local parts, worst = {}, nil
@@ -50,7 +52,15 @@ local function summary_of(all)
   if #all == 1 and worst == "working" then
     text = nil
   end
-  return { count = #all, worst = worst, text = text, full = fullest(all) }
+  local label = #all > 0 and require("claude-code.sessions.label")
+  return {
+    count = #all,
+    worst = worst,
+    text = text,
+    full = fullest(all),
+    tasks = label and vim.iter(all):map(label.tasks):next(),
+    cost = label and label.cost(all),
+  }
 end
 
 ---@class claude-code.Indicator
@@ -112,6 +122,8 @@ function M.text()
   local parts = { text_of(indicator) }
   for _, words in ipairs({
     indicator.sessions.full or false,
+    indicator.sessions.tasks or false,
+    indicator.sessions.cost or false,
     indicator.held or false,
     indicator.conflict or false,
     indicator.diffs > 0 and diffs:format(indicator.diffs),

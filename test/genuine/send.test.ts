@@ -35,6 +35,9 @@ describe.each(NEOVIMS)("text from $name", (version) => {
       await claude.showing(/I see two/);
       expect(await row("mod")).toBe(why === null || null);
       expect(await row("no_mod")).toBe(why);
+      const way = why === null ? "the mod" : `paste: ${why}`;
+      const status = "return table.concat(require('port').status_lines(), '\\n')";
+      expect(await claude.lua<string>(status)).toContain(`Claude receives prompts by ${way}`);
     });
 
     test("waits in the CLI while Claude asks something, or is refused", async () => {

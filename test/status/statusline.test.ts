@@ -95,6 +95,15 @@ describe.each(NEOVIMS)("the status line in $name", (version) => {
       [3, "blocked", "Claude needs input"],
       [3, "done", "Claude done"],
     );
+    await neovim.lua(`
+      rows.set(3, {
+        usage = { percent = 62, cost = 0.416 },
+        tasks = { done = 2, all = 5, doing = "parser" },
+      })`);
+    await shows("Claude done, 62 percent full, 2/5 parser, $0.42");
+    await neovim.lua(`
+      rows.set(3, { usage = { percent = 12, cost = 0.001 }, tasks = { done = 5, all = 5 } })`);
+    await shows("Claude done");
     await neovim.lua(`rows.add({ name = "docs" }) rows.add({})`);
     await plays(
       [3, "done", "3 Claudes: fix-login done"],

@@ -88,6 +88,29 @@ function M.by_conversation()
   return names
 end
 
+--- Characters of a task's name.
+local MAX_TASK = 30
+
+---@param row claude-code.SessionRow
+---@return string? tasks "2/5 parser"; nil if none is left
+function M.tasks(row)
+  local tasks = row.tasks
+  if tasks and tasks.done < tasks.all then
+    local doing = require("claude-code.lib.text").one_line(tasks.doing, MAX_TASK)
+    return ("%d/%d%s"):format(tasks.done, tasks.all, doing and " " .. doing or "")
+  end
+end
+
+---@param list claude-code.SessionRow[]
+---@return string? cost "$0.42", as the CLIs estimate it
+function M.cost(list)
+  local cost = 0
+  for _, row in ipairs(list) do
+    cost = cost + (row.usage and row.usage.cost or 0)
+  end
+  return cost >= 0.01 and ("$%.2f"):format(cost) or nil
+end
+
 ---@param since integer ms since 1970
 ---@return string
 function M.age(since)

@@ -77,8 +77,9 @@ end
 ---@param row claude-code.SessionRow
 ---@return string? fullness "62 percent full", "310k tokens"; nil while there is room
 function M.fullness(row)
-  if row.context then
-    return row.context >= SHOWN_FROM and ("%d percent full"):format(row.context) or nil
+  local percent = row.usage and row.usage.percent or row.context
+  if percent then
+    return percent >= SHOWN_FROM and ("%d percent full"):format(percent) or nil
   end
   local is_many = (row.tokens or 0) >= TOKENS_FROM
   return is_many and ("%dk tokens"):format(row.tokens / 1000) or nil

@@ -168,6 +168,8 @@ local function place(row, current)
     parts[1] = row.worktree and row.worktree ~= row.name and "worktree " .. row.worktree or nil
     parts[#parts + 1] = row.job and "background" or nil
     parts[#parts + 1] = require("claude-code.sessions.transcripts").fullness(row)
+    parts[#parts + 1] = label.tasks(row)
+    parts[#parts + 1] = label.cost({ row })
     parts[#parts + 1] = row.n == current and "current" or nil
   else
     parts[1] = row.where == "background" and row.where or PLACES[row.where]

@@ -39,6 +39,8 @@ local M = {}
 ---How long a text waits, in ms, for a CLI that reports nothing, and for a mod after the CLI has begun.
 M.MAX_START_MS, M.MAX_MOD_MS = 10000, 3000
 local LOOK_MS = 100
+--- Two pastes at once would become one prompt (2.1.332).
+local BETWEEN_MS = 1000
 
 ---@class claude-code.RunningTerminal
 ---@field terminal claude-code.Terminal
@@ -127,8 +129,7 @@ local function keep(n, provider, terminal)
   end
 end
 
---- A CLI has begun once its mod is there; without a mod, once it has connected or reported its state. Two pastes in one
---- read would become one prompt (2.1.332), so the waiting calls follow one after another.
+--- A CLI has begun once its mod is there; without a mod, once it has connected or reported its state.
 local function follow_start(n)
   local one, cancel = running[n], nil
   local limit = vim.uv.now() + M.MAX_START_MS
@@ -145,6 +146,7 @@ local function follow_start(n)
     local callback = table.remove(one.starting, 1)
     if callback then
       callback()
+      limit = vim.uv.now() + BETWEEN_MS
     end
     if #one.starting == 0 then
       one.starting = nil
