@@ -132,7 +132,7 @@ end
 --- A CLI has begun once its mod is there; without a mod, once it has connected or reported its state.
 local function follow_start(n)
   local one, cancel = running[n], nil
-  local limit = vim.uv.now() + M.MAX_START_MS
+  local limit, pause_end = vim.uv.now() + M.MAX_START_MS, 0
   one.starting = {}
   cancel = require("claude-code.lib.timer").every(LOOK_MS, function()
     local row = running[n] == one and sessions.get(n)
@@ -140,13 +140,13 @@ local function follow_start(n)
       local is_known = row.no_mod and (row.connected or row.source == "terminal")
       limit = math.min(limit, vim.uv.now() + (is_known and 0 or M.MAX_MOD_MS))
     end
-    if row and not row.mod and vim.uv.now() < limit then
+    if row and not row.mod and vim.uv.now() < math.max(limit, pause_end) then
       return
     end
     local callback = table.remove(one.starting, 1)
     if callback then
       callback()
-      limit = vim.uv.now() + BETWEEN_MS
+      pause_end = vim.uv.now() + BETWEEN_MS
     end
     if #one.starting == 0 then
       one.starting = nil
