@@ -71,7 +71,7 @@ end
 -- stylua: ignore
 plugs("n", {
   "--continue", "--resume", "focus", "close", "model", "new", "sessions", "next",
-  "transcript", "trail", "follow", "prompt", "run", "mention", "diagnostics",
+  "transcript", "trail", "follow", "prompt", "ask", "run", "mention", "diagnostics",
   "diff", "diff accept", "diff reject", "diff reject-all", "diff accept-hunk", "diff drop-hunk", "diff merge",
   "review", "review close", "review done", "commit", "commit message",
   "keep", "undo", "back", "why", "comment",
@@ -85,7 +85,7 @@ plugs("x", { "send" }, '<Cmd>lua require("claude-code.context.send").selection()
 plugs({ "x", "t" }, { "" }, "<Cmd>Claude %s<CR>")
 plugs("t", { "next", "answer", "sessions" }, "<Cmd>Claude %s<CR>")
 plugs("x", { "focus", "mention" }, "<Cmd>Claude %s<CR>")
-plugs("x", { "prompt", "diagnostics", "comment", "keep", "undo" }, ":Claude %s<CR>")
+plugs("x", { "prompt", "ask", "diagnostics", "comment", "keep", "undo" }, ":Claude %s<CR>")
 
 local buffers = api.nvim_create_augroup("claude-code.buffers", { clear = true })
 

@@ -75,6 +75,18 @@ return {
     end,
   },
 
+  --- Opens a float at the lines of the range or the current line, for a question about them. `<CR>`
+  --- sends the question with the lines as a prompt to the current session. `<C-s>`, or `<CR>` with !,
+  --- asks aside: the answer appears in the float and leaves no trace in the conversation. `q` or
+  --- `<Esc>` in Normal mode closes the float.
+  ask = {
+    bang = true,
+    range = "lines",
+    run = function(args)
+      require("claude-code.editor.prompt.ask").open(args.line1, args.line2, args.bang)
+    end,
+  },
+
   --- Adds the current file to Claude's prompt as `@file`, the lines of a range as `@file#L3-5`, or
   --- entries of a list of files (|claude-code-mentions|). {paths} are other files and folders, or one
   --- file with its first and last line; quote names with spaces. The mention waits up to a minute for

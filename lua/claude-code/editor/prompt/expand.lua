@@ -32,6 +32,17 @@ local function fenced(lines, language)
   return #lines > 0 and require("claude-code.lib.text").fenced(text, language or "") or nil
 end
 
+---@return string? text lines of a buffer with their place; nil without lines
+---@return string place
+function M.lines(buf, first, last)
+  local lines = api.nvim_buf_get_lines(buf, first - 1, last, false)
+  local rows = first == last and tostring(first) or ("%d-%d"):format(first, last)
+  local is_named = api.nvim_buf_get_name(buf) ~= ""
+  local place = is_named and ("%s:%s"):format(shown_path(buf), rows) or "lines " .. rows
+  local text = fenced(lines, vim.bo[buf].filetype)
+  return text and place .. "\n" .. text, place
+end
+
 ---@type table<string, fun(buf: integer): string?> by name
 local FIND = {
   diagnostics = function(buf)
@@ -55,9 +66,7 @@ local FIND = {
   end,
   selection = function(buf)
     local first, last = api.nvim_buf_get_mark(buf, "<")[1], api.nvim_buf_get_mark(buf, ">")[1]
-    local lines = first > 0 and api.nvim_buf_get_lines(buf, first - 1, last, false) or {}
-    local text = fenced(lines, vim.bo[buf].filetype)
-    return text and ("%s:%d-%d\n%s"):format(shown_path(buf), first, last, text)
+    return first > 0 and (M.lines(buf, first, last)) or nil
   end,
 }
 
