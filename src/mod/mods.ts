@@ -4,6 +4,7 @@ import { Failure } from "../lib/errors";
 import { parseJson } from "../lib/json";
 import type { Log } from "../lib/log";
 import { visibleLine } from "../lib/visible";
+import { writtenLines } from "../transcript/markdown";
 import type { ModResponse } from "./socket";
 
 /** Must equal CONTRACT of the mod, `register.ts`. */
@@ -67,7 +68,9 @@ type Operation = { id: number; op: Name; text: string; args: string };
 class Mod {
   session = "";
   usage: Report["usage"];
-  written = { text: "", done: false };
+  /** The answer that Claude writes, or wrote last, and the lines of it that Neovim has. */
+  written = { answer: 0, text: "", done: true };
+  shown = { answer: 0, lines: [] as string[] };
   isShowing = false;
   /** Operations that it has not received. */
   queue: Operation[] = [];
@@ -162,9 +165,12 @@ export class Mods {
       this.onChange.emit();
     }
     if (written && this.#followed.has(mod.session)) {
-      const before = mod.written.done ? "" : mod.written.text;
-      mod.written = { text: (before + written.text).slice(0, MAX_TEXT), done: written.done };
-      if (!mod.isShowing) void this.#show(mod);
+      const { answer, done, text } = mod.written;
+      this.#write(mod, {
+        answer: done ? answer + 1 : answer,
+        text: ((done ? "" : text) + written.text).slice(0, MAX_TEXT),
+        done: written.done,
+      });
     }
     const result = answer && mod.open.get(answer.id);
     if (result && answer.refused === undefined) result.resolve(answer.value);
@@ -215,24 +221,41 @@ export class Mods {
     this.#endWait(mod);
     const failure = new Failure("Claude Code has ended, or has lost its connection", "gone");
     for (const { reject } of mod.open.values()) reject(failure);
+    if (!mod.written.done) this.#write(mod, { ...mod.written, text: "", done: true });
     this.log.info(`The mod of session ${mod.session} is gone`, "mods");
     this.onChange.emit();
   }
 
-  /** Sends Neovim the current answer until Neovim has the newest text. */
+  #write(mod: Mod, written: Mod["written"]): void {
+    mod.written = written;
+    if (!mod.isShowing) void this.#show(mod);
+  }
+
+  /** Sends Neovim the lines that it lacks until it has the newest text. */
   async #show(mod: Mod): Promise<void> {
     mod.isShowing = true;
-    for (let shown: object = {}; shown !== mod.written; ) {
-      shown = mod.written;
-      const answer = { ...shown, session: mod.session };
-      await this.show(answer).catch(() => {});
+    for (let sent: object = {}; sent !== mod.written; ) {
+      sent = mod.written;
+      const { answer, text, done } = mod.written;
+      const known = mod.shown.answer === answer ? mod.shown.lines : [];
+      const lines = writtenLines(text);
+      const differs = lines.findIndex((line, row) => line !== known[row]);
+      const row = differs < 0 ? lines.length : differs;
+      mod.shown = { answer, lines };
+      const update = { session: mod.session, answer, row, lines: lines.slice(row), done };
+      await this.show(update).catch(() => {
+        mod.shown.lines = [];
+      });
       await Bun.sleep(SHOW_MS);
     }
     mod.isShowing = false;
   }
 
+  /** The mod then sends the current answer from its beginning. */
   #sendFollow(session: string): void {
     const args = this.#followed.has(session) ? "on" : "";
+    const mod = this.#of(session);
+    if (mod) mod.written = { answer: mod.written.answer + 1, text: "", done: true };
     this.atOnce(session, "follow", "", args).catch(() => {});
   }
 

@@ -28,8 +28,9 @@ let session = "";
 let usage: object | undefined;
 /** The turn of the conversation itself. */
 let turn: string | undefined;
-/** Pieces of answers that are not sent yet; empty unless someone reads them. */
-const unsent: { text: string; done: boolean }[] = [];
+/** The answer that Claude is writing; pieces of answers that are not sent yet; empty unless someone reads them. */
+let written = "";
+let unsent: { text: string; done: boolean }[] = [];
 let isFollowed = false;
 let isServing = false;
 let isSending = false;
@@ -123,6 +124,8 @@ async function run($: Engine, op: string, text: string, args: string): Promise<o
     }
     case "follow":
       isFollowed = args !== "";
+      unsent = [];
+      if (isFollowed && written !== "") send($, written, false);
       return {};
   }
   return { refused: `this mod has no operation "${op}"` };
@@ -134,6 +137,12 @@ function printed({ text, context }: { text?: string; context?: string[] }): stri
 }
 
 function collect($: Engine, text: string, done: boolean): void {
+  written += text;
+  if (isFollowed && written !== "") send($, text, done);
+  if (done) written = "";
+}
+
+function send($: Engine, text: string, done: boolean): void {
   const last = unsent.at(-1);
   if (!last || last.done) unsent.push({ text, done });
   else Object.assign(last, { text: last.text + text, done });
@@ -174,13 +183,17 @@ export const register = (on: (event: string, hook: Hook) => void): void => {
   });
   on("turn.step", async function* ($, event, next) {
     const response = next(event);
-    for await (const chunk of response) {
-      const isRead = isFollowed && event.agentId === undefined;
-      if (isRead && chunk.kind === "text") collect($, chunk.text, false);
-      if (isRead && chunk.kind === "stop") collect($, "", true);
-      yield chunk;
+    const isMain = event.agentId === undefined;
+    try {
+      for await (const chunk of response) {
+        if (isMain && chunk.kind === "text") collect($, chunk.text, false);
+        yield chunk;
+      }
+      return await response.result;
+    } finally {
+      // Also if the user stops the turn.
+      if (isMain) collect($, "", true);
     }
-    return await response.result;
   });
   on("session.end", async ($, event, next) => {
     if (event.reason === "clear" || event.reason === "resume") void announce($, RENEWED_MS);

@@ -199,7 +199,8 @@ export class View {
 
   /**
    * Returns what was added at the end, and the `results` of calls that were shown without one; undefined if nothing was
-   * added. If `restarted`, the update replaces everything shown. Throws if the file cannot be read.
+   * added. `answered`: it has the answer that Claude was writing. If `restarted`, the update replaces everything shown.
+   * Throws if the file cannot be read.
    */
   update() {
     const { lines, restarted } = this.#file.appended();
@@ -214,7 +215,8 @@ export class View {
     const results = items.flatMap((item) => (item.kind === "result" ? this.#late(item) : []));
     const taken = new Set(results.map(({ call }) => call));
     const left = items.filter((item) => item.kind !== "result" || !taken.has(item.id));
-    return { block: this.#shown(left), results };
+    const answered = items.some(({ kind }) => kind === "text");
+    return { block: this.#shown(left), results, answered };
   }
 
   /** Like `update`, but returns a problem, once, while the file cannot be read. */

@@ -227,6 +227,11 @@ function fenced(text: string, language = ""): string[] {
   return [fence + (/^\w+$/.test(language) ? language : ""), ...lines, fence, ...rest];
 }
 
+/** The lines of an answer that Claude has not finished, as its entry will have them. */
+export function writtenLines(text: string): string[] {
+  return text.trim() === "" ? [] : [...saidLines(text), ""];
+}
+
 /** Closes a code block that was cut or interrupted; otherwise everything after the message would be code. */
 function saidLines(text: string): string[] {
   const { lines, rest } = textLines(text.trim(), MAX_SAID);

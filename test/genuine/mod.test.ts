@@ -105,13 +105,18 @@ describe.each(NEOVIMS)("the mod in the CLI of $name", (version) => {
 
   test("sends an answer while it is written, and stops a turn", async () => {
     await lua(`_G.written = {}
-      require("port").mod.follow(require("claude-code").sessions()[1].id, function(text, done)
-        _G.written[#_G.written + 1] = { text, done }
+      require("port").mod.follow(require("claude-code").sessions()[1].id, function(update)
+        _G.written[#_G.written + 1] = update
       end)
       return true`);
     claude.model.script([[...say("I wait."), ...bash("touch other")]]);
     await call("submit", "wait");
-    await eventually(() => lua("return _G.written[#_G.written]"), ["I wait.", true]);
+    const first = () => lua("return { _G.written[1], _G.written[#_G.written].done }");
+    const lines = ["I wait.", ""];
+    await eventually(first, [
+      { session: await row("id"), answer: 2, row: 0, lines, done: false },
+      true,
+    ]);
     await claude.showing(/Do you want to proceed/);
     expect((await call("stop")).failure).toBeUndefined();
     await eventually(() => row("state"), "idle");

@@ -268,29 +268,38 @@ describe("a session", () => {
 
   test("sends the answer that Claude writes, while Neovim reads it", async () => {
     const mod = await connected("writing");
-    await neovim.lua("written = {}; stop = mod.follow(...)", "writing");
-    await neovim.lua(`stop()
-      stop = mod.follow("writing", function(...) written[#written + 1] = { ... } end)`);
-    const last = () => neovim.lua("return written[#written]");
+    const follow = () =>
+      neovim.lua(`written, shown = {}, nil
+        stop = mod.follow("writing", function(update)
+          if shown and shown.answer == update.answer then
+            update.lines = vim.list_extend(vim.list_slice(shown.lines, 1, update.row), update.lines)
+          end
+          shown = update
+        end)`);
+    const last = () =>
+      neovim.lua("return shown and { table.concat(shown.lines, '|'), shown.done }");
+    await follow();
+    await neovim.lua("stop()");
+    await follow();
     for (const args of ["on", "", "on"]) {
       const { id, op, args: given } = await mod.next();
       expect([op, given]).toEqual(["follow", args]);
       await mod.answer(id);
     }
     for (const [text, done] of [
-      ["One ", false],
-      ["two.", true],
+      ["```\nOne ", false],
+      ["two.\nthree", true],
     ])
       await mod.post("report", { written: { text, done } });
     await eventually("the whole answer", async () =>
-      Bun.deepEquals(await last(), ["One two.", true]),
+      Bun.deepEquals(await last(), ["```|One two.|three|```|", true]),
     );
     await mod.post("report", { written: { text: "Next", done: false } });
-    await eventually("the next", async () => Bun.deepEquals(await last(), ["Next", false]));
+    await eventually("the next", async () => Bun.deepEquals(await last(), ["Next|", false]));
     await neovim.lua("stop()");
     expect(await mod.next()).toMatchObject({ op: "follow", args: "" });
     await mod.post("report", { written: { text: "unread", done: false } });
-    expect(await last()).toEqual(["Next", false]);
+    expect(await last()).toEqual(["Next|", false]);
   });
 
   test("has its mod again after the executable has restarted", async () => {

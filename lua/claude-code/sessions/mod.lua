@@ -12,7 +12,13 @@ local M = {}
 
 ---@alias claude-code.ModCallback fun(failure?: claude-code.ModFailure, value?: any) in the main loop
 
----@type table<string, fun(text: string, done: boolean)[]> by session id
+---@class claude-code.Written a part of the answer that Claude is writing
+---@field answer integer number of the answer
+---@field row integer line of the answer, from 0, that `lines` replace, with all after it
+---@field lines string[]
+---@field done boolean
+
+---@type table<string, fun(update: claude-code.Written)> by session id
 local listeners = {}
 
 ---@param n integer|claude-code.SessionKey
@@ -92,29 +98,25 @@ local function send_follow(session)
   channel.request("mod/follow", params, function() end)
 end
 
----Calls `listener` with the whole text of Claude's current answer while it is written, about 20 times a second.
+---Calls `listener` with the lines of Claude's answers while they are written, about 20 times a second.
 ---@param session string id
----@param listener fun(text: string, done: boolean)
+---@param listener fun(update: claude-code.Written)
 ---@return fun() stop
 function M.follow(session, listener)
-  listeners[session] = listeners[session] or {}
-  table.insert(listeners[session], listener)
+  listeners[session] = listener
   send_follow(session)
   return function()
-    local left = vim.tbl_filter(function(other)
-      return other ~= listener
-    end, listeners[session] or {})
-    listeners[session] = #left > 0 and left or nil
+    listeners[session] = nil
     send_follow(session)
   end
 end
 
----@param answer { session: string, remote: string, text: string, done: boolean }
-function M.on_written(answer)
+---@param update claude-code.Written | { session: string, remote: string }
+function M.on_written(update)
+  local listener = listeners[update.session]
   -- A remote reports only what its own sessions write.
-  local is_there = ((rows.get({ id = answer.session }) or {}).remote or "") == answer.remote
-  for _, listener in ipairs(is_there and listeners[answer.session] or {}) do
-    listener(answer.text, answer.done)
+  if listener and ((rows.get({ id = update.session }) or {}).remote or "") == update.remote then
+    listener(update)
   end
 end
 

@@ -2,6 +2,8 @@
 --- blocks.
 local api = vim.api
 local channel = require("claude-code.server.channel")
+local mod = require("claude-code.sessions.mod")
+local timer = require("claude-code.lib.timer")
 local windows = require("claude-code.editor.windows")
 require("claude-code.lib.highlights")
 
@@ -18,6 +20,8 @@ require("claude-code.lib.highlights")
 ---@field calls table<string, integer> extmarks of calls, by their ids
 ---@field is_whole? boolean it begins with the conversation's first entry
 ---@field is_asking? boolean it is waiting for an earlier block
+---@field written { answer?: integer, lines: string[], is_entered?: boolean } the answer that Claude is writing, at the end of the buffer until its entry comes
+---@field unfollow? fun() ends what `follow` began
 local Transcript = {}
 Transcript.__index = Transcript
 
@@ -26,6 +30,8 @@ local M = { NAME = "claude-code://transcript/" }
 local NAMESPACE = api.nvim_create_namespace("claude-code.transcript")
 ---Pause between earlier blocks, in which Neovim draws and reads keys.
 local PAUSE_MS = 20
+---Time in which the CLI writes the entry of an answer; it writes none for an answer that the user stopped.
+local ENTRY_MS = 2000
 
 ---Reuses a buffer that `:bdelete` has unloaded.
 ---@param agent? string
@@ -38,6 +44,7 @@ function M.new(id, agent)
   end)
   vim.bo[buf].modifiable, vim.bo[buf].undolevels = false, -1
   local self = { id = id, agent = agent, buf = buf, folds = {}, marks = {}, calls = {} }
+  self.written = { lines = {} }
   return setmetatable(self, Transcript)
 end
 
@@ -51,9 +58,12 @@ function Transcript:insert(row, block, last)
   local at_end = vim.tbl_filter(function(win)
     return api.nvim_win_get_cursor(win)[1] == api.nvim_buf_line_count(self.buf)
   end, vim.fn.win_findbuf(self.buf))
-  local before = vim.list_slice(self.folds, 1, row)
   local behind = vim.list_slice(self.folds, (last or row) + 1)
-  self.folds = vim.iter({ before, vim.split(block.folds, ""), behind }):flatten():totable()
+  for i = #self.folds, row + 1, -1 do
+    self.folds[i] = nil
+  end
+  vim.list_extend(self.folds, vim.split(block.folds, ""))
+  vim.list_extend(self.folds, behind)
   vim.bo[self.buf].modifiable = true
   api.nvim_buf_set_lines(self.buf, row, last or row, true, block.lines)
   vim.bo[self.buf].modifiable = false
@@ -120,9 +130,61 @@ function Transcript:change(update)
     api.nvim_buf_clear_namespace(self.buf, NAMESPACE, 0, -1)
     self.folds, self.marks, self.calls, self.is_whole = {}, {}, {}, false
     self:insert(0, update.block, -1)
+    self.written.lines = {}
     self:fill()
   else
-    self:insert(api.nvim_buf_line_count(self.buf), update.block)
+    local count = api.nvim_buf_line_count(self.buf)
+    self:insert(count - #self.written.lines, update.block, update.answered and count or nil)
+    if update.answered then
+      self.written.lines, self.written.is_entered = {}, true
+    end
+  end
+end
+
+---Shows what Claude has written of its answer.
+---@param update claude-code.Written
+function Transcript:write(update)
+  local is_new = update.answer ~= self.written.answer
+  if not is_new and self.written.is_entered then
+    return
+  end
+  local old, row = self.written.lines, is_new and 0 or math.min(update.row, #self.written.lines)
+  local count = api.nvim_buf_line_count(self.buf)
+  local block = { lines = update.lines, folds = ("0"):rep(#update.lines), marks = {} }
+  self:insert(count - #old + row, block, count)
+  local written = { answer = update.answer, lines = vim.list_slice(old, 1, row) }
+  vim.list_extend(written.lines, update.lines)
+  self.written = written
+  if update.done then
+    timer.once(ENTRY_MS, function()
+      if self.written == written then
+        self:drop_written()
+      end
+    end)
+  end
+end
+
+function Transcript:drop_written()
+  if api.nvim_buf_is_loaded(self.buf) and #self.written.lines > 0 then
+    self:write({ answer = self.written.answer, row = 0, lines = {}, done = false })
+  end
+  self.written = { lines = {} }
+end
+
+---Shows answers of a conversation here while Claude writes them.
+function Transcript:follow()
+  if not (self.agent or self.remote or self.unfollow) then
+    self.unfollow = mod.follow(self.id, function(update)
+      self:write(update)
+    end)
+  end
+end
+
+function Transcript:stop_following()
+  if self.unfollow then
+    self.unfollow()
+    self.unfollow = nil
+    self:drop_written()
   end
 end
 
@@ -139,7 +201,7 @@ function Transcript:fill()
     end
     if block and self.view and api.nvim_buf_is_loaded(self.buf) then
       self:insert(0, block)
-      require("claude-code.lib.timer").once(PAUSE_MS, function()
+      timer.once(PAUSE_MS, function()
         self:fill()
       end)
     end

@@ -130,6 +130,10 @@ local function attach(transcript)
   local events = require("claude-code.lib.autocommands").new("transcript." .. buf)
   events:on("BufWinEnter", function()
     windows.set_options(api.nvim_get_current_win(), OPTIONS)
+    transcript:follow()
+  end, { buffer = buf })
+  events:on("BufHidden", function()
+    transcript:stop_following()
   end, { buffer = buf })
   local on_unloaded = vim.schedule_wrap(function()
     -- `:edit` also unloads the buffer, but has loaded it again by now.
@@ -138,6 +142,7 @@ local function attach(transcript)
     end
     events:stop()
     shown[buf] = nil
+    transcript:stop_following()
     if transcript.view then
       channel.request("transcript/close", { view = transcript.view }, function() end)
       transcript.view = nil
@@ -153,6 +158,7 @@ end
 function M.detach()
   for _, transcript in pairs(shown) do
     transcript.view = nil
+    transcript:drop_written()
   end
 end
 
