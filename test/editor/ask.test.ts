@@ -86,7 +86,7 @@ onEachNeovim(
       plays(`
         60Gzb:Claude ask<CR><Esc>     float /^29-31 /
         qggVGk:Claude ask<CR><Esc>    float /a.txt:1-99/
-        q50GztVM:Claude ask<CR>x      float /a.txt:50-/   screen 50|
+        q50GztVM:Claude ask<CR>x      float /a.txt:50-/   screen /50 .51 .*64 .65 .╭/
       `));
 
     test("refuses lines of a private file", async () => {
@@ -111,21 +111,20 @@ onEachNeovim(
     test("replaces placeholders, and runs no line in a shell", () =>
       plays(`
         :Claude ask<CR>!ls {quickfix}<CR>   says {quickfix} stands for nothing here   sent =   float !ls
-        <Esc>0wD<CR>                        sent / !ls/   sent ! {
+        <Esc>0WD<CR>                        sent / !ls/   sent ! {
       `));
 
-    test("needs the mod for a question aside, and then asks openly", () =>
+    test("needs the mod for a question aside", () =>
       plays(`
-        :Claude ask!<CR>why?   float <CR> asks aside <Esc> closes why?
-        <CR>                   says needs the mod   float <C-s> asks aside   sent =
-        <C-s>                  says needs the mod
-        <CR>                   sent why?|
+        :Claude ask<CR>why?<C-s>   says asking aside needs the mod   float why?   sent =   mode i
+        <CR>                       sent why?|
       `));
 
     test("names the session that it asks, and needs one", async () => {
       await plays(`
         :Claude new                     {v:lua.require'port'.running.current()} 2
-        :stopinsert | wincmd t | Claude ask<CR>  float Ask Claude 2 about
+        :stopinsert | wincmd t
+        :Claude ask     float Ask Claude 2 about
       `);
       await lua("vim.cmd.stopinsert() require('port').terminal.close_all()");
       await plays(`

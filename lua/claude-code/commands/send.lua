@@ -76,14 +76,12 @@ return {
   },
 
   --- Opens a float at the lines of the range or the current line, for a question about them. `<CR>`
-  --- sends the question with the lines as a prompt to the current session. `<C-s>`, or `<CR>` with !,
-  --- asks aside: the answer appears in the float and leaves no trace in the conversation. `q` or
-  --- `<Esc>` in Normal mode closes the float.
+  --- submits it with the lines to the current session. `<C-s>` asks aside: the answer appears in the
+  --- float and leaves no trace in the conversation. In Normal mode `q` or `<Esc>` closes the float.
   ask = {
-    bang = true,
     range = "lines",
     run = function(args)
-      require("claude-code.editor.prompt.ask").open(args.line1, args.line2, args.bang)
+      require("claude-code.editor.prompt.ask").open(args.line1, args.line2)
     end,
   },
 
