@@ -53,6 +53,67 @@ onEachNeovim(
       `);
     });
 
+    describe("an answer that Claude is writing", () => {
+      /** As the executable reports it. */
+      const write = (answer: number, row: number, lines: string[], done = false) =>
+        lua("require('port').mod.on_written(...)", {
+          ...{ session: ID, remote: "", answer, row, lines, done },
+        });
+
+      test("grows at the end, and its entry replaces it", async () => {
+        await open(prompt("first"));
+        await write(2, 0, ["# I", ""]);
+        await plays("<Ignore>  lines = ❯ first||# I|   :4");
+        await write(2, 0, ["# I see", "```", "```", ""]);
+        await plays("<Ignore>  lines = ❯ first||# I see|```|```|   :6");
+        await write(2, 2, ["x", "```", ""]);
+        await plays("<Ignore>  lines = ❯ first||# I see|```|x|```|   :7   {foldlevel('$')} 0");
+        append(answer("# I see\n```\nx\n```"), calls("1", "Bash", { command: "ls" }));
+        await plays("<Ignore>  lines = ❯ first||# I see|```|x|```||▸ Bash `ls`|   :9");
+        await write(2, 4, ["late", ""], true);
+        append(result("1", "y"));
+        await write(3, 0, ["Next", ""]);
+        const end = "▸ Bash `ls` 1 line|```|y|```||Next|";
+        await plays(`<Ignore>  lines /x.\`\`\`..${end}$/   :14`);
+      });
+
+      test("leaves a cursor that is elsewhere, and its view", async () => {
+        await open(...Array.from({ length: 80 }, (_, i) => prompt(`ask ${i}`)));
+        await write(2, 0, ["a", "b", ""]);
+        await plays("gg20jzt  :21");
+        await write(2, 2, ["c", "d", ""]);
+        append(answer("a\nb\nc\nd"));
+        await plays("<Ignore>  lines /79\\|\\|a\\|b\\|c\\|d\\|$/  :21  {winsaveview().topline} 21");
+      });
+
+      test("stays below other entries, and leaves no trace if Claude does not finish it", async () => {
+        await open(prompt("first"));
+        await write(2, 0, ["half", ""]);
+        append(prompt("more"));
+        await plays("<Ignore>  lines = ❯ first||❯ more||half|   :6");
+        await write(2, 1, [""], true);
+        await plays("<Ignore>  lines = ❯ first||❯ more|   :4");
+      });
+
+      test("is read only while a window shows the conversation", async () => {
+        await open(prompt("first"));
+        await write(2, 0, ["half", ""]);
+        await plays(":hide enew  {bufname() ==# ''} 1");
+        await write(2, 1, ["more", ""]);
+        await lua("require('port').transcript.open((...))", ID);
+        await plays("<Ignore>  lines = ❯ first|");
+      });
+
+      test("is lost with the executable", async () => {
+        await open(prompt("a"));
+        await write(2, 0, ["half", ""]);
+        const before = await session.neovim.ready();
+        process.kill(before, "SIGKILL");
+        await session.neovim.ready(before);
+        await plays("<Ignore>  lines = ❯ a|");
+      });
+    });
+
     test("shows the end of a long conversation first, and keeps the cursor when the rest comes", async () => {
       const turns = Array.from({ length: 500 }, (_, i) => [
         prompt(`ask ${i}`),

@@ -40,6 +40,22 @@ describe.each(NEOVIMS)("the conversation in $name", (version) => {
     await claude.showing(/Once more/);
   });
 
+  test("shows an answer while Claude writes it", async () => {
+    const rest = Promise.withResolvers<void>();
+    claude.model.script([[{ text: "# Half", rest: rest.promise }]]);
+    await claude.command("Claude transcript");
+    await claude.send("slowly");
+    await eventually(async () => (await lines()).slice(-4), ["❯ slowly", "", "# Half", ""]);
+    expect(claude.transcript()).not.toContain("# Half");
+    rest.resolve();
+    await eventually(async () => claude.transcript().includes("# Half"), true);
+    claude.model.script([[{ text: "Next." }]]);
+    await claude.send("next");
+    await eventually(async () => (await lines()).at(-2), "Next.");
+    expect((await lines()).filter((line) => line === "# Half")).toHaveLength(1);
+    await keys("i");
+  });
+
   test("is in the follow window while the user stays where they are", async () => {
     await claude.command("Claude follow");
     claude.model.script([read(claude.path("other.lua")), [{ text: "Read." }]]);

@@ -1,7 +1,9 @@
 import { randomUUID } from "node:crypto";
 
-/** One block of the model's answer: text, or the use of a tool. */
-export type Block = { text: string } | { tool: string; input: Record<string, unknown> };
+/** One block of the model's answer: text, after which it waits for `rest`, or the use of a tool. */
+export type Block =
+  | { text: string; rest?: Promise<unknown> }
+  | { tool: string; input: Record<string, unknown> };
 
 type ContentBlock =
   | { type: "text"; text: string }
@@ -34,8 +36,15 @@ export function answer(blocks: Block[], model: string, stream: boolean): Respons
     },
     { type: "message_stop" },
   ];
-  const body = events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
-  return new Response(body.join(""), { headers: { "content-type": "text/event-stream" } });
+  const rest = Promise.all(blocks.map((block) => "rest" in block && block.rest));
+  return new Response(sent(events, rest), { headers: { "content-type": "text/event-stream" } });
+}
+
+async function* sent(events: { type: string }[], rest: Promise<unknown>) {
+  for (const event of events) {
+    yield `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
+    if (event.type === "content_block_delta") await rest;
+  }
 }
 
 function toContent(block: Block): ContentBlock {

@@ -75,9 +75,9 @@ return {
     end,
   },
 
-  --- Opens a float at the lines of the range or the current line, for a question about them. `<CR>`
-  --- submits it with the lines to the current session. `<C-s>` asks aside: the answer appears in the
-  --- float and leaves no trace in the conversation. In Normal mode `q` or `<Esc>` closes the float.
+  --- Asks about the lines of the range or the current line, in a float beside them. `<CR>` submits your
+  --- question with the lines. `<C-s>` asks aside: the answer appears in the float, and nothing in the
+  --- conversation. In Normal mode `q` closes the float.
   ask = {
     range = "lines",
     run = function(args)

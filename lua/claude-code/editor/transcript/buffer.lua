@@ -20,7 +20,7 @@ require("claude-code.lib.highlights")
 ---@field calls table<string, integer> extmarks of calls, by their ids
 ---@field is_whole? boolean it begins with the conversation's first entry
 ---@field is_asking? boolean it is waiting for an earlier block
----@field written { answer?: integer, lines: string[], is_entered?: boolean } the lines at the end that have no entry yet
+---@field written { answer?: integer, lines: string[], is_entered?: boolean } lines at the end without an entry yet
 ---@field unfollow? fun() ends what `follow` began
 local Transcript = {}
 Transcript.__index = Transcript
