@@ -1,6 +1,8 @@
 import { afterAll, beforeAll } from "bun:test";
+import { readFileSync } from "node:fs";
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { Glob } from "bun";
 import { claudeCli, type NeovimVersion } from "#test";
 import { untilAnswered } from "../support/claude";
 import { claudeEnv, newUser } from "../support/claude-home";
@@ -72,6 +74,13 @@ export class InTerminal {
 
   onDisk(name: string): Promise<string> {
     return readFile(this.path(name), "utf8");
+  }
+
+  /** The files of all conversations. */
+  transcript(): string {
+    const folder = join(this.home, ".claude/projects");
+    const files = new Glob("*/*.jsonl").scanSync({ cwd: folder });
+    return [...files].map((name) => readFileSync(join(folder, name), "utf8")).join("");
   }
 
   lua = <T>(code: string): Promise<T> => this.neovim.lua<T>(code);

@@ -1,5 +1,3 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import { NEOVIMS } from "#test";
 import { newsText } from "../support/model-request";
 import { requireNamespace } from "../support/namespace";
@@ -46,13 +44,6 @@ describe.each(NEOVIMS)("the mod in the CLI of $name", (version) => {
     lua<string>(`local buf = require("port").session_rows.get(1).buf
       return table.concat(vim.api.nvim_buf_get_lines(buf, 0, -1, false), "\\n")`);
 
-  function transcript(): string {
-    const folder = join(claude.home, ".claude/projects");
-    const [project = ""] = readdirSync(folder);
-    const files = readdirSync(join(folder, project)).filter((name) => name.endsWith(".jsonl"));
-    return files.map((name) => readFileSync(join(folder, project, name), "utf8")).join("");
-  }
-
   test("connects, and submits a prompt as the user's words while the draft stays", async () => {
     await claude.begin();
     await eventually(() => row("mod"), true, START_MS);
@@ -90,8 +81,8 @@ describe.each(NEOVIMS)("the mod in the CLI of $name", (version) => {
     await call("submit", "next");
     expect(JSON.stringify(await claude.model.nextRequest())).not.toContain("An aside.");
     await claude.showing(/Next\./);
-    await eventually(async () => transcript().includes("Next."), true);
-    expect(transcript()).not.toMatch(/why\?|An aside/);
+    await eventually(async () => claude.transcript().includes("Next."), true);
+    expect(claude.transcript()).not.toMatch(/why\?|An aside/);
     expect(await screen()).not.toMatch(/why\?|An aside/);
   });
 
@@ -111,10 +102,11 @@ describe.each(NEOVIMS)("the mod in the CLI of $name", (version) => {
       return true`);
     claude.model.script([[...say("I wait."), ...bash("touch other")]]);
     await call("submit", "wait");
-    const first = () => lua("return { _G.written[1], _G.written[#_G.written].done }");
+    const first = () =>
+      lua("return { _G.written[1] or vim.NIL, (_G.written[#_G.written] or {}).done == true }");
     const lines = ["I wait.", ""];
     await eventually(first, [
-      { session: await row("id"), answer: 2, row: 0, lines, done: false },
+      { session: await row("id"), answer: 2, row: 0, lines, done: false, remote: "" },
       true,
     ]);
     await claude.showing(/Do you want to proceed/);

@@ -147,6 +147,7 @@ function Ask:ask_aside()
   elseif not (self.n and mod.has(self.n)) then
     return notify.warn("asking aside needs the mod (:checkhealth claude-code); <CR> asks openly")
   end
+  local mode = api.nvim_get_mode().mode
   vim.cmd.stopinsert()
   self:enter("waits")
   mod.ask(self.n, text, function(failure, answer)
@@ -156,6 +157,9 @@ function Ask:ask_aside()
       return self:show(question, answer.text)
     end
     self:enter("written")
+    if mode == "i" and api.nvim_get_current_win() == self.win then
+      vim.cmd.startinsert({ bang = true })
+    end
     local is_new = failure.message:find("nothing-to-fork", 1, true)
     notify.warn(is_new and "no conversation to ask aside yet; <CR> begins it" or failure.message)
   end)
