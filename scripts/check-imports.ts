@@ -100,7 +100,10 @@ const LAYERS: Record<string, [imports: string, why: string]> = {
   ],
   review: ["claude editor", "it works on records and files: hooks use it where no Neovim runs"],
   hooks: ["claude editor locate neovim review", "a hook must not pay for a server"],
-  mod: ["claude editor ide transcript", "it makes the plugin for CLIs and serves its mods, whoever asks them"],
+  mod: [
+    "claude editor ide transcript",
+    "it makes the plugin for CLIs and serves its mods, whoever asks them",
+  ],
   sessions: ["claude editor mod transcript", "it reads what the CLI has written, whoever shows it"],
   worktrees: ["claude review sessions", "its git, journal and writing of files are the review's"],
   prompt: ["claude language review", "it knows what a prompt can name, whoever shows it"],
