@@ -18,7 +18,7 @@ M.suggested = {
   mapping("n", "aC", "claude-continue", "Continue with Claude"),
   mapping("n", "ar", "claude-resume", "Resume with Claude"),
   mapping("nx", "as", "claude-send", "Send to Claude"),
-  mapping("nx", "aq", "claude-ask", "Ask Claude about lines"),
+  mapping("nx", "aq", "claude-ask", "Ask about lines"),
   mapping("n", "aN", "claude-new", "New Claude"),
   mapping("n", "al", "claude-sessions", "List of Claudes"),
   mapping("n", "an", "claude-next", "Next Claude"),

@@ -75,9 +75,6 @@ describe.each(NEOVIMS)("the conversation in $name", (version) => {
   test("opens as text with Ctrl+O and v", async () => {
     await keys("<C-o>");
     await claude.showing(/Showing detailed transcript/);
-    // It would drop what is sent then.
-    await claude.command("Claude send! lost?");
-    await claude.says("Ctrl+O there, then send");
     await keys("v");
     const name = "return vim.fs.basename(vim.api.nvim_buf_get_name(0))";
     await eventually(async () => (await lua<string>(name)).startsWith("cc-transcript-"), true);

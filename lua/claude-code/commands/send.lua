@@ -76,8 +76,8 @@ return {
   },
 
   --- Asks about the lines of the range or the current line, in a float beside them. `<CR>` submits your
-  --- question with the lines. `<C-s>` asks aside: the answer appears in the float, and nothing in the
-  --- conversation. In Normal mode `q` closes the float.
+  --- question with the lines. `<C-s>` asks aside: only the float gets question and answer. `q` closes
+  --- it.
   ask = {
     range = "lines",
     run = function(args)

@@ -155,7 +155,7 @@ return {
   },
 
   --- Lists in the quickfix window what Claude read, searched and edited in the current session's last
-  --- turn; with `turn 3` in its third turn, with `session` in all turns.
+  --- turn; `turn 3` means its third turn, `session` all.
   trail = {
     args = "[turn N|session]",
     complete = function(lead)

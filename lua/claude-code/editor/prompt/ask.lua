@@ -88,15 +88,6 @@ function Ask:close()
   pcall(api.nvim_win_close, self.win, true)
 end
 
----Keeps a question that Claude perhaps did not receive.
-local function keep(n, text, problem)
-  local prompts = require("claude-code.editor.prompt")
-  local draft = prompts.draft(n)
-  local lines = vim.list_extend(prompts.read_draft(draft), vim.split(text, "\n"))
-  notify.error(problem .. "; :Claude prompt shows your question")
-  prompts.keep_draft(draft, lines)
-end
-
 ---@return string? question, string? text with the lines
 function Ask:compose()
   local question = vim.trim(table.concat(api.nvim_buf_get_lines(self.buf, 0, -1, true), "\n"))
@@ -111,23 +102,26 @@ function Ask:compose()
   return question, (expanded:gsub("^!", " !")) .. "\n\n" .. self.text
 end
 
----Sends the question as a prompt.
+---Submits the question as a prompt. One that Claude does not take stays in the float, or becomes a draft.
 function Ask:send()
   local _, text = self:compose()
   if not text then
     return
-  elseif self.n and mod.has(self.n) then
-    mod.submit(self.n, text, function(failure)
-      if failure then
-        keep(self.n, text, failure.message)
-      end
-    end)
-  elseif
-    prompt.refuse_while_asking("your question", self.n) or not prompt.paste(text, true, self.n)
-  then
-    return
   end
-  self:close()
+  local is_open, is_refused = true, false
+  local options = { submit = true, n = self.n, name = "your question" }
+  local found = prompt.send(text, options, function(is_sent)
+    is_refused = not is_sent
+    if is_refused and not is_open then
+      require("claude-code.editor.prompt").add_to_draft(self.n or 1, vim.split(text, "\n"))
+    end
+  end)
+  is_open = is_refused or not found
+  if not found then
+    notify.warn("no Claude runs in this Neovim; :Claude starts it")
+  elseif not is_open then
+    self:close()
+  end
 end
 
 ---Shows the answer below the question.

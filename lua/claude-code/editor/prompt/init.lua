@@ -131,6 +131,19 @@ local function give_back(prompt, lines)
   keep(prompt, lines)
 end
 
+---Adds a text that was not sent to the draft of a session.
+---@param n integer number of the session
+---@param lines string[]
+function M.add_to_draft(n, lines)
+  local draft = M.draft(n)
+  local is_open = vim.iter(prompts):any(function(_, one)
+    return one.n == n
+  end)
+  local all = vim.list_extend(is_open and {} or M.read_draft(draft), lines)
+  give_back({ n = n, draft = draft, buf = -1 }, all)
+  notify.info(":Claude prompt shows your question", "send")
+end
+
 ---Prompts that the CLI has not taken yet, with their lines.
 local under_way = {} ---@type table<claude-code.Prompt, string[]>
 
