@@ -178,6 +178,6 @@ describe.each(NEOVIMS)("the commands in $name", (version) => {
     expect(found).not.toContain("accept");
     expect(found).not.toContain("--model");
     expect(found.length).toBeGreaterThan(20);
-    expect(found.length).toBeLessThanOrEqual(30);
+    expect(found.length).toBeLessThanOrEqual(31);
   });
 });
