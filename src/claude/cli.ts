@@ -1,7 +1,7 @@
 import { homedir } from "node:os";
 import { isObject, readJson } from "../lib/json";
 import { type Environment, isExecutable } from "../lib/paths";
-import { dirname, IS_WINDOWS, join } from "../lib/platform";
+import { dirname, IS_WINDOWS, join, SYSTEM } from "../lib/platform";
 import { killNow, ownChildren } from "../lib/process";
 import { absoluteEntries, type Lookup, onPath } from "../lib/programs";
 import { commandWords } from "./command";
@@ -9,13 +9,11 @@ import { claudeStateFile } from "./config-dir";
 import { SERVER_NAME } from "./names";
 
 /**
- * Installers use these places. Neovim may have been started without the shell's $PATH. Lua has the same list
- * (claude/cli).
+ * Installers use these places, and those of Homebrew and npm are not on the $PATH of a program that the Dock starts.
+ * Lua has the same list (claude/cli).
  */
-const PLACES = [
-  ...[".local/bin", ".claude/local", ".npm-global/bin"].map((folder) => `~/${folder}`),
-  ...["/opt/homebrew/bin", "/usr/local/bin"],
-];
+const PLACES = ["~/.local/bin", "~/.claude/local", "~/.npm-global/bin"];
+if (SYSTEM === "darwin") PLACES.push("/opt/homebrew/bin", "/usr/local/bin");
 /** The program that npm's claude.cmd starts. cmd.exe would take our arguments apart. */
 const BEHIND_SHIM = "node_modules/@anthropic-ai/claude-code/bin/claude.exe";
 
@@ -26,12 +24,7 @@ const VERSION_MS = 10_000;
 export function findClaude(env: Environment = process.env, home: string = homedir()): Lookup {
   const found = onPath("claude", env);
   const name = IS_WINDOWS ? "claude.exe" : "claude";
-  const places = PLACES.map((folder) =>
-    join(
-      folder.replace("~", () => home),
-      name,
-    ),
-  );
+  const places = PLACES.map((folder) => `${folder.replace("~", () => home)}/${name}`);
   const path = found.path ?? places.find(isExecutable);
   return path ? { path: behindShim(path) } : found;
 }

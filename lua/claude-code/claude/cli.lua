@@ -1,4 +1,5 @@
 --- The Claude CLI on this machine, and its folder for settings and lock files.
+local platform = require("claude-code.lib.platform")
 local programs = require("claude-code.programs")
 
 local M = {}
@@ -6,15 +7,12 @@ local M = {}
 --- Installs or updates the CLI.
 local REMEDY = "run `npm install -g @anthropic-ai/claude-code`"
 
---- Installers use these folders. A Neovim that the Dock started lacks the shell's $PATH. TypeScript has the same
---- list (src/claude/cli.ts).
-local PLACES = {
-  "~/.local/bin",
-  "~/.claude/local",
-  "~/.npm-global/bin",
-  "/opt/homebrew/bin",
-  "/usr/local/bin",
-}
+--- Installers use these folders, and those of Homebrew and npm are not on the $PATH of a Neovim that the Dock started.
+--- TypeScript has the same list (src/claude/cli.ts).
+local PLACES = { "~/.local/bin", "~/.claude/local", "~/.npm-global/bin" }
+if platform.is_mac then
+  vim.list_extend(PLACES, { "/opt/homebrew/bin", "/usr/local/bin" })
+end
 
 --- The program that npm's claude.cmd starts. cmd.exe would take our arguments apart.
 local BEHIND_SHIM = "/node_modules/@anthropic-ai/claude-code/bin/claude.exe"
@@ -34,7 +32,7 @@ function M.find(given)
   if not name:find("/", 1, true) then
     return programs.on_path(name)
   end
-  local path = programs.at(require("claude-code.lib.platform").normal(name))
+  local path = programs.at(platform.normal(name))
   return path, ("`%s` is not an executable file"):format(given)
 end
 

@@ -2,6 +2,7 @@
 --- set `is_windows`.
 local M = {
   is_windows = vim.fn.has("win32") == 1,
+  is_mac = vim.fn.has("mac") == 1,
   uname = vim.uv.os_uname,
 }
 
