@@ -70,8 +70,8 @@ const PICTURE = `
   }`;
 
 /**
- * Neovims whose test is over, the last one at the end: the next test of the file with the same options takes
- * such a one. The last ones end with the process.
+ * Neovims whose test is over, the last one at the end: the next test of the file with the same options takes one of
+ * them. The last ones end with the process.
  */
 const idle: Attached[] = [];
 const MAX_IDLE = 4;

@@ -99,7 +99,7 @@ onEachNeovim(
         await plays(":Claude follow  windows 1");
       });
 
-      test("opens a file with its events, its filetype, and a text that is known", async () => {
+      test("opens a file with its events and its filetype, if the source of its text is known", async () => {
         session.write("first.lua", "return 1\n");
         const path = session.path("first.lua");
         await lua(`

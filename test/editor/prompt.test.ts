@@ -77,7 +77,7 @@ onEachNeovim(
       `);
     });
 
-    test("keeps a draft beyond a crash of Neovim", async () => {
+    test("keeps a draft across a crash of Neovim", async () => {
       await open(["not yet"]);
       await lua("vim.api.nvim_exec_autocmds('TextChanged', { buffer = 0 })");
       const folder = drafts();
@@ -274,7 +274,7 @@ onEachNeovim(
         ["see @pars", "see @src/deep/parser.ts"],
         ["/ti", "/tidy"],
         ["plain words", "plain words"],
-      ])("is what CTRL-X CTRL-O asks: %s", async (typed, completed) => {
+      ])("completes by CTRL-X CTRL-O: %s", async (typed, completed) => {
         session.write("src/deep/parser.ts", "");
         session.write(".claude/skills/tidy/SKILL.md", "---\nname: tidy\n---\n");
         await open();

@@ -144,7 +144,7 @@ async function start({ neovim }: Asking): Promise<void> {
   await eventually(async () => (await row()).connected, true, START_MS);
 }
 
-/** The permissions that a plan asks for with it. */
+/** The permissions that a plan asks for. */
 const RUN_TESTS = { tool: "Bash", prompt: "run tests" };
 /** The CLI says which file must contain the plan. */
 const writePlan: Turn = (request) => {

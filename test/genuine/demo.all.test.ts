@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { isolatedEnv, NEWEST, ROOT, run, temporaryFolder } from "#test";
 
-test("scripts/demo plays an edit that is accepted and one that is reviewed, to its end", async () => {
+test("scripts/demo plays an accepted edit and a reviewed one to the end", async () => {
   const home = temporaryFolder();
   // The program that `scripts/demo` ends in; everything before it is the build, which the tests have already done.
   const { code, stdout, stderr } = await run([process.execPath, join(ROOT, "scripts/demo.ts")], {

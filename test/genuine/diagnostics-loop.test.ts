@@ -12,7 +12,7 @@ import { edit, read, say } from "../support/turns";
 
 const FOUND = "Found 1 error and 1 warning in edited files.";
 
-/** A project in a real Neovim that marks problems, and the genuine CLI, which may not end its turn with them. */
+/** A project in a real Neovim that marks problems, and the genuine CLI, which must fix them before its turn ends. */
 class Loop {
   project!: Project;
   model!: Model;

@@ -93,7 +93,7 @@ describe.each(NEOVIMS)("$name", (version) => {
 nightly.describe.each(NEOVIMS)("further edits in $name", (version) => {
   const light = new FirstLight(version);
 
-  test("mentions the reason of a rejection in the prompt of a CLI elsewhere", async () => {
+  test("mentions the reason for a rejection in the prompt of a CLI elsewhere", async () => {
     const { neovim, claude, model } = light;
     const text = await light.onDisk("main.lua");
     await light.propose('"zero"', '"rejected"');

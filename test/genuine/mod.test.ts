@@ -44,7 +44,7 @@ describe.each(NEOVIMS)("the mod in the CLI of $name", (version) => {
     lua<string>(`local buf = require("port").session_rows.get(1).buf
       return table.concat(vim.api.nvim_buf_get_lines(buf, 0, -1, false), "\\n")`);
 
-  test("connects, and submits a prompt as the user's words while the draft stays", async () => {
+  test("connects, and submits a prompt as the user's words, but leaves the draft", async () => {
     await claude.begin();
     await eventually(() => row("mod"), true, START_MS);
     expect((await call("fill", "my draft")).failure).toBeUndefined();
@@ -59,7 +59,7 @@ describe.each(NEOVIMS)("the mod in the CLI of $name", (version) => {
     await eventually(async () => (await row<{ tokens: number } | null>("usage"))?.tokens, 10);
   });
 
-  test("keeps a prompt while a dialog is open, which stays, as does the draft", async () => {
+  test("holds a prompt back while a dialog is open, and leaves the dialog and the draft", async () => {
     claude.model.script([bash("touch made"), say("Made."), say("Later is now.")]);
     await call("submit", "make it");
     await claude.showing(/Do you want to proceed/);
@@ -115,7 +115,7 @@ describe.each(NEOVIMS)("the mod in the CLI of $name", (version) => {
     expect((await call("stop")).failure?.code).toBe("refused");
   });
 
-  test("is there again after the executable has restarted, and after /clear", async () => {
+  test("comes back after the executable has restarted, and after /clear", async () => {
     const pid = await lua<number>("return require('claude-code').status().process_id");
     process.kill(pid, "SIGKILL");
     await eventually(() => row("mod"), null, START_MS);

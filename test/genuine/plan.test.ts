@@ -85,7 +85,7 @@ describe.each(CASES)(
     test(
       isChanged
         ? "gives Claude the plan that was shown"
-        : "sends comments to Claude, which goes on planning, and approves the edited text",
+        : "sends comments to Claude, which continues to plan, and approves the edited text",
       isChanged ? changed : edited,
       2 * CASE_MS,
     );

@@ -14,7 +14,7 @@ describe("the conversation of a Claude in a container", () => {
   const name = () => lua<string>("return vim.api.nvim_buf_get_name(0)");
   const other = join(Container.PROJECT, "other.lua");
 
-  test("is shown, and read again, with the files of here", async () => {
+  test("is shown, and read again, with local files", async () => {
     await claude.begin();
     claude.model.script([read(other), [{ text: `See ${other}:1 and /etc/passwd` }]]);
     await claude.send("look");
@@ -32,7 +32,7 @@ describe("the conversation of a Claude in a container", () => {
     await eventually(() => reads("Once more."), true);
   });
 
-  test("opens the place of a line, and no file that is not shared", async () => {
+  test("opens the place of a line, but only in shared files", async () => {
     const enter = (text: string) =>
       lua(`
         vim.cmd("stopinsert")

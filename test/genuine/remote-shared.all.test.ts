@@ -8,8 +8,8 @@ import { eventually } from "./eventually";
 import { InTerminal, START_MS } from "./in-terminal";
 
 /*
- * Each CLI deletes, when it starts, the lock files of what it takes for dead: in a container the one of Neovim, and
- * outside of it that of the relay. Both come back, and neither takes the place of the other.
+ * When a CLI starts, it deletes the lock files of editors that it considers dead: Neovim's if it runs in a container,
+ * the relay's if it runs outside. Both come back, and neither replaces the other.
  */
 requireNamespace();
 
@@ -52,7 +52,7 @@ describe("a container with the lock files of this machine", () => {
     );
 
   test(
-    "finds its Neovim however often one starts",
+    "finds its Neovim however often a CLI starts",
     async () => {
       await claude.command("Claude");
       await eventually(clients, ["dev"], START_MS);

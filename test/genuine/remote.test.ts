@@ -24,7 +24,7 @@ describe.each(first(1, WAYS))("Claude in %s", (_name, way) => {
   shows(claude);
   if (!ALL) return;
 
-  test("sends with an edit's result what it broke, and lets Claude stop only once that is repaired", async () => {
+  test("sends with an edit's result what the edit broke, and lets Claude stop only once it is repaired", async () => {
     await claude.neovim.startServer("main.lua", claude.home);
     const repair = edit(claude.inside("main.lua"), "return WRONG", "return name");
     await claude.propose("return name", "return WRONG", repair, [{ text: "Repaired." }]);
@@ -102,7 +102,7 @@ function starts(claude: InRemote): void {
 }
 
 function accepts(claude: InRemote): void {
-  test("writes inside what is accepted, and updates the buffer", async () => {
+  test("writes accepted edits there, and updates the buffer", async () => {
     const proposal = await claude.propose("zero", "one");
     const bar = `return vim.api.nvim_eval_statusline(vim.wo.winbar, { use_winbar = true }).str`;
     expect(await claude.neovim.lua<string>(bar)).toContain("dev");
@@ -115,7 +115,7 @@ function accepts(claude: InRemote): void {
 function shows(claude: InRemote): void {
   test("gives a selection, and a mention, the path that it has there", async () => {
     await claude.turnEnded();
-    // The CLI forgets the selection with a prompt: it has received it again before it changes.
+    // The CLI forgets the selection with each prompt: wait until it has received the selection again.
     await claude.showing(/⧉ In main\.lua/);
     await claude.command("edit other.lua");
     await claude.showing(/⧉ In other\.lua/);

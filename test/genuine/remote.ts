@@ -76,7 +76,10 @@ export class InRemote extends InTerminal {
     return await this.neovim.lua(`return require("port").session_rows.get(1).state`);
   }
 
-  /** Waits until a turn has ended, and the hooks at its end. A prompt, or a script, would meet its last requests. */
+  /**
+   * Waits until a turn has ended, and the hooks at its end. Otherwise the next prompt or script would meet the turn's
+   * last requests.
+   */
   turnEnded(): Promise<void> {
     return eventually(async () => ["idle", "done"].includes(await this.state()), true, START_MS);
   }

@@ -51,8 +51,8 @@ class Selected extends Bench {
 }
 
 /*
- * The genuine CLI (Claude Code 2.1.330) and a real Neovim, each in a real terminal: what is selected
- * there shows here, and reaches the model. The CLI's text and requests are quoted from it.
+ * The genuine CLI (Claude Code 2.1.330) and a real Neovim, each in a real terminal: the CLI shows what is selected in
+ * Neovim, and the model receives it. The CLI's text and requests are quoted from it.
  */
 requireNamespace();
 describe("the selection", () => {
@@ -97,7 +97,7 @@ describe("the selection", () => {
     await selection.claude.waitForIdle();
   });
 
-  nightly.test("is read also after /clear", async () => {
+  nightly.test("is still read after /clear", async () => {
     await selection.selectFunction();
     await selection.shown(3);
     await selection.claude.prompt("/clear");

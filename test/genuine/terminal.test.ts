@@ -87,7 +87,7 @@ describe.each(NEOVIMS)("Claude in the terminal of $name", (version) => {
     await eventually(async () => withoutTerminalCursor(await claude.neovim.layout()), before);
   });
 
-  test("asks in the terminal where an edit is too big for a diff", async () => {
+  test("asks in the terminal if an edit is too big for a diff", async () => {
     const big = claude.path("big.txt");
     const content = "x\n".repeat(20_001);
     const write = [{ tool: "Write", input: { file_path: big, content } }];

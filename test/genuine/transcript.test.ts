@@ -23,7 +23,7 @@ describe.each(NEOVIMS)("the conversation in $name", (version) => {
     await claude.send("explain");
     await claude.showing(/120\. line/);
     await keys("<C-q>o");
-    // The CLI writes an answer a moment after it has shown it; of what is written the end comes first.
+    // The CLI writes an answer a moment after it has shown it. The end of the file is shown first.
     await eventually(async () => (await lines()).includes("120. line"), true);
     await eventually(async () => (await lines())[0], "❯ explain");
     const shown = await lines();
@@ -56,7 +56,7 @@ describe.each(NEOVIMS)("the conversation in $name", (version) => {
     await keys("i");
   });
 
-  test("is in the follow window while the user stays where they are", async () => {
+  test("appears in the follow window, and leaves the user where they are", async () => {
     await claude.command("Claude follow");
     claude.model.script([read(claude.path("other.lua")), [{ text: "Read." }]]);
     await claude.send("look");

@@ -50,7 +50,7 @@ onNewestNeovim(
     };
 
     beforeAll(async () => {
-      // Attached, the executable starts again what was started before.
+      // Once attached, the executable starts everything again that ran before.
       await session.known();
       await session.neovim.lua(`
         vim.notify = function() end
@@ -149,7 +149,7 @@ onNewestNeovim(
       expect(await outcomeOf(Promise.all(waiting))).toThrow("connection closed");
     });
 
-    test("opens a file here to be seen, and names it as there", async () => {
+    test("shows a file here, and names it by its path there", async () => {
       const path = session.write("seen.lua", "return {}\n");
       const filePath = `${THERE}/b/../seen.lua`;
       const hidden = await cli.call("openFile", { filePath, makeFrontmost: false });
@@ -159,7 +159,7 @@ onNewestNeovim(
       expect(await session.neovim.lua("return vim.api.nvim_buf_get_name(0)")).toBe(path);
     });
 
-    test("names problems as the CLI spelled the file last, in messages, too", async () => {
+    test("names files in problems as the CLI last spelled them, even in messages", async () => {
       await setProblem(session.write("%41 é.lua", "return {}\n"));
       const uri = `file://${THERE}/./%41 é.lua`;
       const wanted = [
@@ -177,7 +177,7 @@ onNewestNeovim(
       expectNothing(other);
     });
 
-    test("lists only shared files, as there", async () => {
+    test("lists only shared files, by their paths there", async () => {
       claims("A remote sees only the folders that are shared");
       const inside = session.write("a b.lua", "return {}\n");
       const planted = session.link("planted.txt", secret);
@@ -216,7 +216,7 @@ onNewestNeovim(
     });
 
     test.each(["edit", "checktime"])(
-      "gives no text that :%s read by a link out",
+      "gives no text that :%s read through a link to the outside",
       async (read_again) => {
         claims("No symlink leads a remote out of them");
         const path = session.write("swapped.txt", "own\n");
@@ -248,7 +248,7 @@ onNewestNeovim(
       },
     );
 
-    test("takes a selection back once that leaves the folder", async () => {
+    test("takes the selection back when the user leaves the folder", async () => {
       const inside = session.write("inside.lua", "return {}\n");
       await session.edit(inside);
       await eventually("the selection", () => lastOf(cli).filePath === `${THERE}/inside.lua`);
@@ -281,7 +281,7 @@ onNewestNeovim(
     });
 
     test.each(["afterwards", "at once"])(
-      "opens no symlink that takes a file's place, and goes %s",
+      "opens no symlink that takes a file's place, and disappears %s",
       async (when) => {
         claims("No symlink leads a remote out of them");
         const path = session.write("raced.txt", "mine\n");
@@ -325,7 +325,7 @@ onNewestNeovim(
       expect(await session.neovim.lua("return vim.fn.bufloaded((...))", path)).toBe(1);
     });
 
-    test("does not believe its word for its process", async () => {
+    test("does not believe the process id that it claims", async () => {
       cli.notify("ide_connected", { pid: session.neovim.process.pid });
       await cli.request("ping");
       const clients = () => session.neovim.lua<object[]>("return require('port').server.clients");
@@ -416,7 +416,7 @@ onNewestNeovim(
           if (tool !== "openDiff") await outcomeOf(cli.call(tool, { unknown: secret }));
         }
         expect(await buffers()).toEqual(before);
-        // A URI is read as it will be, encoded twice or not.
+        // A URI is decoded exactly as it will be used, even if it is encoded twice.
         for (const path of ["%2e%2e/%2e%2e/etc/passwd", "a%20b/secret.txt", "a%2520b/secret.txt"])
           await cli.call("getDiagnostics", { uri: `file://${THERE}/${path}` });
         expect(JSON.stringify(cli.received)).not.toContain("wrong in");

@@ -40,7 +40,7 @@ let transcript: TranscriptEndpoint;
 beforeEach(() => {
   world = new World();
   reports = [];
-  // The Neovim that is reported to: its one method.
+  // Neovim's only method here receives the reports.
   const call = async (_method: string, report: object) => void reports.push(report);
   const log = new Log({ file: world.logFile });
   const port = { call, state: new EditorState() };
@@ -83,7 +83,7 @@ test("shows a conversation from there, in a private copy that is removed with th
   expect(existsSync(dirname(copy))).toBe(false);
 });
 
-test("has the files of here alone in the trail", async () => {
+test("lists only local files in the trail", async () => {
   append(prompt("x".repeat(6_000_000)), read(`${REMOTE}/main.lua`), read("/etc/passwd"));
   append(answer("Hm"));
   await start();
@@ -123,7 +123,7 @@ test("sends no other file, by an id or a symlink", async () => {
   symlinkSync(secret, path());
   await start();
   expect(await outcomeOf(open())).toThrow("not in a file yet");
-  // It does not rely on the link's check.
+  // The relay does not rely on the link's check.
   world.link();
   await world.lock();
   for (const id of ["../../secret", "secret", ""]) {
@@ -146,7 +146,7 @@ async function hostile(expression: string, extra = ""): Promise<() => Frame[]> {
   return got;
 }
 
-nightly.test("refuses a relay's bytes without an end", async () => {
+nightly.test("refuses endless bytes from a relay", async () => {
   await hostile("LARGE");
   expect(await outcomeOf(open())).toThrow("it is too long");
   expect(reports.filter(({ state }) => state === "down")).toEqual([]);
@@ -158,7 +158,7 @@ test("shows a file that is not a conversation as it is", async () => {
   expect((await open()).block.lines.join("\n")).toContain("A line that is not an entry");
 });
 
-test("asks the relay for a session's id alone, and gives it no conversation of here", async () => {
+test("asks the relay for a session's id only, and gives it no local conversation", async () => {
   const stop = JSON.stringify({ session_id: ID, cwd: REMOTE });
   const d = JSON.stringify({ args: ["stop"], cwd: REMOTE, env: {}, input: stop });
   // A hook would run it here.

@@ -20,7 +20,7 @@ beforeEach(async () => {
   await neovim.lock();
 });
 
-/** Neovim gets a relay that sends these frames; what that gets is read back. */
+/** Gives Neovim a relay that sends these frames, and returns a way to read what the relay receives. */
 async function withRelay(frames: object[]): Promise<() => Frame[]> {
   const script = `for (const one of ${JSON.stringify([HELLO, ...frames])}) say(one)`;
   const { command, got } = scriptedRelay(temporaryFolder(), script);
@@ -110,7 +110,7 @@ test("does not load files in its hooks", async () => {
   expect(await neovim.buffers()).not.toContain(path);
 });
 
-test("names no file in a held Stop that is not shared", async () => {
+test("names only shared files when it holds a Stop", async () => {
   const [inside, outside] = [join(neovim.cwd, "inside.txt"), join(neovim.home, "outside.txt")];
   for (const path of [inside, outside]) {
     writeFileSync(path, "text\n");
@@ -184,7 +184,7 @@ test("reads only shared files through its MCP server", async () => {
     expect(received).not.toContain(one);
 }, 60_000);
 
-test("says whether a relay runs with doctor there", async () => {
+test("reports through doctor there whether a relay runs", async () => {
   using world = new World();
   const env = { ...isolatedEnv(world.home), PATH: "/usr/bin:/bin" };
   const check = async () => (await run([EXECUTABLE, "doctor"], { cwd: world.project, env })).stdout;

@@ -74,7 +74,7 @@ test.each(
   expect(await causeOf(`say(HELLO); ${script}`)).toMatch(new RegExp(cause));
 });
 
-test("ends for a line that is not in the format", async () => {
+test("ends one that sends a line in the wrong format", async () => {
   claims("A hostile relay is cut off");
   const wrong = fc.sample(
     fc.oneof(
@@ -115,7 +115,7 @@ test("logs what it prints to stderr, with its name, and without control characte
 test.each([
   ["early", 1],
   ["late", 0],
-])("opens nothing after its end, although it runs on: %s", async (when, count) => {
+])("opens nothing after its end, even if it keeps running: %s", async (when, count) => {
   using world = new World();
   const [started, ended] = ["started", "ended"].map((name) => join(world.folder, name));
   const isLate = when === "late";
@@ -136,7 +136,7 @@ test.each([
   expect(world.up).toHaveLength(count);
 });
 
-test("logs some lines of what it prints without an end, and opens too often", async () => {
+test("does not flood the log with endless output or too many channels", async () => {
   using world = new World();
   hostile(
     world,

@@ -144,7 +144,7 @@ describe("nvim-lsp for a Claude elsewhere", () => {
   }
   const buffers = () => world.project.neovim.buffers();
 
-  test("offers what reads, and calls nothing else", async () => {
+  test("offers the tools that only read, and calls no others", async () => {
     const { result } = await request("tools/list", {});
     const names = (result as { tools: { name: string }[] }).tools.map(({ name }) => name);
     expect(names.sort()).toEqual([
@@ -158,7 +158,7 @@ describe("nvim-lsp for a Claude elsewhere", () => {
   });
 
   test.each(first(1, [`${THERE}/one.txt`, "one.txt", "./one.txt"]))(
-    "names files as there: %s",
+    "names files by their paths there: %s",
     async (path) => {
       const { text } = await call("find_references", { symbol: "apple", path });
       expect(text.split("\n")).toEqual([

@@ -27,7 +27,12 @@ describe("a path on the other side", () => {
   const SHARES = map({ "\\\\wsl.localhost\\Ubuntu\\x": "/x", "\\\\s\\x\\y": "/y" }, "win32");
   const IN_WSL = map({ "/w": "C:\\s", "/u": "\\\\wsl.localhost\\U\\x" }, "posix", disk("win32"));
   const cases: [string, PathMap, remote: string, host: string][] = [
-    ["names like codes", LINUX, "/workspaces/x/%2e%2e/50%.txt", "/home/me/x/%2e%2e/50%.txt"],
+    [
+      "names that look like codes",
+      LINUX,
+      "/workspaces/x/%2e%2e/50%.txt",
+      "/home/me/x/%2e%2e/50%.txt",
+    ],
     ["names with dots", LINUX, "/workspaces/x/.../..a/b..", "/home/me/x/.../..a/b.."],
     ["another composition", LINUX, "/workspaces/x/e\u0301", "/home/me/x/e\u0301"],
     ["WSL's own disk", IN_WSL, "/u/a", "\\\\wsl.localhost\\U\\x\\a"],
@@ -39,7 +44,7 @@ describe("a path on the other side", () => {
 
   const spelled: [string, PathMap, remote: string, host: string][] = [
     ["dots and slashes", LINUX, "/workspaces//./y/../x/a/../b", "/home/me/x/b"],
-    ["a root in another composition", map({ "/w/é": "/s" }), "/w/e\u0301/a", "/s/a"],
+    ["a root with other composed characters", map({ "/w/é": "/s" }), "/w/e\u0301/a", "/s/a"],
     ["another case", WINDOWS, "c:/SRC/a", "/s/a"],
     ["a long path of Windows", WINDOWS, "\\\\?\\C:\\src\\a", "/s/a"],
     ["the older name of WSL's disk", SHARES, "\\\\wsl$\\ubuntu\\x\\a", "/x/a"],
@@ -119,7 +124,7 @@ describe("for any path", () => {
     ["Windows here", { "/mnt/c/w": "C:\\w" }, "posix", "win32"],
   ];
 
-  test.each(maps)("maps there and back alike, and nothing outside: %s", (...row) => {
+  test.each(maps)("round-trips paths, and maps nothing outside: %s", (...row) => {
     const [, mapping, style, here] = row;
     const paths = map(mapping, style, disk(here));
     const [remotes, hosts] = [Object.keys(mapping), Object.values(mapping)];
@@ -226,7 +231,7 @@ describe("on a real disk", () => {
   });
 
   test.each(["file", "folder/secret", "folder/new", "folder", "nowhere", "nowhere/below"])(
-    "refuses on both ways a symlink out: %s",
+    "refuses a symlink to the outside in both directions: %s",
     (name) => {
       claims("No symlink leads a remote out of them");
       expect(paths.toHost(`/w/${name}`)).toBeUndefined();
@@ -258,7 +263,7 @@ describe("on a real disk", () => {
     expect(swapped.toRemote(join(root, "swapped/secret"))).toBeUndefined();
   });
 
-  test("refuses a folder in another one that a symlink leads out", () => {
+  test("refuses a folder in another one if a symlink leads outside", () => {
     const mappings = [
       { remote: "/w", host: join(root, "x") },
       { remote: "/w/folder", host: join(root, "x/folder") },
@@ -279,7 +284,7 @@ describe("texts", () => {
     ["/mnt/home/me/src/a", "/mnt/home/me/src/a"],
     ["/home/me/src.d/a", "/home/me/src.d/a"],
     ["$& $1", "$& $1"],
-  ])("translates a language server's: %s", (text, expected) => {
+  ])("translates a language server's message: %s", (text, expected) => {
     expect(paths.textToRemote(text)).toBe(expected);
   });
 

@@ -65,7 +65,7 @@ test("comes back with the same port and token when it is killed", async () => {
   expect(await echoed(client, {})).toEqual({});
 });
 
-test("ends when Neovim's side is silent, its lock file and clients, too", async () => {
+test("ends with its lock file and clients when Neovim's side is silent", async () => {
   using world = new World();
   const relay = Bun.spawn([process.execPath, join(import.meta.dir, "short-silence.ts")], {
     env: isolatedEnv(world.home),

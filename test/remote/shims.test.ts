@@ -120,7 +120,7 @@ describe("Claude behind a program that changes the traffic", () => {
     const { params } = await client.message(
       ({ method, params }) => method === "selection_changed" && params?.filePath !== "",
     );
-    // By how Claude spelled it last, which may be before or after this is sent.
+    // This is Claude's last spelling, which may have arrived before or after this frame was sent.
     expect(spellings).toContain(String(params?.filePath));
   });
 });

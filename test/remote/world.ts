@@ -67,7 +67,7 @@ export interface Lock {
   content: LockContent;
 }
 
-/** The end of Neovim's side, with a relay in a home of its own; each of its clients receives its own texts. */
+/** Neovim's end of a link, with a relay in a home of its own. Each of the relay's clients receives its own texts. */
 export class World implements Disposable {
   readonly folder = temporaryFolder();
   readonly states: LinkState[] = [];

@@ -1,7 +1,7 @@
 import { eventually, onEachNeovim, perTest, TestClient } from "#test";
 import { World } from "./state/world";
 
-/* openDiff and the review: the client is asked, writes the file, and its hook records the edit. */
+/* openDiff and the review: the client gets the user's answer, writes the file, and its hook records the edit. */
 onEachNeovim((session) => {
   const world = perTest(() => new World(session.neovim.cwd, session.neovim.home));
   const cli = perTest(() => TestClient.open(session.lock, "claude-code"));

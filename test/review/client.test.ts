@@ -15,7 +15,7 @@ const REQUEST = `
 onEachNeovim((session) => {
   const world = perTest(() => new World(session.neovim.cwd, session.neovim.home));
 
-  /** The executable that is ready, unless it is `unlike`. */
+  /** The process id of the ready executable, once it differs from `unlike`. */
   const ready = (unlike?: number) =>
     eventually("a ready executable", async () => {
       const { state, process_id } = await session.neovim.lua<{
@@ -39,7 +39,7 @@ onEachNeovim((session) => {
     ["undo", "before it reads the request"],
     ["undo", "2 ms later"],
     ["keep", "2 ms later"],
-  ])("makes a new %s after the executable is killed %s", async (method, when) => {
+  ])("makes another %s after the executable is killed %s", async (method, when) => {
     const { neovim } = session;
     const text = "1\n2\n3\n";
     world.edited("k", text, "1\nII\n3\n");

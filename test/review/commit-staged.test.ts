@@ -15,8 +15,8 @@ const STAGED = "git's index differs from HEAD already: commit or unstage";
 const LEFT = "Claude has staged b, mine, but you have kept none of these changes: they stay staged";
 
 /**
- * Commands of the user's before the turn (or none), of Claude's in it, and of the user's after it, all of
- * which is then kept; names that are committed, else why none is; git's status then.
+ * The columns: the user's commands before the turn (or none), Claude's commands in it, and the user's after it, before
+ * everything is kept; the names that are committed, or why none is; and git's status afterwards.
  */
 const CASES = `
 git mv, and an edit after it       |  | git mv a c, perl -pi -e s/2/II/ c |  | D a, A c |

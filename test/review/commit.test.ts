@@ -37,7 +37,7 @@ afterEach(() => world[Symbol.dispose]());
 
 function init(folder: string, ...options: string[]): void {
   Bun.spawnSync(["git", "init", "-q", "-b", "main", "--template=", ...options, folder]);
-  // Each commit would start one more git.
+  // Otherwise each commit would start another git process.
   appendFileSync(join(folder, ".git/config"), "[maintenance]\n\tauto = false\n");
 }
 
@@ -120,7 +120,7 @@ test.each(first(2, Object.entries(CONFIGURATIONS)))(
         firstCommit({ [name]: textOf(items), ...(attributes && { ".gitattributes": attributes }) });
         const [textAtHead, head] = [inGit(textOf(items)), branch()];
         if (_name === "CRLF that was committed") autocrlf(true);
-        // The user's own edits before Claude's, Claude's, and those after; none of what the other has inserted.
+        // The user's edits before and after Claude's. Neither author edits lines that the other has inserted.
         const before = edits.filter(({ by }, i) => by === "user" && i % 2 === 0);
         const after = edits.filter(({ by }, i) => by === "user" && i % 2 === 1);
         const claudes = edits.filter(({ by }) => by === "claude");
@@ -129,7 +129,7 @@ test.each(first(2, Object.entries(CONFIGURATIONS)))(
           const free = present().filter((item) => item.by === "head" && !/[67]/.test(item.line));
           const item = free[where % Math.max(free.length, 1)];
           if (!item) return;
-          // The review has never seen HEAD's line, so its place among Claude's is open.
+          // The review has never seen HEAD's line, so its place among Claude's lines is unknown.
           const what = by === "user" && how === "delete" && before.length > 0 ? "replace" : how;
           if (what !== "insert") item.deletedBy = by;
           const added: Item = { line: `${by} ${++lines}`, isAtHead: false, by };
@@ -167,7 +167,7 @@ test.each(first(2, Object.entries(CONFIGURATIONS)))(
         const isNothing = text === textAtHead;
         const disk = world.read(name);
         const result = await commit().catch((error) => error);
-        // Lines that were changed before Claude's, beside them: the review has never seen HEAD's.
+        // The user changed lines next to Claude's earlier: the review has never seen HEAD's version of them.
         const isLeftOut = before.length > 0 && String(result).includes("has lines at HEAD");
         if (isLeftOut) return expect(branch()).toBe(head);
         if (isNothing) expect(String(result)).toContain("you have kept nothing");
@@ -185,7 +185,7 @@ test.each(first(2, Object.entries(CONFIGURATIONS)))(
 const WORDS = "1 2 3 4 5 6 7 8 9 10";
 const TEN = textOf(WORDS);
 const II = WORDS.replace("2", "II");
-/** Claude has changed two lines, of which the first is kept; the user has begun one. */
+/** Claude has changed two lines, and the first change is kept. The user has started to edit another line. */
 const HALF = `repository a=${WORDS}, b=${WORDS}; A a=${II.replace("9", "IX")}
   user a=${II.replace("9", "IX").replace("5", "5 mine")}; keep a#1`;
 const half = () => tell(HALF);
@@ -289,7 +289,7 @@ test("names a change that is kept in an unsaved buffer alone", async () => {
   expect(String(result)).toContain("a has a kept change in its buffer only: write it");
 });
 
-test("commits what a pre-commit hook adds, and has it in the index", async () => {
+test("commits what a pre-commit hook adds, and updates the index", async () => {
   await half();
   hook("pre-commit", "echo formatted > b && git add b");
   await commit();
@@ -321,7 +321,7 @@ test.each([
 test.each([
   ["before git's message", "pre-commit", false],
   ["once HEAD has moved", "post-commit", true],
-])("brings the index to the commit at the next start, killed %s", async (_what, name, isMade) => {
+])("updates the index at the next start if killed %s", async (_what, name, isMade) => {
   await half();
   hook(name, "kill -9 $COMMITTER_PID");
   const before = index();
@@ -342,7 +342,7 @@ test.each([
   if (isMade) world.write(".git/index.lock", "");
   expect((await world.service.summary()).waits).toBe(isMade);
   rmSync(world.path(".git/index.lock"), { force: true });
-  // It leaves git alone for some seconds.
+  // After a failure, the review does not run git for some seconds.
   await eventually("its end", async () => !(await world.service.summary()).waits);
   if (!isMade) expect(index().equals(before)).toBe(true);
   expect(git("status", "--porcelain")).toBe(" M a\n");
@@ -357,7 +357,7 @@ test.each([
 });
 
 describe("git's index", () => {
-  test("names what is staged, and commits nothing, also while the blobs are made", async () => {
+  test("names what is staged, even while it makes the blobs, and commits nothing", async () => {
     await half();
     world.write("b", "staged\n");
     git("add", "b");
@@ -371,7 +371,7 @@ describe("git's index", () => {
     expect(git("rev-list", "--count", "HEAD")).toBe("1\n");
   });
 
-  test("keeps what the user stages while the message is open, and flags", async () => {
+  test("keeps the index's flags, and what the user stages while the message is open", async () => {
     await half();
     git("update-index", "--assume-unchanged", "b");
     await commit(
@@ -382,7 +382,7 @@ describe("git's index", () => {
     expect(git("ls-files", "-v", "b")).toBe("h b\n");
   });
 
-  test("waits for another git's lock, and commits nothing while one that was left is there", async () => {
+  test("waits for another git's lock, and commits nothing while a stale lock exists", async () => {
     await half();
     const lock = world.path(".git/index.lock");
     writeFileSync(lock, "");
@@ -437,7 +437,7 @@ test.each([
     "after a hook that amends",
     "[ -e .git/once ] || { touch .git/once; git rm -q b; git commit -q --amend --no-edit; }",
   ],
-])("has the index of the commit %s", async (_what, text) => {
+])("updates the index %s", async (_what, text) => {
   await half();
   const wait = "for i in $(seq 200); do git diff --cached --quiet && break; sleep 0.02; done";
   const seen = "git status --porcelain > .git/seen";
@@ -473,14 +473,14 @@ test("commits to the current file's repository, and names what is kept in others
   expect(await outcomeOf(commit())).toThrow("1 kept change in lib/ is in another");
 });
 
-test("has the commit in the index even if git is killed after it", async () => {
+test("updates the index even if git is killed after the commit", async () => {
   await half();
   hook("post-commit", "kill -9 $PPID");
   expect((await commit()).commit).toBe("git was killed after it");
   expect(git("status", "--porcelain")).toBe(" M a\n");
 });
 
-test("commits nothing in a .git folder that is not a repository, inside of one", async () => {
+test("commits nothing in an invalid .git folder inside another repository", async () => {
   firstCommit({ a: TEN });
   const outer = world;
   world = new World(outer.path("inner"), join(outer.root, ".."));

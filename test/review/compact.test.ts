@@ -14,7 +14,7 @@ const size = () => statSync(journalPath(world.folder)).size;
 const later = () => Date.now() + 1_000;
 const whole = (name: string) => ({ path: world.path(name) });
 
-/** The list of another Neovim without the hunks' ids, and the base texts. */
+/** The list that another Neovim gets, without the hunks' ids, and the base texts. */
 async function state(): Promise<unknown[]> {
   const service = world.another();
   const { files, counts } = (await service.answer("list", {})) as Listed;
@@ -50,7 +50,7 @@ async function history(): Promise<void> {
   world.claude({ e: TEN.replace("line 2\n", "two\n") });
 }
 
-test("forgets what was decided, and leaves what waits", async () => {
+test("forgets decided changes, and keeps pending ones", async () => {
   await history();
   const [before, bytes] = [await state(), size()];
   rewriteJournal(world.folder, compaction(later()));
@@ -64,7 +64,7 @@ test("forgets what was decided, and leaves what waits", async () => {
   expect(world.read("e")).toBe(TEN);
 });
 
-test("keeps the history of today's decision, one taken back, and a moved file", async () => {
+test("keeps the history of a decision of today, one that was taken back, and a moved file", async () => {
   await history();
   const bytes = size();
   rewriteJournal(world.folder, compaction(Date.now() - 60_000));

@@ -8,7 +8,7 @@ import { World } from "./state/world";
 
 const world = perTest(() => new World());
 
-test("answers and reports on after a report that Neovim does not take", async () => {
+test("keeps answering and reporting after Neovim has rejected a report", async () => {
   const onRequest = new Emitter<Payload<"request">>();
   const answered: number[] = [];
   const reported: ReviewSummary[] = [];

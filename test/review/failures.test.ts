@@ -29,7 +29,7 @@ const edited = (world: Recorded, originalFile: string, use: string) => ({
 });
 
 describe("a full disk", () => {
-  test("lets Claude go on in the middle of a line, and is noted", async () => {
+  test("is noted, and lets Claude continue, even if it cuts off a line", async () => {
     using world = new Recorded({ "a.txt": "one\n" });
     await world.prompt();
     expect(incompleteSince(world.folder)).toBeUndefined();
@@ -78,7 +78,7 @@ describe("a full disk", () => {
   });
 });
 
-nightly.test("leaves a journal that can be read, killed at any moment", async () => {
+nightly.test("leaves a readable journal if it is killed at any moment", async () => {
   using world = new Recorded({ "a.txt": "0\n", "b.txt": "0\n" });
   await world.prompt();
   const rounds = ALL ? 24 : 12;
@@ -131,11 +131,11 @@ async function killComparison(world: Recorded): Promise<void> {
   }
 }
 
-test("compares as often as it is asked for", async () => {
+test("compares once for each request", async () => {
   using world = new Recorded({ "a.txt": "one\n" });
   await world.prompt();
   const [request, done] = [join(world.folder, "compare.request"), join(world.home, "done")];
-  // No comparison ends before it was asked for the next one.
+  // Each comparison continues until the next one is requested.
   const git = `#!/bin/sh
     while [ ! -e '${request}' ] && [ ! -e '${done}' ]; do sleep 0.01; done
     exec '${Bun.which("git")}' "$@"`;

@@ -1,6 +1,6 @@
 /**
- * Behaviour where the disk of project and state is full, as JSON; in a tmpfs at FOLDER that is
- * mounted for this program alone.
+ * Prints as JSON what happens when the disk of project and state is full: a tmpfs at FOLDER, mounted for this program
+ * alone.
  */
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

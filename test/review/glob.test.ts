@@ -30,6 +30,6 @@ test.each([
   `${"**/".repeat(60)}x`,
   `${"**/a/".repeat(60)}x`,
   `${"**a".repeat(60)}x`,
-])("tries %s on a long name in no time", (glob) => {
+])("matches %s against a long name without delay", (glob) => {
   for (const path of ["a".repeat(255), "a/".repeat(100)]) expect(matches(glob, path)).toBe(false);
 });

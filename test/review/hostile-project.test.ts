@@ -33,7 +33,7 @@ describe("no filter driver runs", () => {
     expect(existsSync(mark)).toBe(false);
   });
 
-  test("runs none where their names are read for too long", () => {
+  test("runs none if reading their names takes too long", () => {
     using world = new RecordedHere({ "a.dat": "one\n" });
     world.write(".gitattributes", "*.dat filter=evil\n");
     const mark = world.path(".git/ran");
@@ -64,13 +64,13 @@ test.each(["evil", "a.b", "Ünï", ""])("runs no hook of the configuration: %p",
   world.sh("git add a.txt");
   await world.answer("undo", { files: [{ path: world.path("a.txt") }] });
   expect(existsSync(mark)).toBe(false);
-  // git before 2.54 knows no such hooks; this is how later ones see it.
+  // git before 2.54 does not know such hooks; later versions read this setting.
   const isOn = Git.in(world.root)?.wait(command(["config", `hook.${name}.enabled`]));
   expect(isOn?.stdout.toString()).toBe("false\n");
 });
 
 const OLD = "touch -t 202001010000 a.txt";
-/** git compares times by the second. */
+/** git compares file times in whole seconds. */
 const SECOND = "sleep 1.1";
 
 test.each(

@@ -18,7 +18,7 @@ const MINUTE = 60_000;
 test.each([
   ["idle since Esc", process.pid, { status: "idle", statusUpdatedAt: Date.now() + MINUTE }, true],
   ["idle since the turn before", process.pid, { status: "idle", statusUpdatedAt: 1 }, false],
-  ["idle since a time that it does not say", process.pid, { status: "idle" }, false],
+  ["idle since an unknown time", process.pid, { status: "idle" }, false],
   ["busy", process.pid, { status: "busy", statusUpdatedAt: Date.now() + MINUTE }, false],
   ["asking", process.pid, { status: "waiting", statusUpdatedAt: Date.now() + MINUTE }, false],
   ["killed", undefined, { status: "busy", pidDomain: DOMAIN }, true],

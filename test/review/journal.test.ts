@@ -51,7 +51,7 @@ describe("the journal", () => {
     expect(reader.damaged).toBe(becomes === "damaged" ? 1 : 0);
   });
 
-  test("reads a journal from its beginning that was rewritten twice, in the same inode", () => {
+  test("reads a journal from its beginning after two rewrites, even if the inode is the same", () => {
     const folder = temporaryFolder();
     for (let i = 0; i < 40; i++) append(folder, { type: "end", session: `old ${i}` });
     const dropFirst = () => {
@@ -85,7 +85,7 @@ test("refuses a journal of more than 128 MB, and leaves it", async () => {
 });
 
 describe("the blobs", () => {
-  test("misses one that is damaged", () => {
+  test("treat a damaged one as missing", () => {
     const blobs = new Blobs(temporaryFolder());
     const content = blobs.put(bytes("one\n"));
     if (!("blob" in content)) throw new Error("it was not kept");
@@ -95,7 +95,7 @@ describe("the blobs", () => {
     expect(blobs.bytes(content)).toBeUndefined();
   });
 
-  test("keeps only the hash of a large one", () => {
+  test("keep only the hash of a large one", () => {
     const blobs = new Blobs(temporaryFolder());
     const content = blobs.put(new Uint8Array(MAX_BINARY_BYTES + 1));
     expect(content).toMatchObject({ withheld: "large", hash: expect.any(String) });

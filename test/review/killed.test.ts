@@ -9,7 +9,7 @@ import { filesIn } from "./story";
 setDefaultTimeout(120_000);
 
 const [OLD, NEW] = ["user 1 2 3 4 5", "user 1 II 3 4 V"];
-// Title, the files, what Claude makes of them, the decision, the files then, and what else they may be.
+// Title, the files, Claude's version of them, the decision, the files afterwards, and other permitted results.
 const CASES = rows(`
   undo of a part | a=${OLD} | a=${NEW} | undo a 3-3 | a=user 1 2 3 4 V |
   undo of a move | old=${OLD} | -old, new=${OLD} | undo new | old=${OLD}, -new | old=${OLD}, new=${OLD}
@@ -34,16 +34,16 @@ const CASES = rows(`
   };
 });
 
-test.each(first(1, CASES))("makes a decision or not, killed at its steps: $name", isMadeOrNot);
+test.each(first(1, CASES))("makes a decision wholly or not at all if killed: $name", isMadeOrNot);
 
-test("records a command's changes once, killed at steps of a comparison", async () => {
+test("records a command's changes once if a comparison is killed", async () => {
   const shown = (world: Actors) =>
     world
       .journal()
       .split("\n")
       .filter((line) => line.includes("trees"));
   let killed = true;
-  // Not at each step, since that takes too long.
+  // Testing each step would take too long.
   for (let step = 1; killed; step += 3 * STRIDE) {
     using world = new Actors({ a: BEFORE, b: BEFORE });
     const change = () => {

@@ -8,7 +8,7 @@ import { World } from "./state/world";
 
 let built: Promise<string> | undefined;
 
-/** The folder of the programs that are killed, each in one file: they start so often. */
+/** The folder of the programs that are killed. Each is bundled into one file, because they start so often. */
 function programs(): Promise<string> {
   built ??= (async () => {
     const names = ["decide-once.ts", "compare-once.ts", "home-once.ts"];
@@ -114,7 +114,7 @@ export async function isMadeOrNot(one: Case): Promise<void> {
     } else {
       expect([start, end]).toContainEqual(now);
     }
-    // A draft may be left, and no lock that stops the next decision.
+    // A draft may be left, but no lock that blocks the next decision.
     const names = readdirSync(world.root).filter(
       (name) => !/^\.claude-code-nvim\..*\.tmp$/.test(name),
     );

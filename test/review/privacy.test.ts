@@ -50,7 +50,7 @@ test("gives hooks Neovim's options, and each change of them", async () => {
   expect(other.process.exitCode).toBeNull();
 });
 
-test("keeps the options of two Neovims that say theirs at once", async () => {
+test("keeps the options of two Neovims that report them at the same time", async () => {
   const home = temporaryFolder();
   const [mine, theirs] = [join(home, "mine"), join(home, "theirs")];
   const path = join(home, ".local/state/claude-code.nvim/privacy.json");
@@ -94,7 +94,7 @@ test("finds the same files private in hooks and in Neovim", async () => {
   expect(privacy.isPrivate(`${process.env.HOME}/own`)).toBe(true);
 });
 
-test("shows Claude no private file in the place of another for a commit's message", async () => {
+test("does not show Claude a private file that takes another's place, for a commit's message", async () => {
   claims("A private file's text and name stay in Neovim");
   using world = new RecordedHere({ old: "one\n", a: "one\n" });
   await world.prompt();

@@ -94,7 +94,7 @@ describe("pruning", () => {
     expect(statSync(journalPath(past.folder)).mode & 0o777).toBe(0o600);
   });
 
-  test("forgets the files first that were touched longest ago, where there is too much", () => {
+  test("first forgets the files that were touched longest ago if there is too much", () => {
     claims("What hooks record does not pile up");
     const past = new Past();
     for (const name of ["a", "b", "c", "d"]) past.change(name, text(name), name === "c" ? 9 : 5);
@@ -106,14 +106,14 @@ describe("pruning", () => {
     expect(past.left).toBe("change b, keep b: 1");
   });
 
-  test("leaves what waits for a decision, however much it is", () => {
+  test("keeps pending changes, however many there are", () => {
     const past = new Past();
     for (const name of ["a", "b", "c"]) past.change(name, text(name), 9);
     prune(past.folder, (path) => path !== "b", past.bytes * 0.1);
     expect(past.left).toBe("change a, change c: 2");
   });
 
-  test("leaves a file that changed after the look at what waits", () => {
+  test("keeps a file that changed after the check for pending changes", () => {
     const past = new Past();
     past.change("old", text("old"), 9);
     past.change("new", text("new"), 1);
@@ -121,7 +121,7 @@ describe("pruning", () => {
     expect(past.left).toBe("change new: 1");
   });
 
-  test("forgets nothing that waits when the clock was 40 days ahead", async () => {
+  test("keeps pending changes if the clock was 40 days ahead", async () => {
     using world = new World();
     const session = "A";
     world.record({ type: "prompt", session: "old", prompt: "p", text: "nothing" });
@@ -146,7 +146,7 @@ describe("pruning", () => {
     expect(journal).not.toContain('"session":"old"');
   });
 
-  test("leaves a blob that was used lately, whose record may be about to be written", () => {
+  test("keeps a recently used blob, whose record may be about to be written", () => {
     const past = new Past();
     past.blob("used again");
     past.blobs.put(Buffer.from("used again"));
@@ -184,7 +184,7 @@ describe("rewriting the journal", () => {
     expect(readdirSync(past.folder).sort()).toEqual(["journal.jsonl"]);
   });
 
-  test("brings late changes home after a run that was killed after the swap", () => {
+  test("keeps late records if it was killed after it had replaced the journal", () => {
     const past = new Past();
     const early = past.add({ type: "end", session: "early" });
     const offset = statSync(journalPath(past.folder)).size;

@@ -18,8 +18,8 @@ import { APART_MS } from "./state/actors";
 import { filesIn } from "./story";
 
 /*
- * The hooks' records, given the genuine CLI's input: those of the compiled executable, each event, or
- * their functions in this process where only what they record counts.
+ * The hooks' records for the genuine CLI's input. The compiled executable handles each event, or the hooks' functions
+ * do in this process if only their records matter.
  */
 describe("Claude's editing tools", () => {
   test("records Edit and Write once for hooks of two installations", async () => {
@@ -52,7 +52,7 @@ describe("Claude's editing tools", () => {
   test("records every byte in any line ends and encodings", async () => {
     const kinds: Record<string, [before: string, after: string]> = {
       crlf: ["one\r\ntwo\r\n", "one\r\nTWO\r\n"],
-      // The CLI makes them one.
+      // The CLI replaces mixed line ends with one kind.
       mixed: ["one\ntwo\r\nx\r\n", "one\nTWO\nx\n"],
       "byte order mark": ["\xef\xbb\xbfone\ntwo\n", "\xef\xbb\xbfone\nTWO\n"],
       "no last line end": ["one\ntwo", "one\nTWO"],
@@ -82,7 +82,7 @@ describe("Claude's editing tools", () => {
     );
   });
 
-  test("records two calls with one id, and names that look like ours or like none", async () => {
+  test("records two calls with the same id, and file names that look like ours or are invalid", async () => {
     claims("No name, no id and no late process hides a change");
     using world = new RecordedHere();
     await world.prompt();
@@ -137,12 +137,12 @@ describe("Claude's editing tools", () => {
   });
 });
 
-describe("takes the text before from the disk, whatever git calls clean", () => {
+describe("reads the earlier text from the disk, whatever git considers clean", () => {
   const crlf = "one\r\ntwo\r\nthree\r\n";
   const mixed = "one\r\ntwo\nthree\r\n";
   const lines = "one\ntwo\nthree\n";
-  // Line by line: attributes, configuration, and the bytes on disk when they were added.
-  // Git may look into a file whose driver is off, and find it changed.
+  // Each case: attributes, configuration, and the bytes on disk when the file was added. With a file's driver off, git
+  // may read the file and consider it changed.
   type Case = [attributes: string, config: string, disk: string, known: boolean | "maybe"];
   const cases: Case[] = [
     ["* text=auto", "x.y 1", crlf, true],
@@ -212,7 +212,7 @@ describe("takes the text before from the disk, whatever git calls clean", () => 
   });
 });
 
-nightly.test("records line ends of some among more touched files than are read", async () => {
+nightly.test("records changed line ends even if too many files are touched", async () => {
   using world = new RecordedHere();
   world.write(".gitattributes", "* text=auto\n");
   for (let i = 0; i < 1_500; i++) world.write(`d/${i}.txt`, "one\r\n");
@@ -259,7 +259,7 @@ describe("the CLI's report of Bash", () => {
   });
 
   test.each(first(1, ["by the CLI", "by a comparison"]))(
-    "leaves to the user files that git ignores no more: %s",
+    "attributes files that git no longer ignores to the user: %s",
     async (how) => {
       using world = new RecordedHere({ "a.txt": "one\n", ".gitignore": "*.log\nlocal/\n" });
       world.write("x.log", "mine\n");
@@ -290,7 +290,7 @@ describe("the CLI's report of Bash", () => {
     },
   );
 
-  test("does not know what a file held outside of a repository that no one has read before", async () => {
+  test("does not know the earlier content of an unread file outside of a repository", async () => {
     using world = new RecordedHere({}, false);
     world.write("a.txt", "one\n");
     const file = { filePath: world.path("a.txt"), hunks: [hunk(1, 1, 1, 1, "-one", "+ONE")] };
@@ -308,7 +308,7 @@ describe("without the CLI's report: by comparison of the work tree", () => {
       "run.txt": "run\n",
       ".gitignore": "*.log\n",
     });
-    // The user's own, uncommitted.
+    // The user's own change, uncommitted.
     world.write("mine.txt", "mine\n");
     world.write("untracked.txt", "u\n");
     for (const name of ["gone.txt", "run.txt", "untracked.txt"]) chmodSync(world.path(name), 0o644);
@@ -430,7 +430,7 @@ describe("without the CLI's report: by comparison of the work tree", () => {
     expect(world.files).toHaveLength(600);
   });
 
-  test("compares where the CLI calls changes unavailable, skipped or shared", async () => {
+  test("compares if the CLI calls changes unavailable, skipped or shared", async () => {
     const flags = [{ unavailable: "timeout" }, { skipped: true }, { shared: true }];
     using world = new RecordedHere(Object.fromEntries(flags.map((_, i) => [`${i}`, "one\n"])));
     await world.prompt();
@@ -451,43 +451,40 @@ describe("without the CLI's report: by comparison of the work tree", () => {
     ["reports its changes", "reported"],
     ["reports their lines", "lines"],
     ["fails", "failed"],
-  ])(
-    "takes for the command's what it has changed before Neovim saves: it %s",
-    async (_title, how) => {
-      using world = new RecordedHere({ "a.txt": "one\n2\n3\n4\nfive\n" });
-      await world.prompt();
-      const call = await world.begin();
-      await world.compared();
-      const half = "ONE\n2\n3\n4\nfive\n";
-      world.write("a.txt", half);
-      world.write("a.txt", `${half}mine\n`);
-      const path = realpathSync(world.path("a.txt"));
-      await world.answer("written", { path, over: Buffer.from(half).toString("base64") });
-      world.write("a.txt", "ONE\n2\n3\n4\nFIVE\nmine\n");
-      const lines = ["-one", "+ONE", " 2", " 3", " 4", "-five", "+FIVE", "+mine"];
-      const bashEditDiff = {
-        changedFiles: [world.path("a.txt")],
-        files:
-          how === "lines"
-            ? [{ filePath: world.path("a.txt"), hunks: [hunk(1, 5, 1, 6, ...lines)] }]
-            : [],
-      };
-      if (how === "failed") await world.hook("post-tool-use-failure", { ...call, error: "x" });
-      else await world.hook("post-tool-use", { ...call, tool_response: { bashEditDiff } });
-      await world.stop();
-      const { files } = await world.list();
-      expect(
-        files.map(({ hunks }) => hunks.map((hunk) => [hunk.old, hunk.new, hunk.mixed])),
-      ).toEqual([
+  ])("attributes changes before Neovim's save to the command: it %s", async (_title, how) => {
+    using world = new RecordedHere({ "a.txt": "one\n2\n3\n4\nfive\n" });
+    await world.prompt();
+    const call = await world.begin();
+    await world.compared();
+    const half = "ONE\n2\n3\n4\nfive\n";
+    world.write("a.txt", half);
+    world.write("a.txt", `${half}mine\n`);
+    const path = realpathSync(world.path("a.txt"));
+    await world.answer("written", { path, over: Buffer.from(half).toString("base64") });
+    world.write("a.txt", "ONE\n2\n3\n4\nFIVE\nmine\n");
+    const lines = ["-one", "+ONE", " 2", " 3", " 4", "-five", "+FIVE", "+mine"];
+    const bashEditDiff = {
+      changedFiles: [world.path("a.txt")],
+      files:
+        how === "lines"
+          ? [{ filePath: world.path("a.txt"), hunks: [hunk(1, 5, 1, 6, ...lines)] }]
+          : [],
+    };
+    if (how === "failed") await world.hook("post-tool-use-failure", { ...call, error: "x" });
+    else await world.hook("post-tool-use", { ...call, tool_response: { bashEditDiff } });
+    await world.stop();
+    const { files } = await world.list();
+    expect(files.map(({ hunks }) => hunks.map((hunk) => [hunk.old, hunk.new, hunk.mixed]))).toEqual(
+      [
         [
           [[1, 1], [1, 1], false],
           [[5, 1], [5, 1], false],
         ],
-      ]);
-      await world.answer("undo", { files: [{ path }] });
-      expect(await Bun.file(path).text()).toBe("one\n2\n3\n4\nfive\nmine\n");
-    },
-  );
+      ],
+    );
+    await world.answer("undo", { files: [{ path }] });
+    expect(await Bun.file(path).text()).toBe("one\n2\n3\n4\nfive\nmine\n");
+  });
 
   test("begins with the commit, not with an older edit, before Neovim saves", async () => {
     using world = new RecordedHere({ "a.txt": "one\n" });
@@ -504,7 +501,7 @@ describe("without the CLI's report: by comparison of the work tree", () => {
     expect(world.files.slice(1)).toEqual(['a.txt: "three\\n" > "three\\nClaude\'s\\n"']);
   });
 
-  test("records what outlives the turn while it runs", async () => {
+  test("records changes by a command that outlives its turn, while the command runs", async () => {
     claims("No name, no id and no late process hides a change");
     using world = new RecordedHere({ "a.txt": "one\n" });
     await world.prompt();
@@ -515,7 +512,7 @@ describe("without the CLI's report: by comparison of the work tree", () => {
     const service = new ReviewService();
     service.follow([world.root]);
     await service.summary();
-    // It starts the compiled executable, which does this.
+    // The service starts the compiled executable, which does this.
     compareInTurns(world.root);
     expect(world.files).toEqual(['a.txt: "one\\n" > "two\\n"']);
   });
@@ -554,7 +551,7 @@ describe("without the CLI's report: by comparison of the work tree", () => {
     expect(list()).toEqual(before);
   });
 
-  nightly.test("records in repositories inside of the project", async () => {
+  nightly.test("records changes in repositories inside the project", async () => {
     using world = new RecordedHere({ "a.txt": "one\n", ".gitignore": "ignored/\n" });
     const make = (folder: string) =>
       world.sh(
@@ -598,7 +595,7 @@ describe("without the CLI's report: by comparison of the work tree", () => {
     expect(world.files).toEqual(['in/f: "one\\r\\ntwo\\r\\n" > "one\\r\\n2\\r\\n"']);
   });
 
-  /** A prompt during whose comparison git waits, before it reads a work tree, until `go` is called. */
+  /** A prompt whose comparison waits, before git reads a work tree, until `go` is called. */
   async function slowPrompt(world: Recorded, folder = ""): Promise<{ go: () => Promise<void> }> {
     const [looks, waits] = [join(world.home, "looks"), join(world.home, "waits")];
     const git = `#!/bin/sh
@@ -619,7 +616,7 @@ describe("without the CLI's report: by comparison of the work tree", () => {
 
   const SLOW = { prompt_id: "p2", tool_name: "Bash", tool_use_id: "slow", tool_input: {} };
 
-  nightly.test("records a command that ends while git still looks at the work tree", async () => {
+  nightly.test("records a command that ends while git is still reading the work tree", async () => {
     using world = new Recorded({ "a.txt": "one\n" });
     await world.prompt();
     const { go } = await slowPrompt(world);
@@ -633,7 +630,7 @@ describe("without the CLI's report: by comparison of the work tree", () => {
   nightly.test.each([
     ["the project", "."],
     ["an inner repository", "in"],
-  ])("leaves to the user a text that is committed while git looks at %s", async (_name, folder) => {
+  ])("attributes to the user a text committed while git reads %s", async (_name, folder) => {
     using world = new Recorded({});
     const inside = (commands: string) => world.sh(`cd ${folder} && ${commands}`);
     world.sh("mkdir in && git init -q in");
@@ -656,7 +653,7 @@ describe("reports gaps in what it knows", () => {
   );
   const HEADS = "for d in d*; do echo ref: refs/heads/main > $d/.git/HEAD; done";
 
-  test("records without git a command's changes of files that Claude edited", async () => {
+  test("records a command's changes of files that Claude edited, without git", async () => {
     using world = new RecordedHere({ "a.txt": "one\n", "b.txt": "one\n" }, false);
     await world.prompt();
     await world.edit("a.txt", "two\n");
@@ -682,7 +679,7 @@ describe("reports gaps in what it knows", () => {
       ["names that are not UTF-8", "touch $(printf 'a\\377b')", "not UTF-8 (a\uFFFDb)"],
       ["inner repositories", `mkdir -p ${INNER}; ${HEADS}`, "2 files or inner"],
     ]),
-  )("is said once a turn: %s", async (_name, command, expected) => {
+  )("once per turn: %s", async (_name, command, expected) => {
     using world = new RecordedHere({ "a.txt": "one\n" });
     await world.turn(command);
     const sentences = world.changes.flatMap(({ incomplete }) => incomplete ?? []);
@@ -706,7 +703,7 @@ test("records prompt, stop and end in the project that CLAUDE_PROJECT_DIR names"
   expect(statSync(join(world.folder, "snapshot.json")).mode & 0o777).toBe(0o600);
 });
 
-test("records a new file that a comparison has seen before its hook", async () => {
+test("records a new file that a comparison sees before its hook runs", async () => {
   using recorded = new RecordedHere({ "a.txt": "a\n" });
   await recorded.prompt();
   const file_path = recorded.write("new.txt", "new\n");
@@ -721,7 +718,7 @@ test("records a new file that a comparison has seen before its hook", async () =
   expect(recorded.files).toEqual(['new.txt: absent > "new\\n"']);
 });
 
-test("lists what a command leaves in git's index alone", async () => {
+test("lists what a command leaves only in git's index", async () => {
   claims("No git setting hides a change");
   using world = new RecordedHere({ "a.txt": "one\n", "gone.txt": "one\n" });
   await world.prompt();
@@ -742,7 +739,7 @@ test("lists what a command leaves in git's index alone", async () => {
   expect(await listed()).toEqual([]);
 });
 
-test("piles up no copies of git's index, also where git fails", async () => {
+test("does not pile up copies of git's index, even if git fails", async () => {
   using world = new RecordedHere({ "a.txt": "one\n" });
   await world.turn("true");
   world.write(".git/HEAD", "nothing");

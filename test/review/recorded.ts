@@ -24,7 +24,7 @@ export const hunk = (
   ...lines: string[]
 ) => ({ oldStart, oldLines, newStart, newLines, lines });
 
-/** A project in which the hooks of a Claude run, and no Neovim: what they have recorded. */
+/** A project in which the hooks of a Claude run without Neovim, and their records. */
 export class Recorded extends TestProject {
   readonly env: Record<string, string> = {
     ...isolatedEnv(this.home),
@@ -32,7 +32,7 @@ export class Recorded extends TestProject {
   };
   #uses = 0;
 
-  /** `git`: a repository, with the files committed. */
+  /** With `git`, it is a repository, and the files are committed. */
   constructor(files: Record<string, string | Uint8Array> = {}, git = true) {
     super();
     const { HOME, XDG_CONFIG_HOME, CLAUDE_PROJECT_DIR } = this.env;
@@ -63,7 +63,7 @@ export class Recorded extends TestProject {
     return this.compiled(event, input, inputMs);
   }
 
-  /** One of the compiled executable. */
+  /** Runs a hook of the compiled executable. */
   compiled(event: string, input: object, inputMs = 0): Promise<HookResult> {
     const [env, cwd] = [this.env, this.root];
     return runHook({ event, input: this.given(input), cwd, env, inputMs });
@@ -92,13 +92,13 @@ export class Recorded extends TestProject {
   /** Waits until no process compares the work tree. */
   async compared(): Promise<void> {
     await eventually("the comparison", () => {
-      // In this order: who takes the lock removes the request then.
+      // The order matters: the process that takes the lock then removes the request.
       const isThere = (name: string) => existsSync(join(this.folder, name));
       return !isThere("compare.request") && !isThere("compare.lock");
     });
   }
 
-  /** Claude edits a file: the tool's whole answer is made as the CLI makes it. */
+  /** Claude edits a file. The tool's whole answer is in the CLI's format. */
   async edit(name: string, text: string | Uint8Array, more: object = {}): Promise<void> {
     const path = this.path(name);
     const there = Bun.file(path);
@@ -133,8 +133,8 @@ export class Recorded extends TestProject {
   }
 
   /**
-   * Claude runs a command that ends with a failure, of which the CLI says nothing else. `hookMs`: how long
-   * it runs beside the hook that says that it begins, which gets on only then.
+   * Claude runs a command that fails, and the CLI reports nothing else about it. The command runs for `hookMs` before
+   * the hook that reports its beginning continues.
    */
   async failing(command: string, { hookMs = 0 } = {}): Promise<void> {
     const call = this.#call(command);
@@ -185,7 +185,7 @@ export class Recorded extends TestProject {
     return this.records.filter((record) => record.type === "change");
   }
 
-  /** All file changes, each as `path: before > after`, the texts as they are. */
+  /** All file changes, each as `path: before > after`, with unabridged texts. */
   get files(): string[] {
     return this.changes.flatMap((change) => change.files.map((file) => this.#shown(file)));
   }
@@ -209,7 +209,7 @@ export class Recorded extends TestProject {
 /** A file has the time of the kernel's last tick, at most this old: hooks here take less. */
 const TICK_MS = 12;
 
-/** The same where the hooks' functions record in this process: it shows what they record, and not that they start. */
+/** The same, but the hooks' functions run in this process: tests their records, and not that hooks start. */
 export class RecordedHere extends Recorded {
   constructor(files: Record<string, string | Uint8Array> = {}, git = true) {
     super(files, false);

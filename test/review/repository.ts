@@ -2,7 +2,7 @@ import { cpSync } from "node:fs";
 import { join } from "node:path";
 import { isolatedEnv, temporaryFolder } from "#test";
 
-/** git in a repository, as a user who has no configuration; gives what it prints. */
+/** Runs git in a repository as a user without a configuration, and returns its output. */
 export function git(folder: string, ...args: string[]): string {
   const env = { ...process.env, HOME: folder, GIT_CONFIG_NOSYSTEM: "1" };
   const who = ["-c", "user.name=n", "-c", "user.email=e@e", "-c", "protocol.file.allow=always"];
@@ -15,15 +15,15 @@ export function git(folder: string, ...args: string[]): string {
 const made = new Map<string, string>();
 
 /**
- * Makes a folder a repository, on the branch `main`, where its files are committed. `files`: what they are, by
- * name. One with the same files as before is a copy, for which no git starts.
+ * Makes a folder a repository, with its files committed on the branch `main`. `files` has their contents by name. A
+ * repository with the same files as an earlier one is a copy of it, which needs no git process.
  */
 export function commitAll(folder: string, files: object): void {
   const key = JSON.stringify(files);
   const known = made.get(key);
   if (known) return cpSync(known, join(folder, ".git"), { recursive: true });
   const who = "-c user.name=n -c user.email=n@n -c commit.gpgsign=false";
-  // Each commit would start one more git.
+  // Otherwise each commit would start another git process.
   const commands = `git init -q -b main --template= . && git config maintenance.auto false && git add -A &&
     git ${who} commit -q -m first --allow-empty`;
   const env = { ...isolatedEnv(folder), GIT_CONFIG_NOSYSTEM: "1" };

@@ -11,7 +11,7 @@ import { hunk, Recorded } from "./recorded";
 import { Actors, APART_MS } from "./state/actors";
 import { World } from "./state/world";
 
-/* When one of Claude's calls may have changed files. */
+/* The times at which one of Claude's calls may have changed files. */
 
 const MINUTE = 60_000;
 restoresEnv("CLAUDE_CONFIG_DIR");
@@ -53,7 +53,7 @@ test.each([
   ["a command, long ago", "long ago", "mine\n", []],
   ["a command in the background", "background", "two\n", ["a changed 1>1@1"]],
 ] as const)(
-  "takes changes for the user's after the CLI was killed while %s ran",
+  "attributes changes to the user after the CLI was killed while %s ran",
   async (...one) => {
     const [, how, text, expected] = one;
     using world = new Actors({ a: "one\n", b: "one\n" });
@@ -75,11 +75,11 @@ test.each([
   },
 );
 
-/* The CLI does not wait for the hook of a call that begins: on a busy machine its record comes late. */
+/* The CLI does not wait for the hook at the beginning of a call: on a busy machine, the hook records it late. */
 
 const recordsOf = (world: Actors) => new JournalReader(world.folder).read().records;
 
-test("attributes to a command what it changed before its begin was recorded", async () => {
+test("attributes to a command what it changed before its start was recorded", async () => {
   using world = new Recorded({ "a.txt": "one\n" });
   await world.prompt();
   await world.failing("echo x >> a.txt", { hookMs: 300 });
@@ -87,7 +87,7 @@ test("attributes to a command what it changed before its begin was recorded", as
   expect(world.files).toEqual(['a.txt: "one\\n" > "one\\nx\\n"']);
 });
 
-test("knows a call as ended whose begin is recorded after its end", async () => {
+test("treats a call as ended if its start is recorded after its end", async () => {
   using world = new Actors({ a: "one\n", b: "one\n" });
   world.turn("A");
   const started = Date.now();
@@ -102,14 +102,14 @@ test("knows a call as ended whose begin is recorded after its end", async () => 
   expect(Sessions.of(recordsOf(world)).isInCall()).toBe(false);
 });
 
-test("takes a deletion for the next call's, whose hook is late", async () => {
+test("attributes a deletion to the next call, whose hook is late", async () => {
   using world = new Actors({ a: "one\n", b: "one\n" });
   await world.run("A", "diff", [() => world.write("a", "two\n")], ["a"]);
-  // Claude thinks about it.
+  // Claude is thinking.
   await Bun.sleep(APART_MS);
   const started = Date.now();
   world.write("b", undefined);
-  // The first call's begin comes late.
+  // The first call's start is recorded late.
   world.compare();
   const recorder = new Recorder(world.root, started);
   recorder.begin(call("u9"));
@@ -123,7 +123,7 @@ test("takes a deletion for the next call's, whose hook is late", async () => {
   expect(deletions.map(({ use }) => use)).toEqual(["u9"]);
 });
 
-test("knows a file as gone that is removed between look and reading", () => {
+test("treats a file as deleted if it is removed between the check and the read", () => {
   using world = new World();
   world.write("a", "one\n");
   const project = new RecordedProject(world.root);

@@ -38,7 +38,7 @@ export const stepsOf = (story: string) => story.split(/\s*[;\n]\s*/).filter((one
 
 /**
  * Plays a story. Files are `name=line line`, `-name` (no such file), `name=line < old` (moved from there) and
- * `name@target` (a symlink), parted by ", ".
+ * `name@target` (a symlink), separated by ", ".
  *
  * | `user FILES`, `A FILES` | the user writes files; Claude does, in session A; `A git …` runs and stages, too |
  * | `keep FILE#2, FILE 3-5` | decides about a file, its second hunk (as of `see`, if that came before), or rows 3 to 5 |

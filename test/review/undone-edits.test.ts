@@ -83,7 +83,7 @@ nightly.test("receives the names of files beyond what the CLI shows", async () =
   expect(text).toEndWith("And, with too many lines to show: b");
 });
 
-test("receives it once by hooks of two installations, also beside damage", async () => {
+test("receives it once from hooks of two installations, even beside damage", async () => {
   using world = new World();
   await tell(world, UNDONE);
   writeFileSync(join(world.folder, "journal.jsonl"), '{"type":"undo","torn', { flag: "a" });

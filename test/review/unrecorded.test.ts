@@ -81,7 +81,7 @@ test.each<[string, (world: World) => Promise<void>]>([
   expect(await world.found()).toEqual({ listed: [], problems: [] });
 });
 
-test("lists as hunks what the transcript says of an edit, and by git and time what it does not", async () => {
+test("lists an edit's lines from the transcript as hunks, and finds other changes by git and time", async () => {
   using world = new World();
   world.write("mine.txt", "before the turn\n");
   await Bun.sleep(80);
@@ -104,7 +104,7 @@ test("lists as hunks what the transcript says of an edit, and by git and time wh
   const files = ["a.txt", "b.txt", "mine.txt"].map((name) => ({ path: world.path(name) }));
   await world.service.answer("keep", { files });
   expect(await world.found()).toEqual({ listed: [], problems: [because] });
-  // Another Neovim, and this one after a new start.
+  // Another Neovim, and this one after a restart.
   expect((await world.list()).incomplete).toEqual([
     expect.stringContaining("could not be recorded"),
   ]);
@@ -113,7 +113,7 @@ test("lists as hunks what the transcript says of an edit, and by git and time wh
   expect((await world.list()).incomplete).toEqual([]);
 });
 
-test("says why where the state folder cannot be written", async () => {
+test("says why if the state folder cannot be written", async () => {
   using world = new World();
   const state = join(world.home, ".local/state/claude-code.nvim");
   mkdirSync(state, { recursive: true });

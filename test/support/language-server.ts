@@ -7,11 +7,11 @@
  *              knows nothing else
  *   starting   no answer to `initialize` while it is there
  *   indexing   progress ($/progress), no diagnostics, and only what open files hold, while it is there
- *   silent     no diagnostics while it is there, and no word why
+ *   silent     no diagnostics while it is there, and no explanation
  *   hang       no answer to a question while it is there
  *   modified   each question is answered with ContentModified, and one byte taken from this file
  *   crash      the server ends at the next question, or at once if one of the above is there
- *   pull       diagnostics are asked for, and none is published
+ *   pull       diagnostics are sent on request only, never published
  *   private    uses are found in private files, too
  *   log        written by the server: what it received
  */

@@ -21,8 +21,8 @@ export interface Content {
 }
 
 /**
- * Is this a step of the conversation itself? Beside it the CLI asks for titles, topics and quota:
- * those requests offer no tools that change files (measured with Claude Code 2.1.330), and so does what we ask for.
+ * Is this a step of the conversation itself? The CLI also asks for titles, topics and quota: those requests offer no
+ * tools that change files (measured with Claude Code 2.1.330), and neither do ours.
  */
 export function isConversation(request: ModelRequest): boolean {
   const isChanging = request.tools?.some(({ name }) => name === "Edit" || name === "Write");

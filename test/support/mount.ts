@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { platformSkip } from "./platform-skip";
 
 /**
- * Writes a script in `place` that runs `program` with its arguments where a new tmpfs with the mount
- * options `options` is on `folder`. Null, with a `platform skip:` line, where only root may mount.
+ * Writes a script in `place` that runs `program` with its arguments while a new tmpfs with the mount options `options`
+ * is mounted on `folder`. Returns null, and prints a `platform skip:` line, where only root may mount.
  */
 export async function inMount(
   folder: string,

@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 /**
  * Says why this platform cannot run a test, each time one is skipped or ends early: scripts/test prints it, and
- * fails if more are skipped. In a file, as `bun test --parallel` loses some of what its workers print.
+ * fails if more are skipped. It writes to a file, because `bun test --parallel` loses some of what its workers print.
  */
 export function platformSkip(reason: string): void {
   const { CLAUDE_CODE_NVIM_TEST_RUN: folder } = process.env;

@@ -24,7 +24,7 @@
  *                         (`absent` without one), the rows of the screen
  *
  * Those of the first group must be equal; TEXT must be part of what is seen. `bar = TEXT` must be all of it,
- * `bar ! TEXT` no part, and `bar /re/` matches. Between lines there is a "|", and of several spaces one counts.
+ * `bar ! TEXT` no part, and `bar /re/` matches. A "|" separates lines, and several spaces count as one.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -174,7 +174,7 @@ function M.folder_setup(folder)
   return setup
 end
 
----@return string[] words that bring a CLI the plugin
+---@return string[] arguments that give a CLI the plugin
 function M.plugin_arguments()
   return M.launch.plugin_arguments()
 end
@@ -185,7 +185,7 @@ function M.detach()
   diff().abandon()
 end
 
----Lets the plugin look at what has no event 20 times as often.
+---Makes the plugin check things without an event 20 times as often.
 function M.look_often()
   local timer = require("claude-code.lib.timer")
   local every = timer.every
@@ -213,7 +213,7 @@ function M.reject(id, reason)
   return found and found:reject(reason)
 end
 
----Lets what is limited in time, or reported after a while, from now on end earlier, by this factor.
+---From now on, shortens time limits and the delays of reports by this factor.
 ---@param factor integer
 ---@return fun() restore
 function M.hurry(factor)
@@ -241,7 +241,7 @@ function M.run_clock()
   end
 end
 
----Lets pauses in typing be measured by a clock that stands still until it is moved on.
+---Measures pauses in typing with a clock that moves only when `advance` is called.
 ---@return fun(ms: number) advance runs what is due by then, in its order
 ---@return fun(): integer waiting count of what is not due yet
 function M.hold_clock()
@@ -278,7 +278,7 @@ end
 
 ---A language server inside Neovim, for `cmd` of vim.lsp.start().
 ---@param capabilities table
----@param on? table<"request"|"notify", function> what it does beside initialize
+---@param on? table<"request"|"notify", function> what it does besides initialize
 ---@return fun(): table
 function M.language_server(capabilities, on)
   on = on or {}

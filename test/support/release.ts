@@ -55,8 +55,8 @@ export class TestRelease {
   }
 
   /**
-   * One whose executable is a script of about 100 KB instead of a program of about 100 MB. It has its
-   * version and contract, and is the executable that was built before in everything else.
+   * A release whose executable is a script of about 100 KB instead of a program of about 100 MB. The script reports the
+   * release's version and contract, and runs the executable that was built before for everything else.
    */
   static standIn(options: StandIn = {}): Promise<TestRelease> {
     return TestRelease.shared(["stand-in", options], () => TestRelease.scripted(options));

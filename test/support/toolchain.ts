@@ -18,7 +18,7 @@ export const ALL = process.env.CLAUDE_CODE_NVIM_TEST_ALL === "1";
 
 /**
  * Further cases, of `scripts/test --all` alone: sizes at a limit, waits in real time, kills and races that are
- * tried again and again, and other ways through what a test of each run goes through.
+ * tried again and again, and variants of cases that each run tests.
  */
 export const nightly = {
   test: ALL ? test : without<typeof test>(),

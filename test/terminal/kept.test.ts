@@ -145,7 +145,7 @@ describe.each(NEOVIMS)("a Claude that $name leaves in tmux", (version) => {
   test.each([
     ["kill -9", kill],
     [":qa", (neovim: TestNeovim) => neovim.quit()],
-  ] as const)("by %s runs on, and the next Neovim shows it and sends to it", async (_, end) => {
+  ] as const)("by %s keeps running; the next Neovim shows it and sends to it", async (_, end) => {
     const left = await leave(world, version, end);
     const next = await world.neovim(version);
     const { port, token } = await endpoint(next);
@@ -157,7 +157,7 @@ describe.each(NEOVIMS)("a Claude that $name leaves in tmux", (version) => {
     expect(others).toEqual([]);
     await next.command("Claude send one more");
     await world.shows(left.pane, "one more");
-    // It starts no other, and goes to where Neovim is.
+    // This starts no other Claude, and the pane moves to Neovim's window.
     await next.command("Claude focus");
     expect((await world.onlyPane()).pane).toBe(left.pane);
     await next.command("Claude close");
@@ -202,8 +202,8 @@ describe("a pane that is kept", () => {
   test.each([
     ["another program has written", "garbage!"],
     ["has no number", "1"],
-    ["has no place for a command", "1.1,}#(true)"],
-    ["has a number without end", `${2 ** 22 + 1}.${2 ** 60}`],
+    ["has a command in it", "1.1,}#(true)"],
+    ["has an enormous number", `${2 ** 22 + 1}.${2 ** 60}`],
     ["names a Neovim that runs", `${process.pid}.1`],
   ])("is not taken with a tag that %s", async (_, tag) => {
     await world.setTag(left.pane, tag);

@@ -243,7 +243,7 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
       <Ignore>   windows file.txt terminal   terminal words
       <Ignore>   ${stays}   {getbufline('file.txt', 1, '$')} ['one', 'two']
     `);
-    // The next one takes the place of what is left.
+    // The next terminal replaces what is left.
     await configure(neovim, `{ command = ${ECHO} }`);
     await open();
     expect((await windows(neovim)).filter((one) => one.terminal)).toHaveLength(1);
@@ -326,7 +326,7 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     await reports("idle", "idle");
     await inRow("rows.set(n, { edits = true })");
     await refused("Claude send! 3", "close that first, then send");
-    // The terminal reports it before the file does.
+    // The terminal reports the question before the file does.
     await inRow(
       `rows.set(n, { edits = vim.NIL }) rows.report(n, "terminal", { state = "blocked" })`,
     );

@@ -162,7 +162,7 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
       state,
     );
 
-  test("goes by next where input is needed, then to what is done, then on", async () => {
+  test("goes with next to sessions that need input, then to finished ones, then to the others", async () => {
     await openTwo();
     await play(":Claude new  3 up 3   mode t");
     const next = (n: number) => play(`:Claude next  shown = ${n}   mode t`);
@@ -301,7 +301,7 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
     expect(ours.replaceAll("ClaudeCodeSession", "")).toBe(
       "Other Comment, Blocked DiagnosticWarn, Current Title, Working DiagnosticInfo, Other Comment",
     );
-    // A file has the name that it has elsewhere.
+    // The bar shortens a file's name as other messages do.
     await neovim.lua(
       `local asks = { state = "blocked", msg = "approve Update: " .. vim.fn.getcwd() .. "/src/a.ts" }
        require("port").session_rows.report(2, "terminal", asks)`,

@@ -129,7 +129,7 @@ describe.each(NEOVIMS)("language servers with $name", (version) => {
     });
   });
 
-  test("reports after each edit the problems that it made, and no others", async () => {
+  test("reports after each edit only the problems that the edit caused", async () => {
     const { project } = world;
     const session = { session_id: "report" };
     project.write("each.ts", "export const old: number = 'old';\nexport const b: number = 1;\n");

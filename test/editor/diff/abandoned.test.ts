@@ -10,7 +10,7 @@ const UI = { width: 160, height: 40 };
 const OLD = "one\ntwo\n";
 const NEW = "one\n2\n";
 
-/** Makes a socket of its own play the executable's part, to be destroyed. */
+/** Makes a separate socket play the executable's part, so that the test can destroy it. */
 async function attachSocket(a: Attached): Promise<Socket> {
   const socket = createConnection(await a.nvim.lua<string>("return vim.v.servername"));
   await once(socket, "connect");

@@ -1,7 +1,7 @@
 import { NEOVIMS } from "#test";
 import { Attached } from "../attached";
 
-/* A diff does not appear where the next key is for something else. */
+/* A diff does not appear while the next key is meant for something else. */
 
 const UI = { width: 143, height: 47 };
 const OLD = Array.from({ length: 60 }, (_, i) => `line ${i + 1}\n`).join("");

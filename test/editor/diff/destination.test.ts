@@ -76,7 +76,7 @@ describe.each(NEOVIMS)("accepting writes the text that is shown, in $name", (ver
     expect(proposed).toContain("~/.bashrc");
   });
 
-  test("shows both names without a new file, and compares with one that comes", async () => {
+  test("shows both names if the new file is missing, and compares with it once it exists", async () => {
     await using a = await start();
     const oldPath = a.file("a.txt", "one\n");
     await a.propose(a.path("b.txt"), "one\nmore\n", { old_path: oldPath });

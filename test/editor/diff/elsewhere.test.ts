@@ -115,7 +115,7 @@ class User {
       await this.a.nvim.type(key);
       if (!(await this.#isBlocked())) await this.a.advance(40);
     }
-    // After `q`, or a message that is too long.
+    // `q` started a recording, or a message is too long.
     while (await this.#isBlocked()) await this.a.nvim.type("<Esc>");
     this.#insideFor = (await this.isInside()) ? this.#insideFor : 0;
   }

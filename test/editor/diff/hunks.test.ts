@@ -38,7 +38,7 @@ const DOUBTFUL: Doubtful[] = [
 
 describe.each(BOTH_NEOVIMS)("$name", (version) => {
   test.each([
-    ["what is accepted are exactly the chosen hunks, byte for byte", chooseHunks],
+    ["accepts exactly the chosen hunks, byte for byte", chooseHunks],
     ["lines that repeat, a last newline on one side only: byte for byte", chooseRepeating],
   ])(
     "%s",
@@ -171,7 +171,7 @@ describe.each(BOTH_NEOVIMS)("$name", (version) => {
     await a.cleared();
   });
 
-  test("shows the next and the previous of several, keeps edits, and answers each its own", async () => {
+  test("shows the next and the previous of several, keeps edits, and answers each one", async () => {
     await using a = await Attached.asNew({ version, ui: UI });
     const paths = ["a.txt", "b.txt", "c.txt"].map((name) => a.file(name, OLD));
     await a.edit(paths[0] as string);

@@ -30,11 +30,11 @@ describe.each(NEOVIMS)("in $name", (version) => {
     expect(await signs(a)).toEqual([]);
   });
 
-  test('"waits": of several each is shown when asked for, and one that is closed leaves no sign', async () => {
+  test('"waits": shows each of several when asked for, and removes the sign of one that is closed', async () => {
     await using a = await start("waits");
     const [first, second] = [await a.propose(a.main, NEW), await a.propose(a.file("b", OLD), NEW)];
     expect(await a.nvim.lua("return require('port').diff_count()")).toBe(2);
-    // Once for those that wait together.
+    // There is only one message for diffs that wait together.
     expect((await a.messages()).match(/ shows a change of /g)).toHaveLength(1);
     await a.nvim.command("Claude diff");
     await a.shown();

@@ -55,7 +55,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     for (const key of ["q", "<CR>"]) {
       const id = await a.propose(a.main, NEW);
       const found = await a.nvim.lua<Shown>(DIFF);
-      // Which of two sides has the odd column is Neovim's choice.
+      // Neovim chooses the side that gets the odd column.
       for (const sizes of [found.sizes, shown.sizes]) sizes.sort(([x], [y]) => x - y);
       expect(found).toEqual(shown);
       await a.nvim.type(key);

@@ -57,7 +57,7 @@ describe.each(NEOVIMS)("$name: keys typed for something else do not decide anyth
     await a.inMode("t");
   });
 
-  test("does not decide the second of two by the second of two keys", async () => {
+  test("does not decide the second diff when the user presses the key twice", async () => {
     await using a = await start();
     await a.propose(a.file("b.txt", OLD), NEW);
     await a.propose(a.file("a.txt", OLD), NEW, { client: 2 });

@@ -130,7 +130,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     await shows(a, buf, "two");
   });
 
-  test("follows a folder again that was missing for long", async () => {
+  test("follows a folder again after it was missing for a long time", async () => {
     await using a = await withClient();
     const [path, other] = [a.file("src/main.txt", "one\n"), a.file("other.txt", "one\n")];
     const bufs = [await a.edit(path), await a.edit(other)] as const;

@@ -3,15 +3,15 @@ import { join } from "node:path";
 import { BOTH_NEOVIMS, claims, eventually, onBothNeovims, TestNeovim } from "#test";
 import { answer, line } from "../../transcript/entries";
 
-/* Text that ends Neovim (SIGABRT) where its Markdown parser reads it. */
+/* Text that crashes Neovim (SIGABRT) when its Markdown parser reads it. */
 const STAIRS = Array.from({ length: 300 }, (_, depth) => `${"  ".repeat(depth)}- x`).join("\n");
 const TEXTS: [string, string][] = [
   ["quotes", ">".repeat(600)],
   ["quotes and lists", `${"> - 1.\t".repeat(200)}x`],
   ["numbers", `${"1. ".repeat(400)}x`],
-  ["a list that goes in line by line", STAIRS],
+  ["a list that is inserted line by line", STAIRS],
   ["a part of a line", `hello\r\r${">".repeat(400)}\nx`],
-  ["a list that goes in part by part", `x\r${STAIRS.replaceAll("\n", "\r")}`],
+  ["a list that is inserted part by part", `x\r${STAIRS.replaceAll("\n", "\r")}`],
   ["a part in a code block", `\`\`\`markdown\na\r\r${">".repeat(400)}\n\`\`\``],
   ["a byte order mark", `\uFEFF${">".repeat(400)}`],
   ["a wrong table", `|a|\n---\nx|-|${">".repeat(400)}\n\nend`],
@@ -81,7 +81,7 @@ onBothNeovims(
         ([name, text]) => [way, name, text, show] as const,
       ),
     );
-    test.each(cases)("%s does not end Neovim by %s", async (_way, _name, text, show) => {
+    test.each(cases)("%s does not crash Neovim through %s", async (_way, _name, text, show) => {
       claims("No text that Claude writes ends Neovim");
       await session.reset();
       await lua(TREE_SITTER);

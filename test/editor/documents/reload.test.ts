@@ -202,7 +202,7 @@ describe.each(BOTH_NEOVIMS)("$name", (version) => {
   test.each([
     ["setlocal readonly nomodifiable", "{[&readonly, &modifiable, &modified]} [1, 0, 0]"],
     ["autocmd BufWriteCmd main.* let g:wrote = 1", "{exists('g:wrote')} 0"],
-  ])("reloads without a word after :%s", async (command, unchanged) => {
+  ])("reloads without a message after :%s", async (command, unchanged) => {
     await using a = await open();
     await a.nvim.command(command);
     await rewrite(a, text(CHANGED));

@@ -94,7 +94,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     }
   });
 
-  test.each(["file", "FIFO"])("loses no text without room for a copy of a %s", async (what) => {
+  test.each(["file", "FIFO"])("loses no text when a copy of a %s has no room", async (what) => {
     await using a = await start();
     const paths = [a.file("a.txt", Buffer.from("caf\xe9\n", "latin1")), a.file("b.txt", "b\n")];
     await a.edit(paths[0] as string);

@@ -76,7 +76,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     );
     await a.call("document_reload", { path: a.file("main.txt", "") });
     expect(await a.nvim.asks()).toBe(false);
-    // Not typed: in 0.12 the mode would be that of the question while a command is typed.
+    // Do not type this: 0.12 would report the question's mode while the command is typed.
     await a.nvim.lua('vim.schedule(function() pcall(vim.cmd.edit, "main.txt") end)');
     await eventually("the question", async () => expect(await a.nvim.asks()).toBe(true));
     await a.nvim.type("e");

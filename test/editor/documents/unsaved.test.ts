@@ -182,12 +182,12 @@ describe.each(NEOVIMS)("$name", (version) => {
   test.each<[string, string | Uint8Array]>([
     ["line ends", dos(X)],
     ["its encoding", new Uint8Array([0xe4, 0x0a])],
-    ["bytes that are no text", "a\0b\n"],
+    ["bytes that are not text", "a\0b\n"],
     [
       "more lines than are merged in 100 ms",
       text(Array.from({ length: 30_000 }, (_, i) => `${i}`)),
     ],
-  ])("touches nothing where the file changed %s", async (_name, theirs) => {
+  ])("changes nothing if the file changed %s", async (_name, theirs) => {
     await using a = await open();
     await a.nvim.type("Gomine<Esc>");
     writeFileSync(a.main, theirs);

@@ -194,7 +194,7 @@ onEachNeovim((session) => {
       `);
     });
 
-    test("only counts what review.ignore names, in its title", async () => {
+    test("only counts files that review.ignore names, in its title", async () => {
       await changed();
       claude({ "x.lock": "1\n", "gen/y": "2\n" });
       const ignore = `require("claude-code").setup({ review = { ignore = ... } })`;
@@ -607,7 +607,7 @@ onEachNeovim((session) => {
       `);
     });
 
-    test("says, as does the list, that only line ends changed, the last newline or a byte order mark", async () => {
+    test("says, like the list, that only line ends, the last newline or a byte order mark changed", async () => {
       const [lf, crlf, mark] = ["1\n2\n", "1\r\n2\r\n", "\u00ef\u00bb\u00bf"];
       for (const [words, before, after] of [
         ["last newline added", "a\nb", "a\nb\n"],
@@ -763,7 +763,7 @@ onEachNeovim((session) => {
       expect(mode()).toBe(0o755);
     });
 
-    test("shows each entry in the same window with <CR>, also from a deleted file's", async () => {
+    test("shows each entry in the same window with <CR>, even after a deleted file's entry", async () => {
       for (const name of ["d", "e"]) write(name, TEN);
       claude({ d: undefined, e: undefined, f: "new\n" }, { tool: "Bash" });
       const same = "{nvim_tabpage_list_wins(0) == g:before} 1";

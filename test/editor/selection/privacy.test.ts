@@ -85,7 +85,7 @@ onEachNeovim(
         expect(await known()).toContain("link.md");
       });
 
-      test("keeps lines private that a link showed of a private file for a moment", async () => {
+      test("keeps lines of a private file private that a link showed for a moment", async () => {
         for (const name of ["link.md", "a.pem"]) rmSync(session.path(name), { force: true });
         session.link("link.md", session.write("public.md", "public\nthe same\n"));
         await session.edit(session.path("link.md"));

@@ -6,7 +6,7 @@ import { Recorder } from "../../../src/review/record/recorder";
 import { commitAll } from "../repository";
 import { base64, World } from "./world";
 
-/** At this distance, times distinguish a program's write from one of Claude's commands. */
+/** A program's write and a command by Claude that are this far apart, in ms, can be distinguished by their times. */
 export const APART_MS = 70;
 
 export type Texts = Record<string, string | undefined>;
@@ -124,8 +124,8 @@ export class Actors extends World {
   }
 
   /**
-   * A command, and how the CLI reports what it changed. `seen`: when the comparison that its beginning
-   * asks for is made, of its changes.
+   * A command, and how the CLI reports its changes. `seen` says when the comparison that its start requests is made,
+   * relative to these changes.
    */
   async run(
     session: string,

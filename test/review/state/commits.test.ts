@@ -69,7 +69,7 @@ stories(
 );
 
 test.each(["commit", "git add a"])(
-  "keeps what `%s` has in other line ends than git's",
+  "keeps what `%s` takes with line ends that differ from git's",
   async (how) => {
     const crlf = TEXT.replaceAll("\n", "\r\n");
     world.write(".gitattributes", "* text=auto\n");
@@ -85,7 +85,7 @@ test.each(["commit", "git add a"])(
 );
 
 test.each(["in the project", "elsewhere"])(
-  "waits with a commit of a process left %s",
+  "does not keep changes that a leftover process %s commits",
   async (where) => {
     if (process.platform !== "linux") {
       return platformSkip("another process's environment is seen in Linux's /proc");
@@ -115,7 +115,7 @@ test.each(["in the project", "elsewhere"])(
 );
 
 test.each(["git add -A", "commit"])(
-  "waits with Claude's %s after the clock was set back",
+  "does not keep changes on Claude's own %s after the clock was set back",
   async (how) => {
     await tell(`prompt; A a=${EDIT}; ${WAITS}`);
     setSystemTime(Date.now() - 3_600_000);
@@ -158,7 +158,7 @@ test.each([
   await tell(`disk a=${undone}; is nothing`);
 });
 
-test("reads files of a commit one by one where git has lost one, or a name has two lines", async () => {
+test("reads the files of a commit one by one if git has lost one, or a name has two lines", async () => {
   symlinkSync("a", world.path("link"));
   for (const [name, text] of Object.entries({ "two\nlines": "two\n", b: "b\n", c: "c" })) {
     world.write(name, text);

@@ -38,10 +38,10 @@ test.each(names)("lists and undoes other files beside a path with %s", async (_w
 const swaps: [what: string, swap: (path: string) => void][] = [
   ["a FIFO", (path) => Bun.spawnSync(["mkfifo", path])],
   ["a folder", (path) => mkdirSync(path)],
-  ["a device without an end", (path) => symlinkSync("/dev/zero", path)],
+  ["an endless device", (path) => symlinkSync("/dev/zero", path)],
   ["a file of 3 GB", (path) => Bun.write(path, "x").then(() => truncateSync(path, 3e9))],
 ];
-test.each(swaps)("misses a text that was replaced by %s", async (_what, swap) => {
+test.each(swaps)("treats a text as missing that was replaced by %s", async (_what, swap) => {
   claims("Damaged records and lock files break nothing else");
   const { blob } = world.content("one\n") as { blob: string };
   rmSync(world.blobs.path(blob));
@@ -58,7 +58,7 @@ test.each(swaps)("fails with an explanation if the journal is %s", async (_what,
   expect(await outcomeOf(world.another().answer("list", {}))).toThrow(/journal/);
 });
 
-test("takes no text for unused while the journal cannot be read", () => {
+test("removes no texts while the journal cannot be read", () => {
   const { blob } = world.content("one\n") as { blob: string };
   rmSync(journalPath(world.folder));
   mkdirSync(journalPath(world.folder));
@@ -68,7 +68,7 @@ test("takes no text for unused while the journal cannot be read", () => {
 });
 
 test.each(["the journal", "its folder"])(
-  "says in a Neovim that runs that %s was removed",
+  "tells a running Neovim that %s was removed",
   async (what) => {
     expect((await world.service.summary()).incomplete).toBe(false);
     rmSync(what === "the journal" ? journalPath(world.folder) : world.folder, { recursive: true });

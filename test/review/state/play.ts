@@ -61,13 +61,13 @@ interface Row {
   by: string;
   present: boolean;
   deletedBy?: string;
-  /** The number of the text without it. */
+  /** The number of the first text without the line. */
   deletedAt?: number;
   /** The number of the text with which the user also deleted the file. */
   goneAt?: number;
 }
 
-/** Stands for the file itself, before its lines. */
+/** Represents the file itself, before its lines. */
 const FILE = "\0";
 
 /** Knows the author of each line, but no decisions. */
@@ -107,7 +107,7 @@ class Model {
     this.#rows.set(name, rows);
   }
 
-  /** Did one of these lines ever stand in the file? */
+  /** Was one of these lines ever in the file? */
   hadOneOf(name: string, lines: readonly string[]): boolean {
     return (this.#rows.get(name) ?? []).some(({ line }) => lines.includes(line));
   }
@@ -137,11 +137,11 @@ export class Play extends Player<Actors> {
   /** Lines that Claude moved from one file to another, where they count as inserted by Claude. */
   readonly #moved = new Set<string>();
   /**
-   * After how many comparisons a command ran last. Only its folder shows when a file vanished: until
+   * The number of comparisons before a command last ran. Only its folder shows when a file vanished: until
    * the next comparison that command may have removed it.
    */
   #ran = -1;
-  /** Files that a program wrote, and after how many comparisons. */
+  /** Files that a program wrote, and the number of comparisons before that. */
   readonly #programs = new Map<string, number>();
   #before = new Map<string, string | undefined>();
 

@@ -30,14 +30,14 @@ export class Player<Its extends World> {
     return found ? latin1(found.text) : (this.world.read(name) ?? "");
   }
 
-  /** A hunk of a file, or none for one of the numbers. */
+  /** Returns a hunk of a file; one of the numbers means none. */
   protected async hunk(name: string, number: number, of: string | undefined) {
     const { files } = await this.world.list(scopeOf(of));
     const found = files.find(({ path }) => path === this.world.path(name))?.hunks ?? [];
     return found[number % (found.length + 1)];
   }
 
-  /** Taking a decision back gives what was there; an undo leaves the text without Claude's changes. */
+  /** Taking a decision back restores the earlier text; an undo leaves the text without Claude's changes. */
   protected async decide(
     act: Decide,
     name: string,

@@ -13,8 +13,8 @@ export interface Property {
 }
 
 /**
- * The four properties of the review, with each actor through what hooks do for it: all lines are
- * unlike each other, so that a model of some lines knows whose they are.
+ * The four properties of the review. Hooks record what each actor does. All lines differ, so that a small model knows
+ * the author of each.
  */
 export const PROPERTIES = {
   whose: {
@@ -24,7 +24,7 @@ export const PROPERTIES = {
     runs: 12,
   },
   session: {
-    says: "undoing all of a session leaves the text without its edits, and taking it back gives it again",
+    says: "undoing all of a session leaves the text without its edits, and taking that back restores it",
     acts: Change,
     holds: isWithoutSession,
     runs: 8,

@@ -41,7 +41,7 @@ describe("a line by Claude that the user has undone", () => {
     await play(world, `user a=0 ${WITH}; is nothing`);
   });
 
-  test("is still the undo's where the user writes again before it is seen", async () => {
+  test("still belongs to the undo if the user writes again before the review sees it", async () => {
     const [first, second] = [TEXT.replace("2", "B"), TEXT.replace("2", "B").replace("5", "E")];
     world.claude({ a: second });
     const undoneIn = async (claude: string, row: number, rest: string) => {

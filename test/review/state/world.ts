@@ -32,7 +32,7 @@ export class TestProject implements Disposable {
     mkdirSync(this.root, { recursive: true });
   }
 
-  /** In this process, until the end. */
+  /** Sets variables of this process until the world is disposed of. */
   setEnv(values: Record<string, string | undefined>): void {
     for (const [name, value] of Object.entries(values)) {
       if (!(name in this.#before)) this.#before[name] = process.env[name];
@@ -139,7 +139,8 @@ export class World extends TestProject {
       return { path, before, after: this.content(text), ...moved };
     });
     const call = { session, tool, source, ...(prompt && { prompt }), ...(use && { use }) };
-    // The CLI says when a command began: after everything that is recorded. A command with an id has it in its record.
+    // The CLI reports when a command began: after everything recorded so far. For a command with an id, its own record
+    // has the time.
     const began = source === "bash" && use === undefined && { began: Date.now() + 1 };
     return this.record({ type: "change", ...call, ...began, files: changes }).id;
   }

@@ -55,7 +55,7 @@ function play(base: Lines, mine: readonly number[], rounds: readonly Round[]): v
   }
 }
 
-test("takes none of equal lines in the file that are at HEAD for those that are new", () => {
+test("does not mistake lines that are at HEAD for equal new lines", () => {
   const property = fc.property(
     LINES,
     fc.array(fc.nat(50), { maxLength: 3 }),

@@ -25,7 +25,7 @@ function session(name: string): Scope {
   return { includes: (made) => made.session === name };
 }
 
-/** `b > B` is a row replaced. */
+/** `b > B` is a replaced row. */
 function hunks(weave: Weave, scope: Scope = ALL): string[] {
   return hunksOf(weave, scope).map(
     ({ oldLines, newLines }) => `${text(oldLines)} > ${text(newLines)}`,
@@ -36,7 +36,7 @@ const A = change("A", 1);
 const B = change("B", 2);
 
 describe("attribution", () => {
-  // Texts after each other, each by the user, or by Claude's session A or B, and the hunks.
+  // A sequence of texts, each by the user or by Claude's session A or B, and the hunks.
   test.each(
     rows(`
     parts two hunks by rows that the user wrote before | x u y; user x U y; A X U y; B X U Y | x > X; y > Y
@@ -221,7 +221,7 @@ describe("whatever the interleaving", () => {
         const what = hunk ? { old: [hunk.old], new: [hunk.new] } : "all";
         const decided = keeps ? kept(weave, "end", what, ALL) : undone(weave, "end", what, ALL);
         expect(state(takenBack(decided, "end"))).toEqual(state(weave));
-        // It makes no difference that the file was seen in between.
+        // It makes no difference whether the file was seen in between.
         const seen = decided.to(decided.lines, "user");
         expect(state(takenBack(seen, "end"))).toEqual(state(weave));
       }),
