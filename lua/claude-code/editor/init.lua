@@ -153,14 +153,6 @@ local methods = {
   end,
 }
 
----A method that is not in the table is a module of its own, which returns the function.
-setmetatable(methods, {
-  __index = function(_, method)
-    local found, handler = pcall(require, "claude-code.editor.methods." .. method)
-    return found and handler or nil
-  end,
-})
-
 ---Methods that send neither the text of a file nor whether it exists. All others refuse the path of a private file.
 local FOR_PRIVATE_FILES = {
   diff_open = true,
