@@ -24,14 +24,14 @@ git rm                             |  | git rm -q a                       |  | D
 git add of an edited and a new file |  | ${II} && echo n > new, git add -A |  | M a, A new |
 git rm --cached, which leaves the file |  | git rm -q --cached a          |  | D a      | ?? a
 git mv that the CLI reports whole  |  | git mv a c && git status          |  | D a, A c |
-a folder in the place of a file    |  | git rm -q a && mkdir a && echo n > a/n && git add a |  | D a, A a/n |
+a folder in place of a file    |  | git rm -q a && mkdir a && echo n > a/n && git add a |  | D a, A a/n |
 Claude stages the user's files     | echo mine > mine; echo mine >> b | ${II}, git add -A |  | M a; ${LEFT} | M  b, A  mine
 Claude stages the user's lines     | echo mine >> a | ${II}; git add -A  |  | M a      |  M a
 the user has staged before         | echo mine > mine; git add mine | ${II}; git add -A |  | ${STAGED} mine first | M  a, A  mine
 the user has staged before, in Claude's file | echo mine >> a; git add a | ${II}, git add -A |  | ${STAGED} a first | M  a
 a hunk that Claude has staged was undone |  | ${II}; ${VII}, git add -A | undo 6-8 | M a |
 that undo was taken back           |  | ${II}; ${VII}, git add -A | undo 6-8, back | M a |
-the user has staged since, also in Claude's file |  | ${II}, git add a | echo mine >> a; git add a; echo mine > mine; git add mine | ${STAGED} a, mine first | M  a, A  mine
+the user has staged since, even in Claude's file |  | ${II}, git add a | echo mine >> a; git add a; echo mine > mine; git add mine | ${STAGED} a, mine first | M  a, A  mine
 the user stages what Claude has changed |  | ${II} | git add a | ${STAGED} a first | M  a
 Claude unstages the user's file    | echo mine > mine; git add mine | ${II}, git reset -q && git add a |  | M a | ?? mine`;
 test.each(rows(CASES))("%s", async (_title, ...cells) => {

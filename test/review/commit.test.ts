@@ -196,43 +196,43 @@ function hook(name: string, text: string): void {
 }
 
 stories(`
-# commits a line by Claude that you changed after you kept it as it was
+# commits Claude's version of a line that you kept and then changed
   repository a=${WORDS}; A a=${II}; keep a; user a=${WORDS.replace("2", "mine")} half-done
   commits; HEAD a=${II}
-# commits a line by Claude that you changed before you kept it as you changed it
+# commits your version of Claude's line if you changed it before you kept it
   repository a=${WORDS}; A a=${II}; user a=${WORDS.replace("2", "mine")}; keep a
   user a=${WORDS.replace("2", "mine")} half-done; commits; HEAD a=${WORDS.replace("2", "mine")}
-# commits Claude's line beside a line that you had changed at its place
+# commits Claude's line beside your earlier change of a line
   repository a=1 2 3; user a=1 mine 3; A a=1 mine its 3; keep a; commits; HEAD a=1 2 its 3
-# finds no place for Claude's line [where you had removed a line|between lines that had come for one|for a line that you had changed]
+# finds no place for Claude's line [where you had removed a line|between lines that replaced one|in place of a line that you had changed]
   repository a=1 2 3; user a=1 [3|mine too 3|mine 3]; A a=1 [its 3|mine its too 3|its 3]; keep a
   commits: has lines at HEAD
-# commits a kept line beside one of Claude's that you change as it was
+# commits a kept line unchanged if you edit a later line by Claude beside it
   repository a=1 2 3; A a=1 II 3; keep a; user a=1 mine 3; A a=1 mine its 3
   user a=1 mine yours 3; commits; HEAD a=1 II 3
-# commits in no later commit your change of a committed line
+# leaves your change of a committed line out of later commits
   repository a=1 2 3; A a=1 II 3; keep a; commits; user a=1 mine 3; A a=1 mine its 3
   user a=1 mine yours 3; A a=mine yours 3; keep a; commits; HEAD a=II yours 3
-# commits no change of yours of what Claude wrote later with the hunk behind it
+# leaves out your edit of Claude's later text when you keep the hunk after it
   repository a=1 2 3 4; A a=1 2 4; user a=1 mine 4; A a=its mine 4; user a=yours mine 4
   keep a#2; commits; HEAD a=1 2 4
-# commits after each other what is kept by then
+# commits in each of two commits what is kept by then
   repository a=1 2; A a=1 2 3; keep a; user a=mine 1 2 3; commits; HEAD a=1 2 3
   git diff --cached => ; user a=1 2 3; A a=0 1 2 3; keep a; user a=mine 0 1 2 3; commits
   HEAD a=0 1 2 3; git diff --cached =>
-# commits a file in a folder that replaces another file with the removal of that one alone
+# commits a file in a folder that replaces a file only with that file's removal
   repository a=${WORDS}, b=${WORDS}; A -a; A a/b=new; keep a/b
   commits: git would also commit a, which you have not kept; keep a; commits
   tree 100644 a/b, 100644 b
-# commits a file that was made known to git with nothing in it
+# commits a file that was added with git add -N
   repository a=${WORDS}; A n=new; user o=mine; git add -N n o; keep n; commits
   tree 100644 a, 100644 n; git status --porcelain =>  A o
-# commits a removal that is kept, and not the file that comes after it
+# commits a kept removal, but not a file created there later
   repository a=1, b=2, c=3; A -a, -b; keep a, b; A a=waits; user b=mine
   is a created 0>1@1; commits; tree 100644 c
-# commits a mode that is kept although the file's removal waits
+# commits a kept mode although the file's removal is pending
   repository a=${WORDS}; A chmod a 755; keep a; A -a; commits; tree 100755 a
-# commits no mode where git does not look at modes
+# commits no mode if git ignores modes
   repository a=${WORDS}; git config core.fileMode false; A n=new; chmod n 777; keep n; commits
   tree 100644 a, 100644 n
 # commits nothing in the middle of a rebase
@@ -242,7 +242,7 @@ stories(`
   ${HALF}; user .git/MERGE_HEAD=; commits: a merge
 `);
 
-test("says where git cannot write, as on a full disk, and changes nothing", async () => {
+test("says where git cannot write, for example on a full disk, and changes nothing", async () => {
   firstCommit({ a: "one\n" });
   world.claude({ a: "one\ntwo\n" });
   await keep("a");

@@ -105,7 +105,7 @@ test("keeps who may read a file here, and opens a new one to no one", async () =
 
 nightly.test.each(
   titled(`
-# brings home again only what is new there, and loses no one's edit
+# brings home only what is new there the second time, and loses no one's edit
   a.txt=1 2 3 4 5, b.txt=1 2 3 4 5, c.sh=echo
   here a.txt=1 here 3 4 5, b.txt=here 2 3 4 5
   there a.txt=1 there 3 4 5, b.txt=1 2 3 4 there, c.sh=x, new.txt=one
@@ -114,13 +114,13 @@ nightly.test.each(
   is a.txt=1 both 3 4 5, b.txt=here 2 3 4 later, c.sh*=y, new.txt=two
   here commit; here c.sh*=mine; there c.sh=z, new.txt=three
   home: 1 file of docs cannot be merged; is c.sh*=mine, new.txt=two
-# takes back here what was taken back there after it came home, unless it is committed
+# takes back here what is later taken back there, unless it is committed here
   a.txt=1 2 3 4 5, b.txt=old, gone.txt=old
   here a.txt=mine 2 3 4 5; there a.txt=1 2 3 4 V, b.txt=new, -gone.txt, new.txt=x, other.txt=x
   home: changed 5 files; here git add b.txt other.txt; here git commit -qm x
   there a.txt=1 2 3 4 5, b.txt=old, gone.txt=old, -new.txt, -other.txt; home: changed 3 files
   is a.txt=mine 2 3 4 5, b.txt=new, gone.txt=old, -new.txt, other.txt=x; home: nothing is left
-# overwrites nothing that a removed worktree brought home by one in its place
+# does not let a worktree overwrite what a removed one at its path brought home
   a.txt=old
   there a.txt=first; home: changed 1 file; here git worktree remove --force THERE
   here git worktree add -q -b next THERE main; there a.txt=second
@@ -130,7 +130,7 @@ nightly.test.each(
   there git checkout -q --detach; there a.txt=new; there commit; home: changed 1 file
   there git checkout -q --orphan alone; home: docs has no commit; there commit
   home: have no commit in common
-# deletes nothing here that a sparse checkout lacks, in a subfolder either
+# deletes nothing here that a sparse checkout lacks, even from a subfolder
   in/a.txt=old, out/a.txt=old, out/b.txt=old
   there in/a.txt=new, out/a.txt=new, -out/b.txt; there commit
   there git sparse-checkout set --cone in; vim cd HERE/in; home: changed 3 files

@@ -137,16 +137,16 @@ onEachNeovim((session) => {
     const heights = "{nvim_list_wins()->map('nvim_win_get_height(v:val)')}";
 
     played(changed)(`
-        # has an entry for each hunk and each file that came or went, with where it is from
+        # has an entry with its origin for each hunk and each created or deleted file
         :Claude review!   list a:2 a:8 b:4 c:1 d:1   {&buftype} quickfix   {getqflist()[4].module} @d
                           texts /^\\+1 -1 LINE 2 turn 1 ‹rename the lines› Edit\\|\\+2 -1 LINE 8 turn 1 Edit\\|/
                           texts /\\|\\+0 -1 line 5 turn 1 Bash\\|new file turn 1 Bash\\|deleted turn 1 Bash$/
 
-        # shows the prompt at the next file once the entry that showed it is decided
+        # shows the prompt at the next entry once the one that showed it is decided
         :Claude review!   list 5
         ggVjga            list b:4 c:1 d:1   texts +0 -1 line 5 turn 1 ‹rename the lines› Bash
 
-        # takes files and a turn, and leaves the user's own list behind it
+        # takes files and a turn, and keeps the user's own list behind it
         :call setqflist([#{filename: "x", lnum: 3, text: "mine"}])
         :Claude review! turn @b @c   list b:4 c:1
         :colder                                      texts = mine
@@ -171,7 +171,7 @@ onEachNeovim((session) => {
         :quit                      ${lists} 0       bar ga keep
         :copen | Claude review close   ${lists} 0
 
-        # takes a quarter of a low screen at most, and gives it back
+        # takes at most a quarter of a low screen, and gives it back
         :set lines=16 columns=80 | edit @a   ${heights} [14]
         :Claude review                               ${heights} /, 4]$/
         :Claude review close                         ${heights} [14]
@@ -297,7 +297,7 @@ onEachNeovim((session) => {
         5Gga             a:8:1   says no change by Claude is waiting for review here   disk a LINE 2
         ga               list 4
 
-        # goes back by gB to what it reopens, from another file and in the list
+        # moves to what gB reopens, from another file and in the list
         :Claude review    a:2     list 5
         gA                b:4
         gB                a:2:1   list 5
@@ -509,7 +509,7 @@ onEachNeovim((session) => {
       <C-w>b1G<CR>   a:*   {maparg('gr', 'n', 0, 1)->get('buffer')} 1
       gr             disk a ! LINE 2|
 
-      # acts at once by gr beside longer mappings, and puts away those of the buffer until the review ends
+      # runs gr at once despite longer mappings, and removes the buffer's until the review ends
       :edit @a | set timeoutlen=60000
       :nnoremap grx ix<Esc>
       :nnoremap <buffer> gry iy<Esc>
@@ -519,7 +519,7 @@ onEachNeovim((session) => {
       :Claude review close   {maparg('gry', 'n')} iy<Esc>   {maparg('gr', 'n')} ir<Esc>
       :nunmap grx
 
-      # repeats gr and ga by a dot with their count, also in the list, and nothing in another buffer
+      # repeats gr and ga with a dot and their count, in the list too, but not in another buffer
       :Claude review  a:2  list 5
       gr  list 4  disk a ! LINE 2|
       .  list 3
@@ -528,7 +528,7 @@ onEachNeovim((session) => {
       .           lines = mine
       :tabclose   list 1
 
-      # says where a line comes from, also one that is kept, and one that is not Claude's
+      # says where a line comes from, even if it is kept, or not Claude's
       :edit @a | 1
       :Claude why         says Claude changed nothing in this line
       :8 | Claude keep    says =   {v:lua.require('claude-code.editor.review').count()} 4

@@ -34,7 +34,7 @@ stories(
   prompt; A a=${EDITS}, b=new; is a changed 1>1@1 1>1@7, b created 0>1@1
   user a=I 2 3 4 5 6 7; git commit -q -m part -- a; user a=${EDITS}
   is a changed 1>1@7, b created 0>1@1; commit; is nothing
-# keeps what the user commits on a branch that is another name of one
+# keeps what the user commits on a branch that is an alias of another
   git branch real; git symbolic-ref refs/heads/main refs/heads/real
   prompt; A a=${EDITS}; is a changed 1>1@1 1>1@7; commit; is nothing
 # keeps what the user stages
@@ -44,25 +44,25 @@ stories(
   commit; is nothing
 # keeps what was committed while no Neovim ran
   prompt; A a=${EDIT}; commit; prompt; A a=${EDITS}; restart; is a changed 1>1@1
-# waits after Esc with what Claude has committed[|, though Neovim looks]
+# does not keep what Claude committed before Esc[|, even if Neovim checks meanwhile]
   prompt; A a=${EDIT}; [|${WAITS}]; begin; commit; [|${WAITS}]; prompt; stop; later; restart
   ${WAITS}; user more=mine; commit; ${WAITS}
-# waits with what a task in the background [stages|commits]
+# does not keep what a background task [stages|commits]
   prompt; A a=${EDIT}; begin; stop in the background; ${WAITS}; prompt
   git add -A; [|git commit -q -m task]; ${WAITS}; stop; ${WAITS}; later
   git reset -q --soft HEAD; ${WAITS}
 # keeps what the user commits after a call that was interrupted
   prompt; A a=${EDIT}; begin; stop; later; ${WAITS}; commit; is nothing
-# waits with a commit by Claude that the user's follows while no Neovim runs
+# does not keep Claude's commit if the user's commit follows while no Neovim runs
   prompt; A a=${EDIT}; begin; commit; prompt; later; user more=mine; commit; prompt
   restart; ${WAITS}
-# waits with what a call does by [git add -A|commit] that is recorded late
+# does not keep what Claude's [git add -A|commit] includes if the call is recorded late
   prompt; A a=${EDIT}; ${WAITS}; mark; [git add -A|commit]; is nothing; begin at mark; ${WAITS}
   end; restart; ${WAITS}; later; keep a; is nothing
-# waits with what Claude commits until the user moves HEAD over it
+# does not keep what Claude commits until the user rebases it
   ${OTHER}; prompt; is nothing; A a=${EDIT}; ${WAITS}; begin; commit; ${WAITS}; end at HEAD
   ${WAITS}; git rebase -q other; is nothing
-# shows after a commit that Claude deleted a row that was never committed
+# still shows after a commit that Claude deleted a row that was never committed
   prompt; user a=1 2 mine 3 4 5 6 7; A a=${EDIT}; user a=${EDIT} more; git add a
   user a=0 ${EDIT} more; git commit -q -m part; is a changed 1>0@3
 `,

@@ -4,7 +4,7 @@ import { git } from "../repository";
 import { play, stories } from "../story";
 import { World } from "./world";
 
-/* git's index, where Claude staged what is undone. */
+/* An undo of changes that Claude has staged in git's index. */
 
 const SEVEN = "1 2 3 4 5 6 7";
 const EDIT = "1 2 3 4 5 6 VII";
@@ -13,7 +13,7 @@ const STATUS = "git status --porcelain --untracked-files=all";
 const world = perTest(() => new World());
 
 test.each(["sha1", "sha256"])(
-  "is restored before a commit, with objects made by %s",
+  "restores the index before the first commit, with %s objects",
   async (format) => {
     await play(world, `repository a=${SEVEN}`);
     rmSync(world.path(".git"), { recursive: true });
@@ -29,27 +29,27 @@ test.each(["sha1", "sha256"])(
 stories(
   `repository a=${SEVEN}, other=${SEVEN}`,
   `
-# is restored when [git mv|git rm|git add of an edited file|git add of a new file|git add of an empty file] is undone, and when that is taken back
+# restores the index after [git mv|git rm|git add of an edited file|git add of a new file|git add of an empty file], and again when the undo is taken back
   prompt; A git [-a, b=${SEVEN} < a|-a|a=${EDIT}|new ü=new|empty=]; stop; later
   ${STATUS} => [R  a -> b|D  a|M  a|A  "new \\303\\274"|A  empty]
   is [b renamed 0>7@1|a deleted 7>0@0|a changed 1>1@7|new ü created 0>1@1|empty created]
   undo [b|a|a|new ü|empty]; is nothing; ${STATUS} => ; restart; is nothing; back
   ${STATUS} => [R  a -> b|D  a|M  a|A  "new \\303\\274"|A  empty]
   is [b renamed 0>7@1|a deleted 7>0@0|a changed 1>1@7|new ü created 0>1@1|empty created]
-# is restored for a binary file, and permissions
+# restores the index for binary files and permissions
   git config core.fileMode true; prompt; A chmod other 755; A git b.bin=\0one, a=\0two
   ${STATUS} => M  a|A  b.bin|M  other; undo a, b.bin, other; ${STATUS} =>
-# holds the other hunks of a file of which one is undone
+# keeps a file's other hunks in the index when one is undone
   prompt; A git a=${EDITS}; stop; later; is a changed 1>1@1 1>1@7; undo a#1
   git show :a => 1|2|3|4|5|6|VII; is a changed 1>1@7; later; back
   git show :a => I|2|3|4|5|6|VII; is a changed 1>1@1 1>1@7
-# stays where the user staged before, or without Claude's lines
+# leaves an entry alone that the user staged earlier, or without Claude's lines
   user a=mine 2 3 4 5 6 7; git add a; prompt; A a=mine 2 3 4 5 6 VII; undo a
   git status --porcelain => M  a; git show :a => mine|2|3|4|5|6|7
-# stays where it is locked, and the undo says so
+# leaves a locked index alone, and says so
   prompt; A git a=${EDITS}; user .git/index.lock=; undo a: it stays in the index
   git show :a => I|2|3|4|5|6|VII; disk a=${SEVEN}
-# stays where somebody has changed an entry since, and the undo says so
+# leaves an entry alone that someone has changed since, and says so
   prompt; A git a=${EDITS}; user a=0 ${EDITS}; git add a; user a=${EDITS}
   undo a: it stays in the index; git show :a => 0|I|2|3|4|5|6|VII; disk a=${SEVEN}
 `,

@@ -35,10 +35,10 @@ test("lists a change of an unknown text until the user deletes the file", async 
 describe("a decision", () => {
   claims("An undo changes only what you decided about");
   stories(`
-# takes the old name of a moved file with the new one
+# includes the old name of a moved file
   user old=same text; A -old, new=same text; keep old; is nothing
   back; undo old, new; disk old=same text, -new; is nothing
-# moves back a file that the user has edited only where that is wanted
+# moves back a file that the user has edited only if the user insists
   user a=1 2; A -a, b=1 2 < a; user b=1 mine 2; undo a, b: edited; disk -a, b=1 mine 2
   undo! b; disk a=1 2, b=mine
 # is refused for lines that have changed since they were shown
@@ -50,19 +50,19 @@ describe("a decision", () => {
 # about rows of a hunk that the user edited is a conflict about the hunk
   user a=1 2 3 4 5 6; A a=1 II III 4 V VI; user a=1 II,mine III 4 V VI
   undo a 2-2: > II,mine III; disk a=1 II,mine III 4 V VI
-# gives back a file that a session created, the user wrote into and another session deleted
+# restores a file that one session created, the user edited, and another session deleted
   B a=1 2; user a=1 mine 2; A -a; is a deleted 1>0@0; see
   undo a; disk a=mine; back; disk -a; same
-# is not asked for while the user has removed the file, as with its work tree
+# is not needed while the user has removed the file, for example with its work tree
   user tree/a=1 2 3; A tree/a=1 II 3, tree/new=new; user -tree; is nothing
   user tree/a=1 II 3; is tree/a changed 1>1@2
-# removes a file that the user deleted and Claude made again
+# removes a file that the user deleted and Claude created again
   user a=1 2 3; A a=1 II 3; user -a; B a=new; is a created 0>1@1
   undo a; disk -a; is nothing; back; user a=1 II 3; undo a; disk a=1 2 3
-# restores a file that one session moved and another wrote anew
+# restores a file that one session moved and another created again
   user a=1 2; A -a, b=1 2 < a; B a=new; is a changed 2>1@1, b created 0>2@1
   undo a#1; disk a=1 2; is b created 0>2@1; back; keep a, b; is nothing
-# is taken back in one file later where that was impossible
+# is taken back later in a file where that was impossible
   user a=1, b=1; A a=2, b=2; undo a, b; user -b, b@/dev/null; back; is a changed 1>1@1
   user -b; user b=1; back; disk b=2; is a changed 1>1@1, b changed 1>1@1
 # restores a file that became a folder, and a folder that became a file
@@ -70,17 +70,17 @@ describe("a decision", () => {
   is a deleted 1>0@0, a/b/c created 0>1@1, d created 0>1@1, d/e/f deleted 1>0@0; see
   undo a, a/b/c, d, d/e/f; disk a=1, d/e/f=2; is nothing
   back; disk a/b/c=3, d=4; same
-# takes a backslash in a name for no folder
+# does not mistake a backslash in a name for a folder
   A a\\b=1, a/b=1; undo a\\b; disk -a\\b, a/b=1
-# writes through no symlink
+# does not write through a symlink
   user dir/a=1; A dir/a=2; see; user -dir/a, dir/a@/etc/hostname
   undo dir/a#1: has changed since it was shown; disk dir/a@/etc/hostname
 # leaves a mode that Claude changed when only the hunk is undone
   user a=1 2; chmod a 644; A a=1 II; A chmod a 700; A chmod a 755
   undo a#1; mode a 755; disk a=1 2; back; undo a; mode a 644; disk a=1 2; is nothing
-# is not asked for about a mode that was changed back
+# is not needed about a mode that was changed back
   user a=1; chmod a 644; A chmod a 755; chmod a 644; is nothing; A chmod a 644; is nothing
-# gives back an executable file that was undone with its mode
+# is taken back with an executable file's mode
   A new=1; chmod new 700; undo new; disk -new; back; disk new=1; mode new 700
 `);
 

@@ -21,19 +21,19 @@ describe("a line by Claude that the user has undone", () => {
   stories(
     `user a=${SIX}`,
     `
-# is Claude's again by Neovim's undo; once it is kept, a later deletion of Claude's can be undone
+# is Claude's again after Neovim's undo; once it is kept, Claude's later deletion can be undone
   A a=${WITH}; undo! a; u a=${WITH}; is a changed 0>1@4; keep a; is nothing
   back undo: no decision to take back; disk a=${WITH}
   A a=1 2 3 other 4 5 6; is a changed 1>1@4; undo! a; disk a=${WITH}
-# is the user's own if they write the same, in another buffer, too
+# is the user's own if they write it again, even in another buffer
   A a=${WITH}; undo! a; user a=${WITH}; is nothing; undo! a: nothing; disk a=${WITH}
-# is the user's own if they write the same once Claude has changed the file again
+# is the user's own if they write it again after Claude's next change of the file
   A a=${WITH}; undo! a; A a=${SIX} more; user a=${WITH} more; is a changed 0>1@8
   undo! a; disk a=${WITH}
 `,
   );
 
-  test("is Claude's while the undo is in a buffer alone, and the user's own once that is written", async () => {
+  test("is Claude's while the undo is only in a buffer, and the user's own once that is written", async () => {
     await play(world, `A a=${WITH}`);
     await world.undo([{ ...file(), text: base64(textOf(`0 ${WITH}`)) }]);
     await play(world, `is a changed 0>1@4; user a=0 ${SIX}`);
@@ -68,10 +68,10 @@ describe("a line that Claude deleted, and the user has brought back", () => {
   stories(
     `user a=${SIX}`,
     `
-# is deleted by the user, who deletes it before Claude changes the file again
+# counts as deleted by the user if they delete it before Claude changes the file again
   A a=${WITHOUT}; undo! a; restart; user a=${WITHOUT}; is nothing
   undo! a: nothing; disk a=${WITHOUT}
-# is deleted by Claude again by Neovim's undo, in that file alone
+# counts as deleted by Claude after Neovim's undo, only in that file
   user b=${SIX}; A a=${WITHOUT}, b=${WITHOUT}; undo! a, b; u a=${WITHOUT}
   is a changed 1>0@2; back undo; is a changed 1>0@2, b changed 1>0@2; disk b=${WITHOUT}
 `,
