@@ -55,7 +55,7 @@ type Wanted = Partial<Launch> & Pick<Launch, "token">;
 /**
  * Opens a port for the server with `listen`, and chooses the token that clients must send. First tries the port that
  * the launch line asks for, for a while, then random ports until one is free: a probe before `listen` would be a race.
- * Rejects with the last error if every attempt fails, or at once if an error is not that the port is taken.
+ * Rejects with the last error if every attempt fails, or at once with any error other than a port in use.
  */
 export async function openServerPort<L extends { readonly port: number }>(
   wanted: Wanted,

@@ -118,7 +118,7 @@ const resourceText: RequestRule = {
     if (uri === REASON)
       return { contents: [{ uri, mimeType, text: map.textToRemote(String(text)) }] };
     // The file may have been replaced by a symlink in the meantime.
-    if (crossing.uriToRemote(found) === undefined) throw refusal("The file is not shared any more");
+    if (crossing.uriToRemote(found) === undefined) throw refusal("The file is no longer shared");
     return { contents: [{ uri, mimeType, text }] };
   },
 };

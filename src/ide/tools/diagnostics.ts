@@ -52,7 +52,7 @@ export function getDiagnostics(editor: EditorPort, names: FileNames): Tool {
 
   async function allFiles(client: Client): Promise<ToolResult> {
     await settled(editor, ALL_FILES_DEADLINE_MS);
-    // If a file was not open before its edit, Claude Code has no diagnostics to compare with, and all would look new.
+    // If a file was not open before its edit, Claude Code has no earlier diagnostics, and all of them would look new.
     const unknown = unknownBefore.get(client);
     const files = editor.state.diagnostics
       .filter((file) => !unknown?.has(realPath(file.path)))

@@ -28,7 +28,7 @@ const ENVIRONMENT = {
 export const LIMITS = { ms: 2_000 };
 /** The limit of a command's output. The largest output that the review reads is a blob of 10 MB. */
 const MAX_BYTES = 64 * 1024 * 1024;
-/** We read output for this long after git has ended, because a hook's process may keep the pipes open. */
+/** After git has ended we read its output for this long at most, because a hook's process may keep the pipes open. */
 const LEFT_MS = 1_000;
 /** The limit of all commands of one GitWork in the server. */
 const WORK_MS = 30_000;

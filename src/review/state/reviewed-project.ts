@@ -14,10 +14,10 @@ import { asLines, Contents, type OnDisk, readOnDisk } from "./contents";
 import { Heads, Sessions } from "./sessions";
 import { TrackedFile } from "./tracked-file";
 
-/** An edit that the user has just accepted in a diff is among this many last edits. */
+/** An edit that the user has just accepted in a diff is one of the last edits, of which we keep this many. */
 const MAX_EDITS = 50;
 
-/** A review has far fewer. */
+/** A review has far fewer comments. */
 const MAX_COMMENTS = 500;
 
 /** A decision takes milliseconds, or a second for hundreds of large files. */

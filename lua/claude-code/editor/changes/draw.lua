@@ -15,16 +15,16 @@ local SIGN_PRIORITY = 100
 ---Neovim draws all virtual lines on each redraw.
 local MAX_OLD_LINES = 500
 
----Bytes shown of a line, and of a line after LONG_LINES bytes: Neovim takes about 10 ms for 100 KB.
+---The bytes that are shown of a line; fewer once LONG_LINES bytes are drawn: Neovim takes about 10 ms for 100 KB.
 local MAX_LINE, SHORTER_LINE, LONG_LINES = 2000, 100, 20000
 
----Bytes of old lines up to which a hunk has syntax colours.
+---A hunk with more bytes of old lines gets no syntax colours.
 local MAX_PARSED = 20000
 
 ---Captures that are not colours.
 local NO_COLOURS = { conceal = true, none = true, nospell = true, spell = true }
 
----Rows of one wrapped line.
+---The limit of rows for one wrapped line.
 local MAX_ROWS = 30
 
 local CAN_SCROLL = fn.has("nvim-0.11") == 1

@@ -15,11 +15,11 @@ local BLANKS = "9 20 a0 1680 2000-200a 202f 205f 2800 3000"
 local MANY_BLANKS = 80
 local MIN_BLANKS = MANY_BLANKS / 4
 
----Marks in one proposal.
+---The limit of marks in one proposal.
 local MAX_MARKS = 1000
 ---In bytes.
 local PIECE_OF_LINE = 4000
----Bytes of the codes of one cell.
+---The limit for the codes of one cell, in bytes.
 local MAX_CODES = 60
 local NAMESPACE = api.nvim_create_namespace("claude-code.hidden")
 

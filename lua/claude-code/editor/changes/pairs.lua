@@ -2,14 +2,14 @@
 --- `linematch` and `inline:word` in 'diffopt'.
 local hunks = require("claude-code.editor.documents.lines").hunks
 
----Lines of a hunk, old and new, up to which lines are paired, and paired by similarity (480 ms for 200).
+---In a hunk with more lines, old and new together, lines are not paired, or not by similarity (480 ms for 200).
 local MAX_LINES, MAX_ALIKE = 100, 40
----Bytes of a hunk up to which lines are paired by similarity, and searched for changed words (360 ms for 32 KB).
+---In a hunk with more bytes, lines are neither paired by similarity nor searched for changed words (360 ms for 32 KB).
 local MAX_ALIKE_BYTES, MAX_BYTES = 3000, 10000
----Bytes of a line up to which it is searched for changed words.
+---A longer line, in bytes, is not searched for changed words.
 local MAX_LINE = 2000
 
----Bytes between two changed words that are marked as one, if these bytes are not part of a word.
+---Two changed words are marked as one if at most this many bytes, none of them part of a word, are between them.
 local MAX_GAP = 3
 
 local M = {}

@@ -2,13 +2,13 @@
 local api, fn = vim.api, vim.fn
 local file_lines = require("claude-code.editor.documents.lines")
 
----Lines below a hunk.
+---Lines that are shown below a hunk.
 local CONTEXT = 3
 
 ---Cells of a change that must be visible.
 local MIN_VISIBLE = 10
 
----Byte from which on a change is not revealed, since Neovim draws such lines slowly.
+---A change after this byte of its line is not revealed, since Neovim draws such lines slowly.
 local FARTHEST = 20000
 
 local M = {}

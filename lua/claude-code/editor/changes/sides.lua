@@ -11,9 +11,9 @@ local DIFF_GROUPS = "DiffAdd:ClaudeCodePlain,DiffChange:ClaudeCodePlain,DiffText
 local LINEMATCH = "linematch:40"
 local NAMESPACE = api.nvim_create_namespace("claude-code.changes.sides")
 
----Columns of two sides, 45 each and a separator.
+---The columns that two sides need: 45 each and a separator.
 local MIN_WIDTH = 91
----Lines of two sides below each other: four of text, a status line and a bar each.
+---The lines that two sides below each other need: four of text, a status line and a bar each.
 local MIN_HEIGHT = 12
 
 ---Limits for both sides together: 0.12 takes 1.5 s for the changed parts of 20,000 unlike lines, and 0.4 s for 2,000
@@ -23,7 +23,7 @@ local MAX_CHANGED_BYTES = 150 * 1000
 local MAX_HUNKS = 400
 
 local M = {
-  ---Options of a window that diff mode or we change.
+  ---Window options that diff mode or we change.
   OPTIONS = {
     "conceallevel",
     "cursorbind",

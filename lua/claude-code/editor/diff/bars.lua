@@ -6,7 +6,7 @@ local keys = require("claude-code.editor.diff.keys")
 local path = require("claude-code.editor.documents.path")
 local winbar = require("claude-code.editor.windows.winbar")
 
----Cells from which a bar has room for all keys and their words.
+---A bar with this many cells has room for all keys and their words.
 local WIDE = 100
 
 ---@class claude-code.BarFindings results of searching the whole proposal

@@ -23,10 +23,10 @@ local EDITING_OPTIONS = {
   "textwidth",
 }
 
----Bytes beyond which a buffer gets no syntax highlighting, since parsing would freeze Neovim.
+---A buffer with more bytes gets no syntax highlighting, since parsing would freeze Neovim.
 local HIGHLIGHT_LIMIT = 512 * 1024
----Bytes beyond which 'syntax' colours a buffer, since it reads only the lines on screen: tree-sitter finds all injected
----languages at once. Before Neovim 0.11 it also parses all at once, and reads its queries for each buffer.
+---'syntax' colours a buffer with more bytes, since it reads only the lines on screen: tree-sitter finds all injected
+---languages at once. Before Neovim 0.11 it also parses everything at once, and reads its queries for each buffer.
 local TREE_SITTER_LIMIT = vim.fn.has("nvim-0.11") == 1 and 64 * 1024 or -1
 
 ---In bytes. Matching patterns in a line of 64 KB takes up to 90 ms, and may fail for lack of memory (E363).
@@ -34,7 +34,7 @@ local MAX_HIGHLIGHTED_LINE = 16 * 1024
 
 local M = {}
 
----@param file string the path whose text this is, by which it is private or not
+---@param file string the path that the text is from, which says whether it is private
 ---@param target? integer the file's own buffer
 local function create(name, lines, file, target)
   local buf = api.nvim_create_buf(false, true)

@@ -39,7 +39,7 @@ function M.new(params)
   return setmetatable({ proposal = proposals.new(params) }, Diff)
 end
 
----@return integer? n of the session of this Neovim that proposes it; nil unless several run
+---@return integer? n number of the session that proposes it; nil unless several run
 function Diff:session()
   return require("claude-code.terminal.prompt").session_of_client(self.proposal.client)
 end
@@ -97,7 +97,7 @@ end
 ---@return boolean ended by this call; if not, a message said why
 function Diff:accept(options)
   options = options or {}
-  -- Without the executable no one would write the file; the diff is about to close.
+  -- Without the executable no one would write the file, and the diff is about to close.
   if not channel.is_attached() or self.outcome then
     return false
   end

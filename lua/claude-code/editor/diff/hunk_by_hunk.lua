@@ -164,7 +164,7 @@ function M.index(view, list)
   return index, index or hunks.before(list, side, line)
 end
 
----Adds no jump: the window, and with it the jump list, may be the user's.
+---Does not add to the jump list: the window may be the user's.
 local function go_to(view, index)
   local win, side, count = viewed(view)
   local line = math.min(hunks.span(view.proposal:hunks().list[index], side), count)

@@ -31,7 +31,7 @@ function Inline:open()
   self.windows = { self.win }
   vim.wo[self.win][0].winfixbuf = false
   vim.wo[self.win][0].foldenable = false
-  -- Concealed text, such as the address of a link, is written, too.
+  -- Concealed text, such as the address of a link, will be written, too.
   vim.wo[self.win][0].conceallevel = 0
   -- Text begins in the same column with and without signs.
   vim.wo[self.win][0].signcolumn = "yes:1"

@@ -67,7 +67,7 @@ local function how_to_show()
   return (mapping and mapping.lhs .. " or " or "") .. ":Claude diff"
 end
 
----At the first line that the proposal would change.
+---Places the sign at the first line that the proposal would change.
 local function place_sign(diff)
   local buf = path.loaded_buffer(diff.proposal.new_path)
   if buf then
@@ -239,7 +239,7 @@ local function try_next(decided)
   return tostring(message):match("^[^\n]*")
 end
 
----Shows the next diff. Rejects one that cannot be shown, for which its client and other diffs would wait forever.
+---Shows the next diff. Rejects one that cannot be shown: its client and the other diffs would wait for it forever.
 ---@param decided? boolean the user has just decided another one
 function show_next(decided)
   local diff = next_up()

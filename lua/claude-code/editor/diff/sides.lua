@@ -41,7 +41,7 @@ function Sides:open()
     api.nvim_win_set_cursor(win, { 1, 0 })
   end
   self:fold()
-  -- Both sides at the first change.
+  -- Scroll both sides to the first change.
   local hunk = self.proposal:hunks().list[1]
   for win, side in pairs(hunk and { [self.old_win] = "old", [self.win] = "new" } or {}) do
     local count = api.nvim_buf_line_count(api.nvim_win_get_buf(win))

@@ -13,7 +13,8 @@ local task = require("claude-code.lib.task")
 local timer = require("claude-code.lib.timer")
 local unsaved = require("claude-code.editor.documents.unsaved")
 
----Pause after the last change; longest delay of a check; how long a file may be missing while a program replaces it.
+---The pause after the last change; the longest delay of a check; how long a file may be missing while a program
+---replaces it.
 local SETTLE_MS, WAIT_MS, REPLACE_MS = 50, 300, 300
 ---How long an announced write may take.
 local EXPECT_MS = 10000

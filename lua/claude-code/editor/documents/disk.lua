@@ -6,7 +6,7 @@ local timer = require("claude-code.lib.timer")
 
 ---Each folder takes one of the user's few thousand kernel watches (Linux), or a file descriptor (macOS).
 local MAX_FOLDERS = 200
----Delay before a folder that has taken the place of another is watched.
+---The delay before we watch a folder that has replaced another one.
 local RETRY_MS = 300
 
 local M = {}

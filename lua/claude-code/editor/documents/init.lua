@@ -12,7 +12,7 @@ local regular_file = require("claude-code.lib.regular_file")
 local reload = require("claude-code.editor.documents.reload")
 local supply = require("claude-code.editor.documents.supply")
 
----Bytes of a buffer that is sent.
+---The limit of a buffer's text that is sent, in bytes.
 local MAX_SENT = 10 * 1024 * 1024
 ---Bytes that are read to recognize a binary file.
 local SNIFF = 8192
@@ -34,7 +34,7 @@ local function problem_with(name)
   end
   local head, reason = regular_file.head(name, SNIFF)
   if not head then
-    return ("%s cannot be read: %s"):format(name, reason or "it is not a regular file any more")
+    return ("%s cannot be read: %s"):format(name, reason or "it is no longer a regular file")
   end
   local utf16 = head:find("^\255\254") or head:find("^\254\255")
   if head:find("\0", 1, true) and not utf16 then

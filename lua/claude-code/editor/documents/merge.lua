@@ -1,7 +1,7 @@
 --- Merges two changed versions of a text, three ways, on whole lines, as `git merge-file --diff3` does.
 local file_lines = require("claude-code.editor.documents.lines")
 
----Lines of the three texts together. A longer merge may block Neovim for more than 100 ms.
+---The limit of lines in the three texts together. A longer merge may block Neovim for more than 100 ms.
 local MAX_LINES = 30000
 
 local M = {}

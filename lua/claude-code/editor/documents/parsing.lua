@@ -6,7 +6,7 @@ local finally = require("claude-code.lib.finally")
 
 local M = {}
 
----Depth of blocks, and bytes without a letter in a row, that are parsed.
+---The limits of the depth of blocks, and of bytes in a row without a letter, that are parsed.
 local MAX_DEPTH, MAX_BYTES = 80, 10000
 ---Longer texts are not parsed: checking them would take more than 50 ms.
 local MAX_LINES = 200000

@@ -10,7 +10,7 @@ local supply = require("claude-code.editor.documents.supply")
 local timer = require("claude-code.lib.timer")
 local unsaved = require("claude-code.editor.documents.unsaved")
 
----A file that changes while it is read is read again, this often at most; after that Neovim reads it.
+---A file that changes while it is read is read again, at most this often; after that Neovim reads it.
 local MAX_READS = 3
 ---How long to wait for the text of an emptied file, and the delay before an unsettled file is checked again.
 local EMPTY_NS, WRITE_MS = 20 * 1000000, 300

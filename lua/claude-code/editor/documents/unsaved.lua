@@ -15,7 +15,7 @@ local timer = require("claude-code.lib.timer")
 local LABELS = { "your unsaved edits", "before both", "the file on disk" }
 ---How long `allow_overwrite` holds.
 local OVERWRITE_MS = 10000
----Bytes of a text that is remembered.
+---The limit of a text that is remembered, in bytes.
 local MAX_BYTES = 2 * 1024 * 1024
 
 local M = {

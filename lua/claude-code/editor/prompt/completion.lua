@@ -9,7 +9,8 @@ local channel = require("claude-code.server.channel")
 local M = {}
 
 local KIND = vim.lsp.protocol.CompletionItemKind
----Letters needed to ask for symbols; symbols of one server; how long files wait for symbols.
+---Ask for symbols from this many letters on; take this many from one server; wait this long for them before showing
+---files.
 local MIN_QUERY, MAX_SYMBOLS, WAIT_MS = 2, 30, 20
 
 ---@class claude-code.PromptItem

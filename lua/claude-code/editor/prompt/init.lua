@@ -95,7 +95,7 @@ end
 ---@field source integer buffer of the user's file, for placeholders
 ---@field from integer window of the user
 ---@field win? integer
----@field has_begun? boolean insert mode was entered
+---@field has_begun? boolean insert mode has begun
 ---@field is_lost boolean the draft could not be kept
 ---@field is_sending boolean closing the window now sends the prompt
 

@@ -35,7 +35,7 @@ local M = {}
 ---@field owners? claude-code.ReviewOwner[] only in the list
 ---@field in_parts? boolean all lines of a file that was moved: only those that differ are drawn
 ---@field code? string bytes of its first line that is not blank; only in the list
----@field old_lines? string[] bytes; only of a file that was asked for by itself
+---@field old_lines? string[] bytes; only of a file that was requested alone
 ---@field new_lines? string[] only of a hunk that is drawn in parts
 
 ---@class claude-code.ReviewMode permission bits that Claude changed
@@ -46,15 +46,15 @@ local M = {}
 ---@class claude-code.ReviewFile
 ---@field path string absolute
 ---@field kind "changed"|"created"|"deleted"|"renamed"|"binary"|"mode"|"symlink"|"unseen"
----@field binary? boolean its bytes are no text, or it is a symlink
+---@field binary? boolean its bytes are not text, or it is a symlink
 ---@field from? string
----@field same_text? boolean a renamed file has the text of the other one
+---@field same_text? boolean a renamed file still has its old text
 ---@field hunk_count integer
 ---@field hunks claude-code.ReviewHunk[] the first one alone where the list would be too long
 ---@field mode? claude-code.ReviewMode in a "changed" file it is decided beside the hunks
 ---@field owners claude-code.ReviewOwner[]
 ---@field cannot_undo? string why the whole file cannot be undone
----@field version string another one for another file, or other hunks
+---@field version string differs for another file, or for other hunks
 ---@field number? integer in the list
 ---@field listed? claude-code.ListedFile its entries in the list that was made last
 

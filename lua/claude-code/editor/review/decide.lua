@@ -352,7 +352,7 @@ function M.done()
   end)
 end
 
----Commits what the user has kept in the project of the current file, else in the first one.
+---Commits what the user has kept in the project of the current file, or else in the first one.
 ---@param with_draft boolean the message begins with the prompts that led to the changes
 function M.commit(with_draft)
   local buf = reviews.current().list:lines()

@@ -5,7 +5,7 @@ local path = require("claude-code.editor.documents.path")
 local reload = require("claude-code.editor.documents.reload")
 local visible = require("claude-code.lib.text").visible
 
----Limits of code and prompt in an entry, in characters, and of the prompt in its share of the columns.
+---The limits of code and prompt in an entry, in characters, and the prompt's share of the columns.
 local MAX_CODE_CHARACTERS, MAX_PROMPT_CHARACTERS, PROMPT_SHARE = 60, 40, 0.25
 
 local WORDS = {

@@ -136,7 +136,7 @@ function M.entry_here()
   return is_here and entry_of(item) or nil
 end
 
----The lines that a command acts on: in the quickfix window those of an entry.
+---The lines that a command acts on; in the quickfix window, the lines of an entry.
 ---@param range? [integer, integer] rows of the current buffer; that of the cursor if left out
 ---@return integer buf
 ---@return integer first
@@ -175,7 +175,7 @@ function List:fill_again(items, title)
   end
 end
 
----@return integer buf that may be not loaded: for names, setqflist() would take 100 ms to look up 2,000
+---@return integer buf possibly not loaded: setqflist() would take 100 ms to look up 2,000 names
 function List:buffer(name)
   local buf = self.buffers[name]
   if not buf or not api.nvim_buf_is_valid(buf) or api.nvim_buf_get_name(buf) ~= name then
@@ -185,7 +185,7 @@ function List:buffer(name)
   return buf
 end
 
----@class claude-code.ListedFile the entries of a file, and what they were made from beside it
+---@class claude-code.ListedFile the entries of a file, and the values they were made from
 ---@field items table[] for setqflist()
 ---@field last claude-code.ReviewOwner? of its last entry
 ---@field from table

@@ -43,7 +43,7 @@ local function mark_signs(pen, part)
   local first, sign = math.max(part.new - 1, 0), count == 0 and "▁" or "▎"
   draw.sign(pen, first, math.max(count, 1), sign, group, SIGN_PRIORITY)
 end
----Scrolls to all of the hunk whose beginning has the cursor, and to the old lines above it.
+---Scrolls to show the whole hunk whose first line has the cursor, and to the old lines above it.
 ---@param hunks claude-code.ReviewHunk[] of its buffer
 function M.reveal(win, hunks)
   local row, column = unpack(api.nvim_win_get_cursor(win))

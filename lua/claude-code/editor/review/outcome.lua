@@ -24,7 +24,7 @@ local WORDS = {
   },
 }
 
----Lines of each text of a conflict.
+---The limit of lines for each text of a conflict.
 local MAX_LINES = 12
 
 local M = {}
@@ -38,9 +38,9 @@ local M = {}
 ---@field conflicts? claude-code.ReviewConflict[]
 ---@field staged? boolean git's index still has changes by Claude
 
----@class claude-code.ReviewConflict rows that Claude has changed, and someone since, as bytes
+---@class claude-code.ReviewConflict rows that Claude has changed, and someone else since, as bytes
 ---@field hunk string
----@field by "user"|"claude" who has: the user, or Claude outside of the review's scope
+---@field by "user"|"claude" who has since changed them: the user, or Claude outside of the review's scope
 ---@field base string[] without Claude's change
 ---@field claude string[] as Claude left them
 ---@field now string[]

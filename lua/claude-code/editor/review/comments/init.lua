@@ -12,7 +12,7 @@ local store = require("claude-code.editor.review.comments.store")
 
 ---The resource of src/ide/server.ts, as the CLI names it.
 local RESOURCE = "ide:review:comments"
----Quoted lines of a comment, and characters of each.
+---The limits of a comment's quoted lines, and of the characters of each.
 local MAX_QUOTED = 10
 local MAX_CHARACTERS = 300
 

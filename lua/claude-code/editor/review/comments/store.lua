@@ -13,10 +13,10 @@ local DRAWN = api.nvim_create_namespace("claude-code.review.comments")
 local WIDTH = 76
 local OUTDATED = "(its lines have changed) "
 
----Lines of a comment that are kept to find it again.
+---The number of lines that are kept to find a comment again.
 local MAX_LINES = 20
 local MAX_BYTES_OF_LINE = 1000
----Size of a file that is searched for a comment.
+---The limit for a file that is searched for a comment.
 local MAX_BYTES = 10 * 1024 * 1024
 
 ---Delay after the last change of a text.
