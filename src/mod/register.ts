@@ -108,8 +108,11 @@ async function run($: Engine, op: string, text: string, args: string): Promise<o
     }
     case "draft":
       return { value: await $.prompt.read() };
-    case "run":
-      return { value: { text: printed(await $.command.run({ command: text, args })) } };
+    case "run": {
+      // A command like /context prints nothing, and only leaves the model a note.
+      const { text: printed, context } = await $.command.run({ command: text, args });
+      return { value: { text: printed ?? context?.join("\n\n") } };
+    }
     case "commands": {
       const commands: { name: string; description: string }[] = await $.command.list();
       return { value: commands.map(({ name, description }) => ({ name, description })) };
@@ -129,11 +132,6 @@ async function run($: Engine, op: string, text: string, args: string): Promise<o
       return {};
   }
   return { refused: `this mod has no operation "${op}"` };
-}
-
-/** A command like /context prints nothing, and only leaves the model a note. */
-function printed({ text, context }: { text?: string; context?: string[] }): string | undefined {
-  return text ?? context?.join("\n\n");
 }
 
 function collect($: Engine, text: string, done: boolean): void {

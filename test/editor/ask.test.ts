@@ -45,7 +45,7 @@ onEachNeovim(
       const rows = Array.from({ length: 100 }, (_, i) => `${i + 1}\n`);
       session.write("a.txt", rows.join(""));
       await lua(
-        "vim.cmd('stopinsert | fclose! | messages clear | wincmd t | edit! a.txt | only!')",
+        "vim.cmd('stopinsert | execute \"fclose!\" | messages clear | wincmd t | edit! a.txt | only!')",
       );
       writeFileSync(session.path("received"), "");
     });
