@@ -210,7 +210,7 @@ end
 ---@param last integer included
 function M.open(first, last)
   local n, source = require("claude-code.terminal.running").current(), api.nvim_get_current_buf()
-  if current and current.state ~= "answered" then
+  if current and (current.state ~= "answered" or current.buf == source) then
     return api.nvim_set_current_win(current.win)
   elseif require("claude-code.context.send").refuse_private(source) then
     return
