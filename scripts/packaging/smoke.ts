@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, readdir, readFile, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -10,6 +11,7 @@ import { say } from "../../test/support/turns";
 
 /** In ms, long enough for a busy build machine. */
 const DEADLINE_MS = 60_000;
+const KILLED_MS = 20_000;
 
 /**
  * Installs an archive in a new Neovim by `:Claude install`, with all checks against the pinned manifest. Then tries the
@@ -50,11 +52,22 @@ export async function smoke(
     await session(lock);
     if (withClaude)
       await firstLight(await NeovimRpc.connect(pipe), model, join(project, "new.txt"));
+    await kill(child, join(home, ".claude/ide", `${lock.port}.lock`));
   } finally {
     child.kill();
     await child.exited;
     await rm(home, { recursive: true, force: true, maxRetries: 5 });
   }
+}
+
+/** The executable outlives a killed Neovim and removes the lock file. On Windows it may end together with Neovim. */
+async function kill(child: Bun.Subprocess, lock: string): Promise<void> {
+  child.kill("SIGKILL");
+  await child.exited;
+  const gone = eventually("the lock file to go", () => !existsSync(lock), KILLED_MS);
+  const problem = await gone.then(() => undefined, String);
+  if (problem && process.platform !== "win32") throw new Error(problem);
+  console.log(`ok  after a killed Neovim the lock file ${problem ? "stays" : "is gone"}`);
 }
 
 async function session(lock: Awaited<ReturnType<typeof lockFile>>): Promise<void> {

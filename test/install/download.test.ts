@@ -152,6 +152,9 @@ test("uses no folder that another user can change", async () => {
   expect(published.server.requests).toEqual([]);
 });
 
+/** macOS 14 has shasum alone. */
+const HASHER = Bun.which("sha256sum") ? "sha256sum" : "shasum";
+
 test("runs no downloader or tar of the current folder, and says why", async () => {
   await using neovim = await published.neovim(NEWEST);
   const planted = ["curl", "sha256sum", "shasum", "tar"];
@@ -159,7 +162,7 @@ test("runs no downloader or tar of the current folder, and says why", async () =
     await writeFile(join(neovim.cwd, name), "#!/bin/sh\ntouch ran\n", { mode: 0o755 });
   }
   const messages: (string | undefined)[] = [];
-  for (const real of [[], ["curl"], ["curl", "sha256sum"]]) {
+  for (const real of [[], ["curl"], ["curl", HASHER]]) {
     await using _ = await new DataFolder().use(neovim);
     const programs = await folderWith(...real);
     await neovim.lua(`vim.env.PATH = ...`, `.:${programs}`);
