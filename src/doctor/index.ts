@@ -43,7 +43,7 @@ const INSTALL = "run `npm install -g @anthropic-ai/claude-code`, or name it in t
 
 function checkCli({ cli, cliVersion: version, editors }: Facts): Finding {
   if (cli.path === undefined && editors.some(({ report }) => report?.in_remote))
-    return note("no Claude CLI is here: terminal.remote says where it runs");
+    return note("the Claude CLI does not run here: terminal.remote says where it runs");
   if (cli.path === undefined) return error("cli-missing", `the Claude CLI ${cli.why}`, INSTALL);
   const { path } = cli;
   if (!version) return error("cli-missing", `the Claude CLI ${path} does not run`, INSTALL);
@@ -65,7 +65,7 @@ function checkProxy({ env }: Facts): Finding | undefined {
   );
 }
 
-/** The CLI (2.1.330) recognizes another editor's terminal by these variables, if they have this value, or any. */
+/** The CLI (2.1.330) recognizes another editor's terminal by these variables. Undefined stands for any value. */
 const MARKS: Readonly<Record<string, string | undefined>> = {
   TERM_PROGRAM: "vscode",
   TERMINAL_EMULATOR: "JetBrains-JediTerm",

@@ -80,7 +80,7 @@ function toolCall({ input, cwd }: HookCall): ToolCall {
   };
 }
 
-/** The user submits a prompt. With it Claude receives a list of its edits that the user has undone. */
+/** The user has submitted a prompt. It takes along a list of Claude's edits that the user has undone. */
 export async function userPromptSubmit(call: HookCall) {
   // Loaded only here: other hooks do not need the journal's schemas.
   const { takeUndoneEdits } = await import("../review/undone-edits");

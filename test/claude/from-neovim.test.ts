@@ -59,7 +59,7 @@ describe.each(NEOVIMS)("in $name", (version) => {
         project.folder,
       );
 
-    test("brings hooks, server and settings in one folder, and stays as it is", async () => {
+    test("brings hooks, server and settings in one folder, which does not change", async () => {
       const [plugin = "", settings = ""] = await project.neovim.pluginArguments();
       const folder = plugin.slice("--plugin-dir=".length);
       expect(settings).toBe(`--settings=${folder}/settings.json`);
@@ -107,7 +107,7 @@ describe.each(NEOVIMS)("in $name", (version) => {
       await project.neovim.lua(`require("claude-code").setup({})`);
     });
 
-    test("reports disableAllHooks, with its file, where it holds", async () => {
+    test("reports disableAllHooks and its file where it applies", async () => {
       claims("A project that turns the hooks off is reported");
       expect(await off()).toBeNull();
       project.write(".claude/settings.json", '\uFEFF{ "disableAllHooks": true }');
@@ -176,7 +176,7 @@ describe.each(NEOVIMS)("in $name", (version) => {
         expect(existsSync(project.path(name))).toBe(false);
     });
 
-    test("finds only the executable without a user", async () => {
+    test("only reports the executable without a user", async () => {
       await attend(0);
       expect(await project.neovim.command("Claude setup")).toContain(EXECUTABLE);
       expect(readFileSync(settings(), "utf8")).toBe('{"mine": true}');

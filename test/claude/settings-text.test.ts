@@ -69,7 +69,7 @@ describe("the plugin in a settings file", () => {
     expect(JSON.parse(add(old))).toEqual(JSON.parse(add('{"a": 1}')));
   });
 
-  test("replaces the hooks of version 0.1, and keeps another's hook in their group", () => {
+  test("replaces the hooks of version 0.1, and keeps other hooks in their group", () => {
     const ours = { type: "command", command: "'/old dir/claude-code-nvim' hook stop", timeout: 75 };
     const theirs = { type: "command", command: "theirs" };
     const hooks = { Stop: [{ hooks: [ours, theirs] }], SessionEnd: [{ hooks: [ours] }] };
@@ -89,7 +89,7 @@ describe("the plugin in a settings file", () => {
     ["a list", "[]", "not a JSON object"],
     ["null", "null", "not a JSON object"],
     ["hooks that are a list", '{"hooks": []}', '"hooks" in settings.local.json'],
-    ["an event that is no list", '{"hooks": {"Stop": {}}}', '"hooks" in settings.local.json'],
+    ["an event that is not a list", '{"hooks": {"Stop": {}}}', '"hooks" in settings.local.json'],
     [
       "plugins that are a list",
       '{"enabledPlugins": []}',

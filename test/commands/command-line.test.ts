@@ -83,9 +83,9 @@ describe("serve", () => {
   const wrong: [string, unknown, string][] = [
     ["nothing", "", "not JSON"],
     ["not JSON", "{nonsense\n", "not JSON"],
-    ["a token that is no UUID", { ...launch, token: "secret-token" }, "token"],
+    ["a token that is not a UUID", { ...launch, token: "secret-token" }, "token"],
     ["a port out of range", { ...launch, port: 70_000 }, "port"],
-    ["folders that are no list", { ...launch, workspaceFolders: "/" }, "workspaceFolders"],
+    ["folders that are not a list", { ...launch, workspaceFolders: "/" }, "workspaceFolders"],
   ];
   test.each(wrong)("refuses a launch line with %s, and does not quote it", (_name, line, named) => {
     claims("The token is in no argument, log or error");

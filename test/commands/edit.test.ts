@@ -87,7 +87,7 @@ onEachNeovim((session) => {
   test.each([
     ["a file with unsaved edits", "open.txt"],
     ["the message of another program's commit", ".git/COMMIT_EDITMSG"],
-  ])("does not open by --commit %s", async (_what, file) => {
+  ])("does not open with --commit %s", async (_what, file) => {
     claims("Claude's `$VISUAL` opens only Claude's own files");
     const path = await session.open(file, "one\n");
     await lua("vim.api.nvim_buf_set_lines(0, 0, -1, true, { 'unsaved' })");
@@ -110,7 +110,7 @@ onEachNeovim((session) => {
     test.each<[string, (loop: string) => string]>([
       ["is ourselves", () => `${EXECUTABLE} edit`],
       ["starts us", (loop) => loop],
-    ])("opens `vi` where the user's editor %s", async (_what, editorOf) => {
+    ])("opens `vi` if the user's editor %s", async (_what, editorOf) => {
       const message = session.write(".git/COMMIT_EDITMSG", "");
       const counted = session.path("count");
       const loop = session.write(

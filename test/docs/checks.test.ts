@@ -11,7 +11,7 @@ test.each([
   'Bun.which("git")',
   'if (process.platform === "win32") return;',
   'if vim.fn.has("win32") == 1 then',
-])("refuses %s where it is not named", (line) => {
+])("refuses %s in a file that the rule does not name", (line) => {
   expect(problemsOf("src/any.ts", `\n${line}`)).toEqual([
     expect.stringContaining(`src/any.ts:2: ${line}`),
   ]);

@@ -10,7 +10,7 @@ const DOC = join(ROOT, "doc");
 const neovim = (command: string) =>
   Bun.spawnSync([binary, "--clean", "--headless", command, "+qa!"], { stdin: "ignore" });
 
-test("generated files are what the options, commands and tools say of themselves: else run `bun run docs`", () => {
+test("generated files match the options, commands and tools: otherwise run `bun run docs`", () => {
   expect(drifted(generatedFiles(binary))).toEqual([]);
 });
 

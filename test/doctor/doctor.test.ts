@@ -227,7 +227,7 @@ const SEEDS: Record<string, (world: World) => unknown> = {
 };
 
 describe("claude-code-nvim doctor", () => {
-  test("finds nothing where nothing is wrong", async () => {
+  test("finds no fault if there is none", async () => {
     await using world = await World.start(NEWEST);
     const problems = async (options?: RunOptions) =>
       (await world.findings(options)).filter(isProblem);
@@ -271,7 +271,7 @@ describe("claude-code-nvim doctor", () => {
     const findings = await world.findings();
     expect(findings.filter(isProblem)).toEqual([]);
     expect(findings.map(({ what }) => what)).toContain(
-      "no Claude CLI is here: terminal.remote says where it runs",
+      "the Claude CLI does not run here: terminal.remote says where it runs",
     );
   });
 

@@ -58,7 +58,7 @@ onEachNeovim(
       `);
     });
 
-    test("begins in insert mode, and is about the lines that were selected", () =>
+    test("begins in insert mode, and quotes the selected lines", () =>
       plays(`
         :Claude prompt<CR>                   mode i
         half<Esc>:q<CR>                      says your prompt is kept
@@ -298,7 +298,7 @@ onEachNeovim(
         vim.fn.setqflist({
           { filename = "a.txt", lnum = 3, text = "see" }, { filename = ".env", lnum = 1, text = "TOKEN" },
         })`);
-      // In Claude's terminal, too, the user's last file counts.
+      // The user's last file also counts in Claude's terminal.
       await session.neovim.command("Claude focus");
       await open();
       await lua("vim.fn.setline(1, '{selection}{diagnostics}{quickfix}{other} {Selection}')");

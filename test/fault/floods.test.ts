@@ -8,8 +8,8 @@ import {
 } from "#test";
 
 /*
- * More than anyone asks at once: each is answered or refused, and no one else waits for it. Calls
- * alone are the executable's matter; what moves windows is tried in each Neovim.
+ * Floods of requests: each one is answered or refused, and no other client waits. Only requests that move windows are
+ * tested in each Neovim, since the executable alone handles the others.
  */
 onNewestNeovim((session) => {
   test("answers or refuses each of 10,000 calls once, and serves others", async () => {
@@ -52,7 +52,7 @@ onNewestNeovim((session) => {
 });
 
 onEachNeovim((session) => {
-  test("holds up no call by one that waits for the user", async () => {
+  test("does not delay calls while one waits for the user", async () => {
     const path = session.write("wait.txt", "old\n");
     using waiting = await TestClient.open(session.lock);
     const diffs = Array.from({ length: 30 }, (_, i) =>

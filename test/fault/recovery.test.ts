@@ -77,27 +77,24 @@ describe.each(NEOVIMS)("$name", (version) => {
     ],
   ];
 
-  test.each(moments)(
-    "is back as it was after kill -9 of the executable %s",
-    async (_name, busy) => {
-      const before = await running({ version });
-      await using neovim = before.neovim;
-      await busy(before);
-      process.kill(before.executable, "SIGKILL");
-      await before.client.closed;
-      await neovim.ready(before.executable);
-      await tidy(neovim);
-      // Each executable has its own socket for mods.
-      const { modSocket: _, ...content } = before.lock.content as { modSocket?: string };
-      expect(await neovim.lock()).toMatchObject({ ...before.lock, content });
-      using client = await TestClient.open(before.lock);
-      expect(await client.json("getOpenEditors")).toHaveProperty("tabs");
-      const accepted = propose(client, neovim, "after");
-      await diffShown(neovim);
-      await neovim.lua(`require("port").accept()`);
-      expect((await accepted)[0]).toBe("FILE_SAVED");
-    },
-  );
+  test.each(moments)("recovers after kill -9 of the executable %s", async (_name, busy) => {
+    const before = await running({ version });
+    await using neovim = before.neovim;
+    await busy(before);
+    process.kill(before.executable, "SIGKILL");
+    await before.client.closed;
+    await neovim.ready(before.executable);
+    await tidy(neovim);
+    // Each executable has its own socket for mods.
+    const { modSocket: _, ...content } = before.lock.content as { modSocket?: string };
+    expect(await neovim.lock()).toMatchObject({ ...before.lock, content });
+    using client = await TestClient.open(before.lock);
+    expect(await client.json("getOpenEditors")).toHaveProperty("tabs");
+    const accepted = propose(client, neovim, "after");
+    await diffShown(neovim);
+    await neovim.lua(`require("port").accept()`);
+    expect((await accepted)[0]).toBe("FILE_SAVED");
+  });
 
   test.each([
     ["begins to start", ""],

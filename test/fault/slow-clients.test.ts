@@ -151,7 +151,7 @@ nightly.test.concurrent(
       opened.defer(() => void socket.destroy());
       if (i % 2 === 0) socket.write("POST / HTTP/1.1\r\nHost: ");
     }
-    // As many as it may have.
+    // The listener's process has nearly all the descriptors that it may have.
     await eventually(
       "all its descriptors",
       () => readdirSync(`/proc/${child.pid}/fd`).length >= 95,

@@ -63,7 +63,7 @@ test("understands a hook's input, or refuses it with an explanation", () => {
   );
 });
 
-describe("a hook never holds Claude back by a mistake", () => {
+describe("a hook never holds Claude back by mistake", () => {
   test.each([
     "session-start",
     "user-prompt-submit",

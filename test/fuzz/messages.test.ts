@@ -36,7 +36,7 @@ function connect(): { receive(text: string): void; answers(): Promise<Answer[]> 
   const connection = new Connection(transport, {
     request: (method) => OUTCOMES[method as Outcome]?.() ?? {},
     notification: (method) => {
-      // Garbage may hold any method; a notification's handler returns no promise.
+      // Garbage may contain any method; a notification's handler returns no promise.
       if (method !== "rejects") OUTCOMES[method as Outcome]?.();
     },
   });
@@ -91,7 +91,7 @@ test("reads any text", () => {
   );
 });
 
-test("answers each request once, whatever is between", async () => {
+test("answers each request once, whatever comes between", async () => {
   const messages = fc.array(
     fc.oneof(
       request.map((message) => ({ text: JSON.stringify(message), id: message.id })),
@@ -105,7 +105,8 @@ test("answers each request once, whatever is between", async () => {
       const { receive, answers } = connect();
       for (const { text } of list) receive(text);
       const given = await answers();
-      // Several requests may have one id; garbage may hold requests too, hence at least.
+      // Several requests may have the same id, and garbage may contain requests, too: expect at least this many
+      // answers.
       for (const [wanted, asked] of Map.groupBy(list, (message) => sameId(message.id))) {
         if (wanted === undefined) continue;
         const count = given.filter((answer) => sameId(answer.id) === wanted).length;

@@ -44,7 +44,7 @@ function input(tool: ListedTool): fc.Arbitrary<unknown> {
   return fc.oneof({ weight: 9, arbitrary: shaped }, { weight: 1, arbitrary: fc.jsonValue() });
 }
 
-/** Every tool and method, called with anything: an answer each time, never an internal fault. */
+/** Calls every tool and method with any input: each call gets an answer, never an internal error. */
 onEachNeovim((session) => {
   let tools: ListedTool[];
   beforeAll(async () => {

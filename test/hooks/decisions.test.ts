@@ -226,7 +226,7 @@ describe("Claude is not held", () => {
     expect(result.stderr).toContain("session-start, post-tool-use, stop, session-end");
   });
 
-  test("is not held where no Neovim runs", async () => {
+  test("is not held if no Neovim runs", async () => {
     await project.neovim.quit();
     expect(await project.stop()).toEqual(GO);
     expect(project.registered()).toEqual([]);

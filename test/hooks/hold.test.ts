@@ -56,7 +56,7 @@ describe.each(NEOVIMS)("an edit in $name", (version) => {
     });
   });
 
-  test("waits for :w of two Claudes, and both go on", async () => {
+  test("lets two Claudes wait for one :w, and then continue", async () => {
     const path = await unsaved();
     const calls = await Calls.count(project);
     const hooks = [begins(path), begins(path)];
@@ -91,8 +91,8 @@ describe.each(NEOVIMS)("an edit in $name", (version) => {
   });
   const same = { ...EDIT, content: "one\nmine\ntwo\nthree\nfour\n" };
   test.each([
-    ["where Claude asks by itself", { permission_mode: "default" }, ""],
-    ["where the option is off", {}, "wait_for_unsaved = false"],
+    ["whom Claude itself asks", { permission_mode: "default" }, ""],
+    ["with the option off", {}, "wait_for_unsaved = false"],
     ["of a file without unsaved edits", { tool_input: { file_path: "other.ts" } }, ""],
     ["with an edit elsewhere", replaces("four"), ""],
     ["with an edit that fails", replaces("six"), ""],

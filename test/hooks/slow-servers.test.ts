@@ -273,47 +273,45 @@ describe.each(NEOVIMS)("a slow language server with $name", (version) => {
     await project.neovim.lua("for n = 1, 2 do ROWS.remove(n) end");
   });
 
+  nightly.test("treats silence as unknown unless it means that nothing changed", async () => {
+    await edit("fine\n");
+    expect(await stop("one")).toEqual(GO);
+    hold("silent");
+    await edit("WRONG one\n");
+    const systemMessage = `diagnostics of ${name} unknown (scripted has not reported in time)`;
+    expect(await stopAfterAll("two")).toEqual({ ...GO, systemMessage });
+    release("silent");
+    await told("1 error in");
+
+    await project.neovim.lua("require('port').language_servers.TIMEOUT_MS = 20");
+    hold("silent");
+    await edit("fine\n");
+    await givenUp();
+    await project.neovim.lua("require('port').language_servers.TIMEOUT_MS = 600000");
+    await edit("fine too\n");
+    const { reason } = await stopAfterAll("three");
+    expect(reason).toContain("server has reported in time: this may be older than your last edit");
+  });
+
   nightly.test(
-    "knows nothing from silence, unless that says that nothing has changed",
+    "learns that a server is silent about a fine file, and waits only once",
     async () => {
       await edit("fine\n");
       expect(await stop("one")).toEqual(GO);
       hold("silent");
-      await edit("WRONG one\n");
-      const systemMessage = `diagnostics of ${name} unknown (scripted has not reported in time)`;
-      expect(await stopAfterAll("two")).toEqual({ ...GO, systemMessage });
-      release("silent");
-      await told("1 error in");
-
       await project.neovim.lua("require('port').language_servers.TIMEOUT_MS = 20");
-      hold("silent");
-      await edit("fine\n");
-      await givenUp();
-      await project.neovim.lua("require('port').language_servers.TIMEOUT_MS = 600000");
       await edit("fine too\n");
-      const { reason } = await stopAfterAll("three");
-      expect(reason).toContain(
-        "server has reported in time: this may be older than your last edit",
-      );
+      await givenUp();
+      await project.hook("session-end", session);
+
+      session = { session_id: `${session.session_id}-later` };
+      // Longer than the test may take.
+      await options(600_000, 600_000);
+      await project.neovim.lua("require('port').language_servers.TIMEOUT_MS = 600000");
+      await edit("still fine\n");
+      expect(await stop("two")).toEqual(GO);
     },
   );
-
-  nightly.test("learns the silence on a fine file, and waits for it once", async () => {
-    await edit("fine\n");
-    expect(await stop("one")).toEqual(GO);
-    hold("silent");
-    await project.neovim.lua("require('port').language_servers.TIMEOUT_MS = 20");
-    await edit("fine too\n");
-    await givenUp();
-    await project.hook("session-end", session);
-
-    session = { session_id: `${session.session_id}-later` };
-    // Longer than the test may take.
-    await options(600_000, 600_000);
-    await project.neovim.lua("require('port').language_servers.TIMEOUT_MS = 600000");
-    await edit("still fine\n");
-    expect(await stop("two")).toEqual(GO);
-  });
 
   test("sends no message when nothing is wrong after all", async () => {
     hold("starting");
@@ -340,7 +338,7 @@ describe.each(NEOVIMS)("a slow language server with $name", (version) => {
     expect(await stop("two")).toEqual(GO);
   });
 
-  test("names whose report is missing where other problems block", async () => {
+  test("names the server whose report is missing if other problems block", async () => {
     await project.neovim.lua(`
       vim.api.nvim_create_autocmd("BufReadPost", { group = "lint", callback = function(args)
         vim.diagnostic.set(vim.api.nvim_create_namespace("lint"), args.buf, { { lnum = 0, col = 0, message = "linted" } })

@@ -75,7 +75,7 @@ describe.each(NEOVIMS)("a hook waits with $name", (version) => {
     expect((await stopped).decision).toBe(decision);
     const asked = (await calls.list()).filter((name) => /^(session|when)_/.test(name));
     expect(asked.at(-1)).toBe(decision ? "session_blocked" : "session_allowed");
-    // Asked again when something changes, not all the time.
+    // Neovim is asked again when something changes, not all the time.
     expect(asked.length).toBeLessThan(9);
   });
 
@@ -138,7 +138,7 @@ describe("when the report does not come", () => {
   const edit = (name: string, text: string) => project.edit(name, text, session);
 
   // Neovim 0.10 gives all texts of a file that is reloaded the same version.
-  nightly.test("ignores a late report on the text before", async () => {
+  nightly.test("ignores a late report on the previous text", async () => {
     await edit("older.txt", "one\n");
     await publish(project, "older.txt", "wrong");
     await edit("older.txt", "two\n");
@@ -164,7 +164,7 @@ describe("when the report does not come", () => {
     expect(reason).toContain("this may be older than your last edit");
   });
 
-  test("counts what there is once the server leaves the file", async () => {
+  test("counts the problems so far once the server leaves the file", async () => {
     await edit("ends.txt", "ERROR by the linter\n");
     const stopped = project.stop(session);
     await calls.waiting();

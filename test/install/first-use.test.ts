@@ -102,7 +102,7 @@ describe.each(NEOVIMS)(":Claude, the first time in $name", (version) => {
     expect((await messages(neovim)).join()).not.toContain("not connected");
   });
 
-  test("starts without a download that fails, and says that nothing connects it", async () => {
+  test("starts even if the download fails, and says that nothing connects it", async () => {
     published.server.reset("404");
     await using neovim = await start();
     await neovim.command("Claude");
@@ -112,7 +112,7 @@ describe.each(NEOVIMS)(":Claude, the first time in $name", (version) => {
     expect(texts.join()).toContain("cannot download");
   });
 
-  nightly.test("does not start when it is called off while it waits", async () => {
+  nightly.test("does not start if it is cancelled while it waits", async () => {
     published.server.reset("held");
     await using neovim = await start();
     await neovim.command("Claude");

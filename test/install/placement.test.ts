@@ -133,7 +133,7 @@ test("checks a local archive as a download, and keeps it", async () => {
   expect(server.requests).toEqual([]);
 });
 
-test("installs what was checked of a local archive that is swapped", async () => {
+test("installs the checked content of a local archive that is swapped", async () => {
   claims("What the plugin downloads has the pinned SHA-256");
   const { release } = published;
   await using neovim = await start(NEWEST);
@@ -169,7 +169,7 @@ describe("two Neovims at once", () => {
     expect(data.leftovers()).toEqual([]);
   });
 
-  test("lets the second go on when the first is killed", async () => {
+  test("lets the second continue when the first is killed", async () => {
     const { server, release } = published;
     server.reset("held");
     await using first = await start(OLDEST);
@@ -184,7 +184,7 @@ describe("two Neovims at once", () => {
   });
 });
 
-test("is absent or right at the stable path, killed at any moment", async () => {
+test("is absent or correct at the stable path if killed at any moment", async () => {
   claims("An interrupted installation leaves a working executable");
   const home = temporaryFolder();
   const { plugin, options, server } = published;

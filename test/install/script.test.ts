@@ -81,7 +81,7 @@ describe("install.sh", () => {
     return bin;
   };
 
-  test("installs a checked archive, also where BUN_OPTIONS would run other code", async () => {
+  test("installs a checked archive, even if BUN_OPTIONS would run other code", async () => {
     const hostile = join(data, "hostile.js");
     await writeFile(hostile, `require("fs").writeFileSync("${data}/owned", "")`);
     const env = { BUN_OPTIONS: `--preload ${hostile}`, BUN_BE_BUN: "1" };
@@ -151,7 +151,7 @@ describe("install.sh", () => {
   });
 
   nightly.test.each(["077", "002"])(
-    "lets everybody read by umask %s, and nobody write",
+    "lets everyone read with umask %s, and no one else write",
     async (umask) => {
       const command = `umask ${umask} && exec sh "$@"`;
       expect((await run(["sh", "-c", command, "sh", ...words()])).code).toBe(0);
@@ -165,7 +165,7 @@ describe("install.sh", () => {
   );
 
   test.each(first(3, ["tampered", "truncated", "404", "cut off", "redirect to http"] as const))(
-    "refuses what a server gives that is %s",
+    "refuses a server's answer that is %s",
     async (behaviour) => {
       claims("`install.sh` installs nothing that it cannot check");
       small.server.onlyFor(".tar.gz", behaviour);
@@ -177,7 +177,7 @@ describe("install.sh", () => {
   );
 
   if (!hasWget) platformSkip("wget or timeout is missing");
-  test.skipIf(!hasWget)("refuses by wget sums that come by a redirect to http", async () => {
+  test.skipIf(!hasWget)("refuses sums that wget gets through a redirect to http", async () => {
     const bin = await programs("wget", "timeout", ...COMMON);
     small.server.onlyFor("SHA256SUMS", "redirect to http");
     expect(await installer({ PATH: bin })).toMatchObject(
@@ -243,7 +243,7 @@ describe("install.sh", () => {
     curl: `for a; do shift; [ "$a" != 1800 ] || a=1; set -- "$@" "$a"; done; exec curl "$@"`,
     wget: `[ "$1" != 1800 ] || { shift && set -- 1 "$@"; }; exec timeout "$@"`,
   };
-  test.each(first(1, downloaders))("leaves by %s a server that drips", async (tool) => {
+  test.each(first(1, downloaders))("gives up with %s on a server that drips", async (tool) => {
     const bin = await programs(...COMMON);
     if (tool === "wget") await symlink(Bun.which("wget") ?? "", join(bin, "wget"));
     const [name, body] = tool === "curl" ? ["curl", hasty.curl] : ["timeout", hasty.wget];
@@ -255,7 +255,7 @@ describe("install.sh", () => {
   });
 
   test.each(first(1, downloaders))(
-    "leaves by %s a server that redirects without an end",
+    "gives up with %s on a server that redirects endlessly",
     async (tool) => {
       let requests = 0;
       using server = Bun.serve({
@@ -283,7 +283,7 @@ describe("install.sh", () => {
   });
 
   test.each(first(1, ["SIGKILL", "SIGTERM"] as const))(
-    "leaves what was installed by %s while it downloads",
+    "keeps what was installed when ended by %s",
     async (signal) => {
       await installer();
       const executable = join(data, STABLE);
@@ -331,19 +331,22 @@ describe("install.sh", () => {
     expect((await run(["sh", own, ...args])).stderr).toContain("is damaged or was tampered with");
   });
 
-  nightly.test("removes what a killed run has left, not what one writes that runs", async () => {
-    for (const [name, minutes] of [
-      ["0ldOne", 61],
-      ["yoUng1", 1],
-    ] as const) {
-      const folder = join(data, ROOM, "download", `install.${name}`);
-      await mkdir(folder, { recursive: true });
-      const then = new Date(Date.now() - minutes * 60_000);
-      await utimes(folder, then, then);
-    }
-    await installer();
-    expect(readdirSync(join(data, ROOM, "download"))).toEqual(["install.yoUng1"]);
-  });
+  nightly.test(
+    "removes what a killed run has left, but not the files of a running one",
+    async () => {
+      for (const [name, minutes] of [
+        ["0ldOne", 61],
+        ["yoUng1", 1],
+      ] as const) {
+        const folder = join(data, ROOM, "download", `install.${name}`);
+        await mkdir(folder, { recursive: true });
+        const then = new Date(Date.now() - minutes * 60_000);
+        await utimes(folder, then, then);
+      }
+      await installer();
+      expect(readdirSync(join(data, ROOM, "download"))).toEqual(["install.yoUng1"]);
+    },
+  );
 
   test("names both without curl and wget", async () => {
     const { stderr } = await installer({ PATH: await programs() });
@@ -356,7 +359,7 @@ describe("install.sh", () => {
     ["is full before all is unpacked", (size) => `size=${size + 50_000}`, "(is the disk full?)"],
     ["is read-only", () => "ro", "cannot be made"],
   ];
-  test.each(first(2, disks))("names a file system that %s, and leaves it", async (...row) => {
+  test.each(first(2, disks))("names a file system that %s, and leaves it alone", async (...row) => {
     const [, options, message] = row;
     const folder = temporaryFolder();
     const mounted = await inMount(folder, options(small.release.asset.size), "/bin/sh", data);

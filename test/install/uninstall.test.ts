@@ -66,7 +66,7 @@ async function everything(): Promise<string[]> {
   return [...theirs].sort();
 }
 
-test("lists all, asks, and changes nothing without an answer", async () => {
+test("lists everything, asks, and changes nothing without an answer", async () => {
   await everything();
   const before = files(home);
   const { code, stdout } = await run([stable(), "uninstall"]);
@@ -111,7 +111,7 @@ nightly.test("leaves a plugin that another program has put in the same place", a
   expect(existsSync(stable())).toBe(false);
 });
 
-nightly.test("does the same by install.sh --uninstall, and says where nothing is", async () => {
+nightly.test("works by install.sh --uninstall, which needs an installation", async () => {
   await everything();
   const { stdout } = await run(["sh", SCRIPT, "--uninstall"]);
   expect(stdout).toContain(`${home}/data/claude-code.nvim (the executable`);
@@ -120,7 +120,7 @@ nightly.test("does the same by install.sh --uninstall, and says where nothing is
   expect([nothing.code, nothing.stderr]).toEqual([1, expect.stringContaining("is missing")]);
 });
 
-nightly.test("removes everything else besides a project that cannot be undone", async () => {
+nightly.test("removes everything else if a project's settings cannot be read", async () => {
   await everything();
   const settings = join(project, ".claude/settings.local.json");
   rmSync(settings);

@@ -44,7 +44,7 @@ async function installed(): Promise<void> {
 }
 
 test.each(NEOVIMS)(
-  "keeps the version before where there is no new one, in $name",
+  "keeps the previous version if there is no new one, in $name",
   async (version) => {
     await installed();
     for (const mirror of [next.server.url, "http://127.0.0.1:9"]) {
@@ -77,38 +77,36 @@ nightly.test("leads the stable path to the version in use, an older one, too", a
   expect(old.server.requests).toHaveLength(1);
 });
 
-test.each(NEOVIMS)(
-  "downloads from nowhere else than a refused mirror, in $name",
+test.each(NEOVIMS)("uses no other host if the mirror is refused, in $name", async (version) => {
+  await using neovim = await start(version, old, "http://mirror.example/claude");
+  const { last_error } = await reaches(neovim, "failed");
+  expect(last_error).toContain("correct binary.mirror");
+  expect(last_error).toContain("nothing replaces it");
+  expect(await install(neovim)).toEqual({ message: expect.stringContaining("binary.mirror") });
+  await neovim.lua(`require("claude-code").setup({ auto_start = false, binary = { mirror = 5 } })`);
+  expect(await install(neovim)).toEqual({ message: expect.stringContaining("binary.mirror") });
+});
+
+nightly.test.each(NEOVIMS)(
+  "downloads only once what does not run here, in $name",
   async (version) => {
-    await using neovim = await start(version, old, "http://mirror.example/claude");
-    const { last_error } = await reaches(neovim, "failed");
-    expect(last_error).toContain("correct binary.mirror");
-    expect(last_error).toContain("nothing replaces it");
-    expect(await install(neovim)).toEqual({ message: expect.stringContaining("binary.mirror") });
-    await neovim.lua(
-      `require("claude-code").setup({ auto_start = false, binary = { mirror = 5 } })`,
-    );
-    expect(await install(neovim)).toEqual({ message: expect.stringContaining("binary.mirror") });
+    const release = await TestRelease.standIn({ version: "0.3.0", program: "exit 127" });
+    await using broken = await Publication.start(release);
+    for (const requests of [1, 1]) {
+      await using neovim = await start(version, broken);
+      const { last_error } = await reaches(neovim, "failed");
+      expect(last_error).toContain("does not run on this machine");
+      expect(broken.server.requests).toHaveLength(requests);
+      expect(data.leftovers()).toEqual([broken.release.asset.file]);
+      // This also holds days later.
+      utimesSync(join(data.root, "download", broken.release.asset.file), 0, 0);
+    }
+    await using neovim = await start(version, broken);
+    await reaches(neovim, "failed");
+    expect((await install(neovim)).message).toContain("does not run on this machine");
+    expect(broken.server.requests).toHaveLength(1);
   },
 );
-
-nightly.test.each(NEOVIMS)("downloads what does not run here once, in $name", async (version) => {
-  const release = await TestRelease.standIn({ version: "0.3.0", program: "exit 127" });
-  await using broken = await Publication.start(release);
-  for (const requests of [1, 1]) {
-    await using neovim = await start(version, broken);
-    const { last_error } = await reaches(neovim, "failed");
-    expect(last_error).toContain("does not run on this machine");
-    expect(broken.server.requests).toHaveLength(requests);
-    expect(data.leftovers()).toEqual([broken.release.asset.file]);
-    // Also days later.
-    utimesSync(join(data.root, "download", broken.release.asset.file), 0, 0);
-  }
-  await using neovim = await start(version, broken);
-  await reaches(neovim, "failed");
-  expect((await install(neovim)).message).toContain("does not run on this machine");
-  expect(broken.server.requests).toHaveLength(1);
-});
 
 nightly.test("names :Claude install for what a power cut or a disk has damaged", async () => {
   await using neovim = await old.neovim(OLDEST, { XDG_DATA_HOME: data.xdg });

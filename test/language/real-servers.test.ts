@@ -15,7 +15,7 @@ const SERVERS = {
   go: ["gopls"],
   rust: {
     cmd: ["rust-analyzer"],
-    // Otherwise it starts the compiler about 30 times to ask about itself and the standard library.
+    // Otherwise the server starts the compiler about 30 times to ask about itself and the standard library.
     cmd_env: { RUSTC: "false", CARGO: "false" },
     init_options: { linkedProjects: ["rust-project.json"], checkOnSave: false },
   },
@@ -136,7 +136,7 @@ pub fn bulk(solid: &dyn Solid) -> f64 {
 `,
 };
 
-// Title, tool, its symbol, path, line and relation, and lines of the answer; "@" is who reports.
+// Title, tool, its symbol, path, line and relation, and lines of the answer; "@" names the server that reports.
 const ANSWERS = rows([
   "typescript: a definition, by a line that is a little off | find_symbol parse src/use.ts 6 | src/parser.ts:3 parse: parse(text: string): number {⏎  (method) Parser.parse(text: string): number⏎@typescript",
   "typescript: a class by only its name, with its documentation | find_symbol Parser | src/parser.ts:2 Parser: export class Parser {⏎  class Parser⏎Reads a text.",

@@ -33,7 +33,7 @@ test("does not give back the lock of another process after ten minutes", () => {
   expect([lock !== undefined, tryLock(path)]).toEqual([true, undefined]);
 });
 
-test("is never held twice by many that take it over, and leaves nothing", async () => {
+test("is never held twice when many take it over, and leaves nothing", async () => {
   const path = abandoned();
   const folder = join(path, "..");
   const [inside, both, end] = ["inside", "both", "end"].map((name) => join(folder, name));

@@ -101,7 +101,7 @@ test.each([
   ["watch", "0", "1000", "ENOSPC"],
   ["instance of inotify", "1000", "0", "EMFILE"],
 ] as const)(
-  "looks by time where the system has no %s left, says so, and watches when it has",
+  "polls while the system has no %s left, says so, and watches when it has",
   (_of, watches, instances, code) => {
     const namespace = ["unshare", "--user", "--map-root-user"];
     if (!Bun.which("unshare") || Bun.spawnSync([...namespace, "true"]).exitCode !== 0)

@@ -31,7 +31,7 @@ const swaps: [what: string, swap: () => void][] = [
   ["a FIFO", () => Bun.spawnSync(["mkfifo", path("file")])],
   ["nothing", () => {}],
 ];
-test.each(swaps)("writes nothing where %s came into its place just now", (_what, swap) => {
+test.each(swaps)("writes nothing if %s has just taken its place", (_what, swap) => {
   claims("An undo changes only what you decided about");
   const stats = lstatSync(path("file"));
   rmSync(path("file"));

@@ -17,7 +17,7 @@ onEachNeovim((session) => {
     ["cut off in a character", `"cut off \\230\\151"`, "cut off \uFFFD"],
     ["cut off, and long", `"cut off \\230\\151" .. "${LONG}"`, `cut off \uFFFD${LONG}`],
     ["of lone continuations", `"a\\128\\191b"`, "a\uFFFD\uFFFDb"],
-    ["of bytes that UTF-8 has not", `"\\254\\255"`, "\uFFFD\uFFFD"],
+    ["of bytes that UTF-8 does not have", `"\\254\\255"`, "\uFFFD\uFFFD"],
     ["that begins with U+FEFF", `"\\239\\187\\191x"`, "\uFEFFx"],
     ["in UTF-8", `"日本😀é"`, "日本😀é"],
     ["that is empty", `""`, ""],

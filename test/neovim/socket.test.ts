@@ -4,7 +4,7 @@ import { NeovimRpc } from "../../src/neovim/rpc";
 /** More than the system buffers for a reader that does not read. */
 const LARGE = "x".repeat(4 * 1024 * 1024);
 
-test("delivers whole and in order, later, what a busy Neovim cannot take yet", async () => {
+test("delivers messages whole and in order once a busy Neovim takes them", async () => {
   await using neovim = await TestNeovim.start({ version: NEWEST, setup: false });
   const rpc = await NeovimRpc.connect(await neovim.lua<string>("return vim.v.servername"));
   const exec = (code: string, ...args: unknown[]) => rpc.request("nvim_exec_lua", [code, args]);

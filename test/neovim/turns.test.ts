@@ -7,7 +7,7 @@ async function connect(neovim: TestNeovim): Promise<NeovimRpc> {
   return NeovimRpc.connect(await neovim.lua<string>("return vim.v.servername"));
 }
 
-test.each(NEOVIMS)("never sends $name a request that is late before its turn", async (version) => {
+test.each(NEOVIMS)("drops a request to $name that is overdue before its turn", async (version) => {
   await using neovim = await TestNeovim.start({ version, setup: false });
   const rpc = await connect(neovim);
   await neovim.lua("_G.ran = {}");

@@ -218,7 +218,7 @@ describe.each(NEOVIMS)("edits of files with $name", (version) => {
     ["a FIFO", "not a regular file", (path) => Bun.$`rm ${path} && mkfifo ${path}`.quiet()],
     ["no UTF-8", "b.txt is not a text in UTF-8", (path) => writeFileSync(path, "\xe4\n", "latin1")],
     [
-      "another text on disk than the server knows",
+      "a text on disk that the server does not know",
       "The text of b.txt changed while the language server worked",
       (path) => opened().then(() => writeFileSync(path, "old and more\n")),
     ],
@@ -282,7 +282,7 @@ describe.each(NEOVIMS)("edits of files with $name", (version) => {
     expect(workspace.read("a.txt")).toBe("new\n");
   });
 
-  test("says which files are changed where a write fails half-way", async () => {
+  test("says which files are changed if a write fails halfway", async () => {
     for (const name of ["a.txt", "b.txt", "c.txt"]) workspace.write(name, "old\n");
     await workspace.neovim.command(`edit ${workspace.path("c.txt")}`);
     await workspace.neovim.lua(`
@@ -315,7 +315,7 @@ describe.each(NEOVIMS)("edits of files with $name", (version) => {
     expect(workspace.hidden()).toEqual([]);
   });
 
-  test.each([0, 1, 2])("leaves each file whole, killed before rename %i", async (at) => {
+  test.each([0, 1, 2])("leaves each file whole if killed before rename %i", async (at) => {
     const names = ["a.txt", "b.txt", "c.txt"];
     for (const name of names) workspace.write(name, "old\n");
     await workspace.neovim.lua(

@@ -52,7 +52,7 @@ describe.each(NEOVIMS)("the stdio server with $name", (version) => {
     { line: 3, column: 1, severity: "HINT", message: "HINT c", source: "marks" },
   ];
 
-  test("offers its tools, some always loaded, those that write as such", async () => {
+  test("offers its tools, always loads some, and marks those that write", async () => {
     claims("Renames and code actions stay in the workspace");
     expect(client.getServerVersion()?.name).toBe("nvim-lsp");
     expect(client.getInstructions()).toContain("get_session_diagnostics");
@@ -99,7 +99,7 @@ describe.each(NEOVIMS)("the stdio server with $name", (version) => {
     expect(refused.content[0]?.text).toContain("65536 bytes in all their paths");
   });
 
-  test("loads files that are not open some at a time, and unloads them", async () => {
+  test("loads files that are not open a few at a time, and unloads them", async () => {
     const names = Array.from({ length: 50 }, (_, index) => `closed/${index}.lua`);
     for (const name of names) project.write(name, name.includes("7") ? "ERROR\n" : "fine\n");
     project.write("closed/one-more.lua", "fine\n");
@@ -269,7 +269,7 @@ describe("without Neovim", () => {
   const initialize = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"claude-code","version":"2"}}}\n`;
   const probe = `{"jsonrpc":"2.0","id":"server-discover-probe-1","method":"server/discover","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}\n`;
 
-  test("answers the probe, the handshake, pings and lists, in pieces and beside junk", async () => {
+  test("answers the probe, the handshake, pings and lists, in pieces and among junk", async () => {
     const { child, received, send, answer } = start(home, isolatedEnv(home));
     send(probe);
     expect(await answer("server-discover-probe-1")).toMatchObject({ error: { code: -32601 } });

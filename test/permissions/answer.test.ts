@@ -103,7 +103,7 @@ describe.each(NEOVIMS)("answers in Neovim $name", (version) => {
     ["a background session", "registry", `where = "background"`, BASH],
     ["a session of which only hooks report", "hook", "", BASH],
     ["a subagent, whose dialog would wait", "terminal", "", { ...BASH, agent_id: "a1" }],
-    ["a question that is none", "terminal", "", none],
+    ["a malformed question", "terminal", "", none],
   ])("ends the hook of %s at once", async (_, source, fields, asked) => {
     await editor.block(source, fields);
     expect(await editor.hook(asked)).toBeUndefined();

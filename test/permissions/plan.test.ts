@@ -51,7 +51,7 @@ describe.each(NEOVIMS)("a plan in Neovim $name", (version) => {
   const LONGER = `${PLAN}2. and test\n`;
   test.each([
     ["as it is", "", ASK, PLAN, "default", PLAN],
-    ["that is another in its file by now", "", ASK, PLAN.trimEnd(), "default", "# Evil\n"],
+    ["whose file has changed since", "", ASK, PLAN.trimEnd(), "default", "# Evil\n"],
     ["as it was edited", "Go2. and test<Esc>", EDIT, LONGER, "acceptEdits", PLAN],
   ])("approved %s", async (_name, typed, way, plan, mode, inFile) => {
     claims("Only the plan that you saw is approved");
@@ -63,7 +63,7 @@ describe.each(NEOVIMS)("a plan in Neovim $name", (version) => {
       updatedInput: { ...ASKED.tool_input, plan },
       updatedPermissions: [{ type: "setMode", mode, destination: "session" }],
     });
-    await eventually("the windows of before", async () => expect(await windows()).toEqual(before));
+    await eventually("the earlier windows", async () => expect(await windows()).toEqual(before));
   });
 
   test("names its keys in the bar and with g?", async () => {

@@ -88,8 +88,8 @@ for (const version of NEOVIMS) {
 
   testWithPlugins(`mini.pick: <M-a> mentions what is marked (${version.name})`, async () => {
     await using editor = await start(version, ["mini.nvim"], recipe("mini.pick"));
-    // In its getchar() Neovim answers no request, so its own event leads to the next keys: each with how many
-    // entries there must be before.
+    // Neovim answers no request while mini.pick waits in getchar(), so its own event triggers the next keys. Each step
+    // has the number of entries that must be there first.
     const pick = (source: string, ...steps: [count: number, keys: string][]) =>
       editor.neovim.lua(
         `local steps = ...
@@ -175,7 +175,8 @@ for (const version of NEOVIMS) {
         return vim.tbl_map(function(hunk)
           return hunk.added.start
         end, require("gitsigns").get_hunks(0) or {})`);
-    // gitsigns loses a change that comes while it attaches or updates: it is told again, in more and more time.
+    // gitsigns loses a change that comes while it attaches or updates: so it is told again, after longer and longer
+    // pauses.
     const shows = async (wanted: number[], lua: string) => {
       let ms = 250;
       await eventually(`the hunks at ${wanted}`, async () => {

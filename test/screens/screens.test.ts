@@ -31,7 +31,7 @@ const terminal = (side: "right" | "below") => `
   vim.api.nvim_buf_set_name(buf, "claude-code://terminal")`;
 
 const OLD = `${Array.from({ length: 40 }, (_, i) => `This is line ${i + 1} of the file.`).join("\n")}\n`;
-/** A changed word, lines that are new, lines that are gone, and much between them that is the same. */
+/** A changed word, new lines, deleted lines, and many equal lines between them. */
 const NEW = OLD.replace("line 3 of", "row 3 of")
   .replace(/^.*line 7 .*$/m, (line) => `${line}\nA line that is new.\nAnother one.`)
   .replace(/^.*line (30|31) .*\n/gm, "");

@@ -89,7 +89,7 @@ describe.each(BOTH_NEOVIMS)("the executable in $name", (version) => {
     expect(Object.keys(env).filter((name) => name.startsWith("BUN_"))).toEqual([]);
   });
 
-  test("is not reached by TCP", async () => {
+  test("cannot be reached by TCP", async () => {
     const address = await neovim.lua<string>(`
       vim.fn.serverstop(vim.v.servername)
       vim.fn.serverstart("127.0.0.1:0")

@@ -183,7 +183,7 @@ describe.each(NEOVIMS)("$name", (version) => {
       expect(await client.request("ping")).toEqual({});
     });
 
-    test("has another token where a stranger took its port, which the old one is sent to", async () => {
+    test("has another token if a stranger took its port, since the CLI sends the old one there", async () => {
       claims("A stranger who takes our port gets no valid token");
       // Neovim starts the next one at once, so it must be stopped while another program takes the port.
       neovim.process.kill("SIGSTOP");
@@ -237,7 +237,7 @@ describe.each(NEOVIMS)("$name", (version) => {
       executable = await neovim.ready(before);
       expect((await neovim.lock()).content).toEqual(again());
       expect((await neovim.lock()).path).toBe(lock.path);
-      await eventually("the end of the former executable", () => !isRunning(before));
+      await eventually("the end of the previous executable", () => !isRunning(before));
       await Bun.sleep(100);
       expect(locks(neovim)).toEqual([basename(lock.path)]);
     });
@@ -294,7 +294,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     });
   });
 
-  test("is not kept waiting by lock files without an end", async () => {
+  test("is not kept waiting by endless lock files", async () => {
     claims("FIFOs and endless files keep nothing waiting");
     await using neovim = await TestNeovim.start({ version, setup: false });
     mkdirSync(neovim.lockFolder, { recursive: true });

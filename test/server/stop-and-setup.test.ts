@@ -13,7 +13,7 @@ describe.each(NEOVIMS)("in $name", (version) => {
     return neovim;
   };
 
-  test("keeps a server stopped that the user stopped, but for :Claude", async () => {
+  test("keeps a server stopped that the user stopped, except for :Claude", async () => {
     const setup = `{ terminal = { command = { "sh", "-c", "sleep 60" } } }`;
     await using neovim = await start({ setup });
     // In the last round, Claude is already running in its terminal.

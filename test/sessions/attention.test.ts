@@ -63,14 +63,14 @@ describe.each(NEOVIMS)("a session that needs the user of Neovim $name", (version
     expect(await messages()).toBe("claude-code.nvim: :Claude next: 2 Claude sessions need you");
   });
 
-  test("is not reported where it is on screen, answered by then, or only done", async () => {
+  test("is not reported if it is on screen, already answered, or only done", async () => {
     await neovim.lua("vim.cmd.sbuffer(rows.get(1).buf)");
     await reports("1 blocked, 2 blocked, 2 working, 3 done");
     await Bun.sleep(MERGED_MS);
     expect(await messages()).toBe("");
   });
 
-  test("is not reported for an edit that has a diff, also while another one is on screen", async () => {
+  test("is not reported for an edit that has a diff, even while another diff is on screen", async () => {
     await neovim.lua(`
       local port, pids = require("port"), { vim.fn.getpid(), vim.uv.os_getppid() }
       port.server.clients = { { id = 1, pid = pids[1] }, { id = 2, pid = pids[2] } }

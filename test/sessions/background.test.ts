@@ -191,7 +191,7 @@ describe.each(NEOVIMS)("background and past sessions in Neovim $name", (version)
     expect(after.filter((choice) => choice.includes("rename the parser"))).toEqual([]);
   });
 
-  test("says why a past one is not resumed whose folder is gone", async () => {
+  test("says why a past one without its folder is not resumed", async () => {
     await choose("in a folder that is gone");
     await eventually("the message", async () =>
       (await neovim.command("messages")).includes("which no longer exists"),

@@ -137,7 +137,7 @@ describe.each(NEOVIMS)("the files of running CLIs and Neovim $name", (version) =
     rmSync(join(project, ".git"), { recursive: true });
   });
 
-  test("shows no process that has ended, nor another one with its number, nor of another machine", async () => {
+  test("shows no process that has ended, reuses an id, or runs on another machine", async () => {
     const [dead, other, right] = [run(), run(), run()];
     write(dead);
     process.kill(dead, "SIGKILL");

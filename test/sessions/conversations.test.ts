@@ -89,7 +89,7 @@ describe("past conversations", () => {
     ]);
   });
 
-  test("uses the command, or that it is an image, as the title of one without words", () => {
+  test("uses the command, or a word for an image, as the title of one without text", () => {
     const args = "<command-args>src/a.ts carefully</command-args>";
     const fixit = `<command-message>fixit</command-message>\n<command-name>/fixit</command-name>\n${args}`;
     const mcp = "<command-name>/mcp</command-name>\n<command-args></command-args>";
@@ -104,7 +104,7 @@ describe("past conversations", () => {
     ]);
   });
 
-  test("lists none that runs, and one whose CLI was killed", () => {
+  test("lists none that is running, but one whose CLI was killed", () => {
     const running = write(project, [user(project, "runs")]);
     const killed = write(project, [user(project, "was killed")]);
     const elsewhere = write(project, [user(project, "runs in a container")]);

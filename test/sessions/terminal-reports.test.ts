@@ -97,7 +97,7 @@ describe.each(NEOVIMS)("a CLI that reports to its terminal in Neovim $name", (ve
     expect((await write(working("x".repeat(3_100)))).msg).toBeUndefined();
   });
 
-  test("is idle once a turn that was done was looked at", async () => {
+  test("is idle once the user has seen the finished turn", async () => {
     expect((await write(report("state=done:app=claude-code"))).state).toBe("done");
     const seen = await neovim.lua(`
       vim.cmd.doautocmd("FocusLost")

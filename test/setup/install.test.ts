@@ -186,7 +186,7 @@ describe("install-hooks", () => {
     ],
     ["where there was nothing", {}],
     ["of a folder .nvim-claude", { ".nvim-claude/.gitignore": "state.json\n" }],
-  ])("changes nothing twice, and restores every byte %s", async (_name, files) => {
+  ])("changes nothing the second time, and restores every byte %s", async (_name, files) => {
     claims("Removing the hooks restores the settings byte for byte");
     for (const [name, text] of Object.entries(files)) write(name, text);
     const before = snapshot();
@@ -307,7 +307,7 @@ describe("install-hooks", () => {
     expect(existsSync(join(home, SETTINGS))).toBe(false);
   });
 
-  test("refuses a symlink in the place of .nvim-claude", async () => {
+  test("refuses a symlink in place of .nvim-claude", async () => {
     claims("Setup writes only inside the project");
     mkdirSync(join(home, "elsewhere"));
     symlinkSync(join(home, "elsewhere"), join(project, ".nvim-claude"));
@@ -317,7 +317,7 @@ describe("install-hooks", () => {
     );
   });
 
-  test("enables the plugin once by twelve at once, and restores every byte", async () => {
+  test("enables the plugin once for twelve at once, and restores every byte", async () => {
     write(SETTINGS, THEIRS);
     const before = snapshot();
     const runs = await Promise.all(Array.from({ length: 12 }, () => install()));
@@ -380,7 +380,7 @@ describe("install-hooks", () => {
     expect(JSON.parse(read(SETTINGS))).toEqual(JSON.parse(theirs));
   });
 
-  test("shows in a plan what a terminal would obey", async () => {
+  test("shows control characters in a plan as codes", async () => {
     const folder = join(home, "work/e\x1b[2Kvil\n  nothing");
     mkdirSync(folder);
     const { stdout } = await setUp("install-hooks", ["--dry-run"], folder);
@@ -455,7 +455,7 @@ describe("the project's file that names its Neovim", () => {
     expect([await known(older), await known(newer)]).toEqual([true, false]);
   });
 
-  nightly.test("chooses one also while that is busy", async () => {
+  nightly.test("chooses one even while it is busy", async () => {
     await install();
     await using other = await TestNeovim.start({ version, cwd: project, home });
     await other.lock();
@@ -501,13 +501,13 @@ describe("the project's file that names its Neovim", () => {
     ["TCP", () => "127.0.0.1:6666", "not an absolute path"],
     ["a plain file", () => join(home, "file"), "is not a socket"],
     ["nothing", () => join(home, "nothing"), "no such socket"],
-  ])("gives way to no $NVIM that is %s", async (_name, address, reason) => {
+  ])("does not yield to a $NVIM that is %s", async (_name, address, reason) => {
     writeFileSync(join(home, "file"), "");
     await hook({ NVIM: address() });
     expect(log()).toContain(reason);
   });
 
-  test("leads past a $NVIM without our plugin", async () => {
+  test("ignores a $NVIM without our plugin", async () => {
     await using bare = await TestNeovim.start({ version, cwd: home, home, setup: false });
     await using ours = await TestNeovim.start({ version, cwd: project, home });
     await ours.lock();

@@ -22,7 +22,7 @@ beforeEach(() => {
   mkdirSync(join(folder, "projects/-p"), { recursive: true });
   sent = [];
   take = async () => {};
-  // The Neovim that is reported to: its one method.
+  // Neovim's only method here receives the reports.
   const call = (_method: string, part: object) => {
     sent.push(part as Part);
     return take();

@@ -118,7 +118,7 @@ describe("a conversation that is watched", () => {
     );
   });
 
-  test("reports calls that began since, and which of them well or in the background", () => {
+  test("reports the ends of calls, and marks failed and background ones", () => {
     const ended: string[] = [];
     const watched = new WatchedTranscript(path, ({ use, isVague }) =>
       ended.push(isVague ? `${use}?` : use),

@@ -189,7 +189,7 @@ describe("an odd entry hides no other, and costs no more than its length", () =>
     expect(marks?.[0]?.rows ?? 2_000).toBe(2_000);
   });
 
-  test("halves no character, neither by a cut nor by the file", () => {
+  test("shows no half characters, whether a cut or the file makes them", () => {
     append(
       answer(`a${"😀".repeat(1_500)}`),
       calls("1", "Bash", { command: `a${"😀".repeat(3_000)}` }),
@@ -277,7 +277,7 @@ describe("a conversation that grows", () => {
     );
   });
 
-  test("shows any file in any pieces, and ends with the same", () => {
+  test("shows any file in any pieces, and ends with the same text", () => {
     const one = fc.oneof(
       fc.string().map((content) => prompt(content)),
       fc.string().map((content) => answer(content)),

@@ -87,7 +87,7 @@ test("is shown once, in a tab page with its folder, and comes home from there", 
   expect(trees.read("a.txt")).toEqual(["new\n"]);
 });
 
-test("comes home from beside the repository with no tab page there", async () => {
+test("comes home from a folder beside the repository without a tab page", async () => {
   await using trees = await Trees.open({ "a.txt": "old\n" });
   const beside = join(trees.neovim.home, "beside");
   trees.git("there", "worktree", "move", trees.folder("there"), beside);

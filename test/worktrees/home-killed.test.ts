@@ -27,7 +27,7 @@ function made() {
   return { here, there };
 }
 
-test("comes home, killed at its steps, by a second one", async () => {
+test("comes home by a second command if the first is killed at any step", async () => {
   let killed = true;
   let step = 1;
   for (; killed; step += 3 * STRIDE) {

@@ -190,7 +190,7 @@ test("does not follow symlinks on either side, and leaves inner repositories the
   expect([...new Bun.Glob("*").scanSync(outside)]).toEqual([]);
 });
 
-test("moves changes that wait for review there to here", async () => {
+test("moves changes that are pending there to the review here", async () => {
   await using trees = await Trees.open({ "a.txt": LINES, "b.txt": LINES, "c.txt": LINES });
   using there = trees.review("there");
   there.prompt("A", "edit them");

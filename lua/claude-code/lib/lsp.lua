@@ -1,7 +1,7 @@
 --- Neovim's clients of language servers. Queries do not load vim.lsp, which takes some ms, for a user without servers.
 local M = {}
 
----Our handlers by table, which configurations share, and method.
+---Our handlers, by the table of handlers that configurations share, and by method.
 local wrapped = setmetatable({}, { __mode = "k" }) ---@type table<table, table<string, function>>
 
 ---@param filter? vim.lsp.get_clients.Filter

@@ -9,7 +9,7 @@ local SLICE_MS, PAUSE_MS = 5, 1
 local M = {}
 
 ---@class claude-code.Task
----@field slice number start of the present slice, in ns
+---@field slice number start of the current slice, in ns
 ---@field is_over boolean
 ---@field resume fun(thread: thread): boolean, any
 ---@field cancel_wait fun() ends the work that it waits for

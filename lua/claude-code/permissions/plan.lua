@@ -17,7 +17,7 @@ local M = {}
 local NAMESPACE = api.nvim_create_namespace("claude-code.plan")
 --- Begins the window's bar.
 local MARK = "%(%(%(%(%)%)%)%)"
---- Changed in the plan's window.
+--- Window options that we change in the plan's window.
 local OPTIONS = { "conceallevel", "winbar" }
 
 ---@class claude-code.Plan

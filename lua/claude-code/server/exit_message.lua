@@ -1,4 +1,5 @@
---- Messages for an executable that did not start, or ended. The remedy comes first, as a narrow screen truncates them.
+--- Messages for an executable that did not start, or ended. The remedy comes first, since a narrow screen cuts off the
+--- end.
 local M = {}
 
 --- Exit codes for start options and for a contract that the executable does not support.

@@ -29,7 +29,7 @@ local M = { state = "stopped", clients = {} }
 --- Neovim's exit waits this long for the executable, which takes about 10 ms on an idle machine.
 local LEAVE_MS = 1000
 local STOP_MS = 1500
---- The CLI waits this long for the server. Later it starts without an editor, for which it looks only once.
+--- The CLI waits this long for the server. After that it starts without an editor, and does not look again.
 local LIMIT_MS = 3000
 --- Pauses before restarts after crashes. The Claude CLI tries to reconnect for about 17 s.
 local DELAYS_MS = { 0, 250, 1000, 2000, 4000 }

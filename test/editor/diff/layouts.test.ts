@@ -4,7 +4,7 @@ import { Attached, type Mark } from "../attached";
 const OLD = Array.from({ length: 200 }, (_, i) => `line ${i + 1}\n`).join("");
 const NEW = OLD.replace("line 100\n", "LINE 100\n").replace("line 150\n", "");
 const UI = { width: 143, height: 47 };
-/** Room for diffs in the place of most windows; room.test.ts has those that need a tab page. */
+/** Diffs have room in place of most windows; room.test.ts tests those that need a tab page. */
 const WIDE = { width: 300, height: 90 };
 const LAYOUTS = ["vertical", "horizontal", "tab", "inline"] as const;
 

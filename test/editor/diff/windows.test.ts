@@ -3,7 +3,7 @@ import { Attached } from "../attached";
 
 const OLD = Array.from({ length: 200 }, (_, i) => `line ${i + 1}\n`).join("");
 const NEW = OLD.replace("line 100\n", "LINE 100\n");
-// Room for diffs in the place of most windows; room.test.ts has those that need a tab page.
+// Diffs have room in place of most windows; room.test.ts tests those that need a tab page.
 const UI = { width: 300, height: 90 };
 const TERMINAL = "execute 'terminal cat' | let b:claude_code_terminal = v:true";
 
@@ -25,7 +25,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     expect(await a.picture()).toMatchObject({ layout, windows });
   });
 
-  test("waits for the end of insert mode in that very file", async () => {
+  test("waits for the end of insert mode in the same file", async () => {
     await using a = await opened();
     await a.nvim.type("ihello");
     await a.propose(a.main, NEW);
@@ -82,7 +82,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     await a.rejects(await a.propose(path, NEW));
   });
 
-  test("rejects one that had to wait and has no room, and those after it", async () => {
+  test("rejects a waiting diff that has no room, and those after it", async () => {
     await using a = await Attached.asNew({ version, ui: { width: 60, height: 12 } });
     await a.nvim.command(`set winheight=9 winminheight=9 | ${TERMINAL}`);
     await a.attach();

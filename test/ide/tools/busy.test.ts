@@ -15,7 +15,7 @@ onEachNeovim(
       },
     };
 
-    test("keeps what an answer that came too late contains", async () => {
+    test("keeps the content of an answer that came too late", async () => {
       const path = await session.open("late.txt", "text\n");
       const uri = `file://${path}`;
       await session.client.texts("getDiagnostics", { uri });

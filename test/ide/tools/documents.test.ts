@@ -158,7 +158,7 @@ onEachNeovim((session) => {
       for (const why of answers) expect(why).toMatch(/not a regular file|does not exist/i);
     });
 
-    test("refuses a file of 20 GB, by a link too", async () => {
+    test("refuses a file of 20 GB, even through a link", async () => {
       claims("Devices, huge files and impossible paths are refused unread");
       const { client } = session;
       const big = session.write("big.log", "some text\n");
@@ -303,7 +303,7 @@ onEachNeovim((session) => {
       await expectNoPrompt();
     });
 
-    test("refuses while a file is being written, whose text is then taken for saved", async () => {
+    test("refuses a file that is being written, and then counts its text as saved", async () => {
       const path = await session.open("raced.txt", "first\n");
       const saved = await session.neovim.lua<string>(
         `
@@ -358,7 +358,7 @@ onEachNeovim((session) => {
       expect(await lines()).toEqual(["work"]);
     });
 
-    test("is content with a name that nothing has, and listed without a description", async () => {
+    test("accepts a name that nothing has, and is listed without a description", async () => {
       expect(await session.client.texts("close_tab", { tab_name: "nothing" })).toEqual([
         "TAB_CLOSED",
       ]);

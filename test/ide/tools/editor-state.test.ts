@@ -172,31 +172,34 @@ onEachNeovim((session) => {
       ]);
     });
 
-    test.each(["", "\n", "\n\n", "\r\n"])("tell no text from one empty line: %j", async (text) => {
-      const path = session.write(`empty ${JSON.stringify(text)}.txt`, text);
-      const size = text.replaceAll("\r", "").length;
-      const check = async () => {
-        expect(await read(path)).toMatchObject([{ text }]);
-        const { buffers } = await session.client.request<{ buffers: { uri: string }[] }>(
-          "editor/buffers",
-        );
-        expect(buffers.find(({ uri }) => uri === fileUri(path))).toMatchObject({ size });
-      };
-      const buf = await session.edit(path);
-      await check();
-      await session.neovim.command("new");
-      await check();
-      await session.neovim.command("close");
-      // All lines deleted: an empty file again.
-      await session.neovim.command(`buffer ${buf} | silent %delete`);
-      expect(await read(path)).toMatchObject([{ text: "" }]);
-    });
+    test.each(["", "\n", "\n\n", "\r\n"])(
+      "differ for no text and an empty line: %j",
+      async (text) => {
+        const path = session.write(`empty ${JSON.stringify(text)}.txt`, text);
+        const size = text.replaceAll("\r", "").length;
+        const check = async () => {
+          expect(await read(path)).toMatchObject([{ text }]);
+          const { buffers } = await session.client.request<{ buffers: { uri: string }[] }>(
+            "editor/buffers",
+          );
+          expect(buffers.find(({ uri }) => uri === fileUri(path))).toMatchObject({ size });
+        };
+        const buf = await session.edit(path);
+        await check();
+        await session.neovim.command("new");
+        await check();
+        await session.neovim.command("close");
+        // All lines deleted: an empty file again.
+        await session.neovim.command(`buffer ${buf} | silent %delete`);
+        expect(await read(path)).toMatchObject([{ text: "" }]);
+      },
+    );
 
     test("give a big text in parts, and all of it from before or after an edit", async () => {
       const text = (word: string) => `\uFEFF${`${word}\r\n`.repeat(200_000)}end`;
       const path = await session.open("big.txt", text("first"));
       await session.neovim.command("setlocal nofixendofline");
-      // On a busy machine the edit takes Neovim longer than we wait for it: then one asks again.
+      // On a busy machine the edit takes Neovim longer than we wait for it, so we ask again.
       const readAgain = (): Promise<string | undefined> =>
         read(path).then(
           ([content]) => content?.text,

@@ -22,7 +22,7 @@ interface Line {
   kept?: string | undefined;
   /** The decision that undid its insertion, or its deletion. */
   undone?: string | undefined;
-  /** Claude deleted it, and the decision that kept that. */
+  /** Defined if Claude deleted it: the decision that kept the deletion, or undid it. */
   deleted?: { kept?: string; undone?: string } | undefined;
 }
 
@@ -225,7 +225,7 @@ class Decisions {
     expect(this.#rows.toSorted()).toEqual(there.toSorted());
   }
 
-  /** Undoing all gives the lines that are not Claude's, or are kept, unless the user deleted them. */
+  /** Undoing everything leaves the user's lines and the kept ones, unless the user deleted them. */
   async isUndone(): Promise<void> {
     const users = [...this.#lines].filter(([, line]) => {
       if (line.isClaudes && !line.kept) return false;

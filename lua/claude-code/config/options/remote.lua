@@ -10,7 +10,7 @@ local M = {}
 
 local words = t.list_of(t.string)
 
---- Whose option -t asks for a terminal, which changes line ends, and the relay's messages with them.
+--- In these programs the option -t asks for a terminal, which changes line ends, and with them the relay's messages.
 local WITH_TERMINALS = { docker = true, podman = true, nerdctl = true, kubectl = true, ssh = true }
 
 ---@type table<string, fun(value: any): string?> what each field must be, if it is not

@@ -57,7 +57,7 @@ function M.hunk(win, hunk)
   end
 end
 
----Scrolls to the old lines above the first row of a window if that has the cursor. Neovim does not.
+---Scrolls to the old lines above the first row of a window if the cursor is on that row. Neovim itself does not.
 ---@param namespace integer of the old lines
 function M.old_lines_on_top(win, namespace)
   local view = api.nvim_win_call(win, fn.winsaveview)

@@ -4,7 +4,7 @@ local columns = require("claude-code.editor.columns")
 local lines = require("claude-code.editor.documents.lines")
 local regular_file = require("claude-code.lib.regular_file")
 
----Bytes of an unloaded file that is read to convert columns.
+---The limit for an unloaded file that is read to convert columns, in bytes.
 local READ_LIMIT = 4 * 1024 * 1024
 
 ---@class claude-code.Diagnostic 0-based lines, UTF-16 columns, end exclusive

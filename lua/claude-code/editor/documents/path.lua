@@ -3,7 +3,7 @@
 local platform = require("claude-code.lib.platform")
 local api, uv = vim.api, vim.uv
 
----Linux follows this many in one path.
+---Linux follows at most this many symlinks in one path.
 local MAX_LINKS = 40
 local M = { is_absolute = platform.is_absolute, normal = platform.normal }
 

@@ -66,7 +66,7 @@ function M.now()
   return M.at(here())
 end
 
----Bytes of a file that is parsed: the user would notice the first parse of a bigger file.
+---A bigger file, in bytes, is not parsed: the user would notice its first parse.
 local MAX_BYTES = 512 * 1024
 
 local KINDS =

@@ -52,7 +52,7 @@ local function entry_of(item)
   return item and type(item.user_data) == "table" and item.user_data.claude_code or nil
 end
 
----@return any of our list; 0 or nil if it is gone
+---@return any value of that field of our list; 0 or nil if the list is gone
 function List:get(what)
   return self.id and fn.getqflist({ id = self.id, [what] = 0 })[what]
 end

@@ -39,7 +39,7 @@ function M.save()
   }
 end
 
----Replaces a closed window by the one that has taken its place.
+---Replaces a closed window with the one that has taken its place.
 function M.replace(layout, gone, instead)
   layout.tree = layout.tree:gsub(("%%f[%%d]%d%%f[%%D]"):format(gone), tostring(instead))
   layout.previous = layout.previous == gone and instead or layout.previous
