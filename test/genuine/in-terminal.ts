@@ -1,9 +1,9 @@
 import { afterAll, beforeAll } from "bun:test";
 import { readFileSync } from "node:fs";
 import { readFile, rm } from "node:fs/promises";
-import { join } from "node:path";
 import { Glob } from "bun";
 import { claudeCli, type NeovimVersion } from "#test";
+import { join } from "../../src/lib/platform";
 import { untilAnswered } from "../support/claude";
 import { claudeEnv, newUser } from "../support/claude-home";
 import { Model } from "../support/model";

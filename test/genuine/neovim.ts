@@ -1,8 +1,9 @@
+import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdtempSync } from "node:fs";
 import { connect, type Socket } from "node:net";
-import { join } from "node:path";
 import { attach, type NeovimClient } from "neovim";
 import { constants, EXECUTABLE, eventually, type NeovimVersion, PORT, ROOT, SILENT } from "#test";
+import { basename, IS_WINDOWS, join } from "../../src/lib/platform";
 import { isolatedEnv } from "../support/claude-home";
 import { languageServer } from "../support/lsp-stdio";
 import { squeeze, Terminal } from "../support/tmux";
@@ -34,9 +35,16 @@ function connected(path: string): Promise<Socket> {
 /** A real Neovim in a real terminal, with the plugin set up as the README says. */
 export class Neovim {
   private constructor(
-    readonly terminal: Terminal,
+    private readonly outer: Terminal | undefined,
     private readonly api: NeovimClient,
+    private readonly child?: ChildProcess,
   ) {}
+
+  /** There is none on Windows, since tmux is missing. */
+  get terminal(): Terminal {
+    if (!this.outer) throw new Error("this test needs tmux");
+    return this.outer;
+  }
 
   static async start(at: {
     version: NeovimVersion;
@@ -58,26 +66,42 @@ export class Neovim {
     const binary = EXECUTABLE === built ? "{}" : `{ binary = { path = [[${EXECUTABLE}]] } }`;
     const options = `vim.tbl_deep_extend("force", ${binary}, ${at.setup ?? "{}"})`;
     const before = constants(["clock.QUIET_MS = 0", ...(at.constants ?? [])]);
+    const args = [
+      ...["--clean", "--cmd", `set runtimepath^=${ROOT}`],
+      // No client is attached to this terminal, and tmux reports that some time after the start.
+      ...["--cmd", "set eventignore=FocusLost"],
+      ...["--cmd", `lua ${PORT}`],
+      ...["-c", `lua ${before} require("claude-code").setup(${options})`, "-O", ...at.files],
+    ];
+    const [cwd, env] = [at.project, at.env ?? isolatedEnv(at.home)];
+    if (IS_WINDOWS) {
+      const pipe = `//./pipe/${basename(at.home)}-${process.pid}`;
+      // Its terminals need a console, which pipes would replace.
+      const child = spawn(at.version.binary, ["--headless", "--listen", pipe, ...args], {
+        ...{ cwd, env, stdio: "inherit" },
+      });
+      const neovim = await Neovim.at(pipe, undefined, child);
+      const options = { ext_linegrid: true } as never;
+      await neovim.api.uiAttach(at.columns ?? 160, at.rows ?? 50, options);
+      return neovim;
+    }
     const terminal = await Terminal.start({
-      command: [
-        ...[at.version.binary, "--clean", "--listen", socket, "--cmd", `set runtimepath^=${ROOT}`],
-        // No client is attached to this terminal, and tmux reports that some time after the start.
-        ...["--cmd", "set eventignore=FocusLost"],
-        ...["--cmd", `lua ${PORT}`],
-        ...["-c", `lua ${before} require("claude-code").setup(${options})`, "-O", ...at.files],
-      ],
-      cwd: at.project,
-      env: at.env ?? isolatedEnv(at.home),
+      command: [at.version.binary, "--listen", socket, ...args],
+      ...{ cwd, env },
       ...(at.columns !== undefined && { columns: at.columns }),
       ...(at.rows !== undefined && { rows: at.rows }),
     });
     await terminal.waitUntil(() => existsSync(socket), "socket of Neovim");
+    return Neovim.at(socket, terminal);
+  }
+
+  private static async at(socket: string, terminal?: Terminal, child?: ChildProcess) {
     // The file is there a moment before Neovim listens.
     const connection = await eventually("Neovim at its socket", () => connected(socket));
     // It ends with Neovim; what still waits for an answer then fails at its deadline.
     connection.on("error", () => {});
     const api = attach({ reader: connection, writer: connection, options: { logger: SILENT } });
-    return new Neovim(terminal, api);
+    return new Neovim(terminal, api, child);
   }
 
   async lua<T>(body: string): Promise<T> {
@@ -89,8 +113,7 @@ export class Neovim {
       const answer = this.api.request("nvim_exec_lua", [source, []]) as Promise<string>;
       return JSON.parse(await Promise.race([answer, promise])) as T;
     } catch (error) {
-      const screen = squeeze(await this.terminal.screen());
-      throw new Error(`Neovim did not answer: ${error}. It shows:\n${screen}`);
+      throw new Error(`Neovim did not answer: ${error}. It shows:\n${await this.#screen()}`);
     } finally {
       clearTimeout(timer);
     }
@@ -152,8 +175,7 @@ export class Neovim {
   /** Waits. A failure shows what Neovim shows instead. */
   async eventually<T>(what: string, attempt: () => Promise<T>): Promise<Exclude<T, false>> {
     return eventually<unknown>(what, attempt, WAIT_MS).catch(async (error: Error) => {
-      const screen = squeeze(await this.terminal.screen());
-      throw new Error(`${error.message}. Neovim shows:\n${screen}`);
+      throw new Error(`${error.message}. Neovim shows:\n${await this.#screen()}`);
     }) as Promise<Exclude<T, false>>;
   }
 
@@ -191,7 +213,12 @@ export class Neovim {
     await this.lua(`vim.api.nvim_set_current_win(${window}) return true`);
   }
 
+  async #screen(): Promise<string> {
+    return this.outer ? squeeze(await this.outer.screen()) : "(no terminal)";
+  }
+
   async close(): Promise<void> {
-    await this.terminal.close();
+    this.child?.kill();
+    await this.outer?.close();
   }
 }

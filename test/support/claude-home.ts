@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { IS_WINDOWS, join } from "../../src/lib/platform";
 import { temporaryFolder } from "./neovim";
 
 /** A made-up key: the stand-in API takes any, and no other host can be reached. */
@@ -41,12 +41,22 @@ export async function newUser(files: Record<string, string>) {
   return { root, home, project };
 }
 
+function windowsEnv(home: string): Record<string, string> {
+  const kept = ["SystemRoot", "SystemDrive", "windir", "ComSpec", "PATHEXT"];
+  return {
+    ...Object.fromEntries(kept.map((name) => [name, process.env[name] ?? ""])),
+    ...{ USERPROFILE: home, LOCALAPPDATA: join(home, "AppData/Local") },
+    ...{ TEMP: join(home, "tmp"), TMP: join(home, "tmp") },
+  };
+}
+
 /** A whole environment for programs that live in `home`: nothing of the caller's but PATH. */
 export function isolatedEnv(home: string): Record<string, string> {
   return {
     PATH: process.env.PATH ?? "/usr/bin:/bin",
     LC_ALL: "C.UTF-8",
     HOME: home,
+    ...(IS_WINDOWS && windowsEnv(home)),
     XDG_CONFIG_HOME: join(home, ".config"),
     XDG_DATA_HOME: join(home, ".local/share"),
     XDG_STATE_HOME: join(home, ".local/state"),

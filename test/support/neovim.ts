@@ -2,9 +2,9 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, realpathSync } from "node:fs";
 import { mkdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { attach, type NeovimClient } from "neovim";
 import type { LockContent } from "../../src/ide/lock-file";
+import { IS_WINDOWS, join, normal } from "../../src/lib/platform";
 import { eventually } from "./eventually";
 import { type Played, plays } from "./plays";
 import { EXECUTABLE, NEOVIMS, NEWEST, type NeovimVersion, OLDEST, ROOT } from "./toolchain";
@@ -17,7 +17,7 @@ export { EXECUTABLE, NEOVIMS, NEWEST, type NeovimVersion, OLDEST, ROOT };
  * which scripts/test removes at the end.
  */
 export function temporaryFolder(): string {
-  return realpathSync(mkdtempSync(join(tmpdir(), "ccn-")));
+  return normal(realpathSync(mkdtempSync(join(tmpdir(), "ccn-"))));
 }
 
 /** The environment of a new user: no configuration, no sockets, no tokens of the developer. */
@@ -31,6 +31,7 @@ export function isolatedEnv(home: string): Record<string, string> {
   return {
     ...(Object.fromEntries(kept) as Record<string, string>),
     HOME: home,
+    ...(IS_WINDOWS && { USERPROFILE: home, LOCALAPPDATA: join(home, "AppData/Local") }),
     XDG_CONFIG_HOME: join(home, ".config"),
     XDG_DATA_HOME: join(home, ".local/share"),
     XDG_STATE_HOME: join(home, ".local/state"),
@@ -164,7 +165,7 @@ export class TestNeovim implements AsyncDisposable {
       stdio: ["pipe", "pipe", "pipe"],
     });
     const api = attach({ proc: child, options: { logger: SILENT } });
-    const neovim = new TestNeovim(child, api, realpathSync(cwd), home, owned);
+    const neovim = new TestNeovim(child, api, normal(realpathSync(cwd)), home, owned);
     neovim.#rejectWhenEnded();
     if (options.ui)
       await api.uiAttach(options.ui.width, options.ui.height, { ext_linegrid: true } as never);

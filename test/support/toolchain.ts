@@ -1,8 +1,8 @@
 import { describe, test } from "bun:test";
 import { existsSync, realpathSync } from "node:fs";
-import { join } from "node:path";
+import { join, normal } from "../../src/lib/platform";
 
-export const ROOT = realpathSync(join(import.meta.dir, "../.."));
+export const ROOT = normal(realpathSync(join(import.meta.dir, "../..")));
 export const TOOLCHAIN = process.env.CLAUDE_CODE_NVIM_TOOLCHAIN ?? join(ROOT, ".toolchain");
 
 export const EXECUTABLE = process.env.CLAUDE_CODE_NVIM_EXE ?? join(ROOT, "dist/claude-code-nvim");
