@@ -1,12 +1,11 @@
 import { mkdirSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { onEachNeovim, temporaryFolder } from "#test";
 import { behindShim } from "../../src/claude/cli";
 import { refuseNoName } from "../../src/editor/path";
 import { fileUri, pathsOfUri, rawUri } from "../../src/lib/file-uri";
 import { type Disk, isBelow, realPathOn, shownPath } from "../../src/lib/paths";
-import { pathsOf, type System } from "../../src/lib/platform";
+import { dirname, join, pathsOf, type System } from "../../src/lib/platform";
 import { reviewFolder } from "../../src/review/journal/folder";
 
 const SYSTEMS: System[] = ["win32", "darwin"];

@@ -50,7 +50,7 @@ local function file_in(win)
   local buf = api.nvim_win_get_buf(win)
   local name = path.of_buffer(buf)
   -- The plugin's log is not the user's work.
-  local is_wanted = name and name ~= require("claude-code.messages.log").path()
+  local is_wanted = name and name ~= path.normal(require("claude-code.messages.log").path())
   return is_wanted and not path.is_message(buf) and not privacy.hides(buf) and buf or nil
 end
 
