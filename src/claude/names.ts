@@ -1,11 +1,11 @@
 /** Claude Code knows our stdio server by this name. */
 export const SERVER_NAME = "nvim-lsp";
 
-/** The name of our plugin for Claude Code, and of the marketplace that its folder is. */
+/** The name of our plugin for Claude Code. A project's server of this name would replace the plugin's. */
 export const PLUGIN_NAME = "claude-code-nvim";
+export const PLUGIN_SERVER = `plugin:${PLUGIN_NAME}:${SERVER_NAME}`;
 /** The folder of the plugin that settings name, beside one folder for each content. */
 export const STABLE_PLUGIN = "current";
-export const PLUGIN_ID = `${PLUGIN_NAME}@${PLUGIN_NAME}`;
 
 /** Claude Code's name of a tool of that server, which the plugin brings. */
 export const toolName = (tool: string) => `mcp__plugin_${PLUGIN_NAME}_${SERVER_NAME}__${tool}`;
@@ -31,8 +31,11 @@ export const EDITING_TOOLS = ["Edit", "Write", "MultiEdit", "NotebookEdit"];
 /** In these permission modes the CLI (2.1.330) asks before an edit, and shows it in the editor. */
 export const ASKING_MODES = ["default", "plan", "manual"];
 
-/** Bash, shell lines of skills and MCP tools may change any file. Our own tools record what they change. */
-export const OTHER_TOOLS_MATCHER = `Bash|Skill|mcp__(?!ide__|${SERVER_NAME}__|plugin_${PLUGIN_NAME}_).*`;
+/** Our tools that change files, and record what they change. */
+const CHANGING_TOOLS = ["rename_symbol", "code_action"];
+
+/** Bash, shell lines of skills and MCP tools may change any file; a project's server may have a name like ours. */
+export const OTHER_TOOLS_MATCHER = `Bash|Skill|(?!(?:${[...READING_TOOLS, ...CHANGING_TOOLS].map(toolName).join("|")})$)mcp__(?!ide__).*`;
 
 /** The matcher for PostToolUse in Claude Code's settings. */
 export const CHANGING_TOOLS_MATCHER = `${EDITING_TOOLS.join("|")}|${OTHER_TOOLS_MATCHER}`;

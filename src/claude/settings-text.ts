@@ -10,26 +10,35 @@ import {
 import { Failure, message } from "../lib/errors";
 import { isObject } from "../lib/json";
 import { type HookGroup, ourHook } from "./hooks";
-import { PLUGIN_ID, PLUGIN_NAME } from "./names";
+import { PLUGIN_NAME } from "./names";
 
 type Json = Record<string, unknown>;
 
 const BOM = "\uFEFF";
 
-/** The entries of a settings file that declare our plugin and its folder. */
-const MARKETPLACE = ["extraKnownMarketplaces", PLUGIN_NAME];
-const ENABLED = ["enabledPlugins", PLUGIN_ID];
+/** The entries of a settings file that declare our plugin, under whatever name its marketplace has. */
+const OURS = {
+  extraKnownMarketplaces: new RegExp(`^${PLUGIN_NAME}-[0-9a-f]{8}$`),
+  enabledPlugins: new RegExp(`^${PLUGIN_NAME}@${PLUGIN_NAME}-[0-9a-f]{8}$`),
+};
+
+/** The folder of our plugin, and its name as a marketplace. */
+export interface Source {
+  folder: string;
+  marketplace: string;
+}
 
 /**
- * The text of a settings file that enables the plugin in `folder`: everything else keeps its bytes, except the hooks
+ * The text of a settings file that enables the plugin from `source`: everything else keeps its bytes, except the hooks
  * that version 0.1 added. `text` is undefined for a new file. Throws Failure for text that is not a JSON object
  * (comments included: Claude Code would not read them either).
  */
-export function withPlugin(text: string | undefined, folder: string, name: string): string {
+export function withPlugin(text: string | undefined, source: Source, name: string): string {
   const editor = new SettingsText(text ?? "", name);
   editor.removeHooks();
-  editor.put(MARKETPLACE, { source: { source: "directory", path: folder } });
-  editor.put(ENABLED, true);
+  const { folder: path, marketplace } = source;
+  editor.put("extraKnownMarketplaces", marketplace, { source: { source: "directory", path } });
+  editor.put("enabledPlugins", `${PLUGIN_NAME}@${marketplace}`, true);
   return editor.text;
 }
 
@@ -37,8 +46,7 @@ export function withPlugin(text: string | undefined, folder: string, name: strin
 export function withoutPlugin(text: string, name: string): string {
   const editor = new SettingsText(text, name);
   editor.removeHooks();
-  editor.remove(MARKETPLACE);
-  editor.remove(ENABLED);
+  for (const [parent, name] of Object.entries(OURS)) editor.remove(parent, name);
   return editor.text;
 }
 
@@ -62,21 +70,23 @@ class SettingsText {
   }
 
   /** Sets an entry of an object, which is made if it is missing. */
-  put([parent, key]: string[], value: unknown): void {
-    const entries = this.#value()[parent as string];
-    if (entries === undefined) return this.#insert([], parent, { [key as string]: value });
-    if (!isObject(entries)) throw this.#malformed(parent as string);
-    const before = entries[key as string];
-    if (before === undefined) this.#insert([parent as string], key, value);
-    else if (!isDeepStrictEqual(before, value))
-      this.#replace([parent as string, key as string], value);
+  put(parent: keyof typeof OURS, key: string, value: unknown): void {
+    this.remove(parent, OURS[parent], key);
+    const entries = this.#value()[parent];
+    if (entries === undefined) return this.#insert([], parent, { [key]: value });
+    if (!isObject(entries)) throw this.#malformed(parent);
+    if (entries[key] === undefined) this.#insert([parent], key, value);
+    else if (!isDeepStrictEqual(entries[key], value)) this.#replace([parent, key], value);
   }
 
-  remove([parent, key]: string[]): void {
-    const entries = this.#value()[parent as string];
-    if (!isObject(entries) || !Object.hasOwn(entries, key as string)) return;
-    const isLast = Object.keys(entries).length === 1;
-    this.#replace(isLast ? [parent as string] : [parent as string, key as string], undefined);
+  /** Removes the entries with these names, other than `kept`, and an object that is empty then. */
+  remove(parent: string, names: RegExp, kept?: string): void {
+    const entries = this.#value()[parent];
+    if (!isObject(entries)) return;
+    const keys = Object.keys(entries);
+    const named = keys.filter((key) => names.test(key) && key !== kept);
+    if (named.length > 0 && named.length === keys.length) return this.#replace([parent], undefined);
+    for (const key of named.reverse()) this.#replace([parent, key], undefined);
   }
 
   /** The paths of all our hook entries, last first, so that removing one leaves the others'. */

@@ -10,7 +10,7 @@ import { visibleLine } from "../lib/visible";
 import { ProjectFiles } from "../locate/project-file";
 import { Registration } from "../locate/registry";
 import type { Client } from "../mcp/protocol";
-import { writePlugin } from "../mod/plugin";
+import { writePlugins } from "../mod/plugin";
 import { NeovimEditor } from "../neovim/editor";
 import { NeovimRpc } from "../neovim/rpc";
 import { placeOf } from "../sessions/place";
@@ -156,24 +156,14 @@ async function attach(
   await editor.attach({ contract: CONTRACT, version: VERSION });
   await reportSessions();
   const { problem, path } = lock;
-  const plugin = pluginFor(executable);
   // `claude-code.ReadyInfo` in Lua.
   await editor.call("ready", {
     port,
     lock_file: path,
     uses_next_token: token !== given,
-    ...plugin,
+    ...writePlugins(executable),
     problem,
   });
-}
-
-/** Without the plugin, a CLI starts without our hooks and tools. */
-function pluginFor(executable: string) {
-  try {
-    return { plugin: writePlugin(executable), plugin_without_mod: writePlugin(executable, false) };
-  } catch (error) {
-    return { plugin_problem: `The plugin for Claude Code cannot be written: ${message(error)}` };
-  }
 }
 
 /** Resolves to the reason when there is no Neovim left to serve. */

@@ -1,22 +1,25 @@
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { commandWords, SERVER_ENVIRONMENT } from "../claude/command";
 import { hookSettings } from "../claude/hooks";
-import { PLUGIN_NAME, READING_TOOLS, SERVER_NAME, STABLE_PLUGIN, toolName } from "../claude/names";
-import { replace } from "../lib/atomic-write";
+import {
+  PLUGIN_NAME,
+  PLUGIN_SERVER,
+  READING_TOOLS,
+  SERVER_NAME,
+  STABLE_PLUGIN,
+  toolName,
+} from "../claude/names";
+import { replace, writePrivateFile } from "../lib/atomic-write";
+import { message } from "../lib/errors";
 import { isSameFile, removeFile, stablePath } from "../lib/paths";
 import { dirname, IS_WINDOWS, join } from "../lib/platform";
+import { makePrivateFolder, readPrivateFile } from "../lib/private-folder";
 import { DESCRIPTION, NAME, VERSION } from "../lib/version";
 
 // @ts-expect-error: TypeScript does not know that this imports a text.
 import MOD from "./register.ts" with { type: "text" };
+
+const MARKETPLACE_NAME = /^claude-code-nvim-[0-9a-f]{8}$/;
 
 /** Our plugin for Claude Code, as a project's settings name it: upgrades re-point it. */
 export function stablePlugin(): string {
@@ -24,27 +27,45 @@ export function stablePlugin(): string {
 }
 
 /**
- * Writes the plugin whose hooks and server start `executable`, unless it is there already. Returns its folder, which
+ * The marketplace that the plugin's folder is, as a project's settings name it. The CLI has one marketplace of a name
+ * for all projects, and any project can define it, so the name ends with a random part that no project knows. Throws
+ * the system's error.
+ */
+export function marketplace(root = pluginRoot()): string {
+  const file = join(root, "marketplace");
+  const known = readPrivateFile(file);
+  if (known !== undefined && MARKETPLACE_NAME.test(known)) return known;
+  const name = `${PLUGIN_NAME}-${crypto.randomUUID().slice(0, 8)}`;
+  writePrivateFile(file, name);
+  return name;
+}
+
+/**
+ * Writes the plugin whose hooks and server start `executable`, unless it is there and whole. Returns its folder, which
  * the CLI gets as `--plugin-dir`, with the file settings.json in it as `--settings`. Throws the system's error.
  */
 export function writePlugin(executable: string, hasMod = true, root = pluginRoot()): string {
   const isStable = isSameFile(executable, stablePath());
-  const files = Object.entries(pluginFiles(isStable ? stablePath() : executable, hasMod));
+  makePrivateFolder(root);
+  const named = isStable ? stablePath() : executable;
+  const files = Object.entries(pluginFiles(named, hasMod, marketplace(root)));
+  const isWhole = () => files.every(([path, text]) => readPrivateFile(join(folder, path)) === text);
   const hash = Bun.CryptoHasher.hash("sha256", JSON.stringify(files), "hex").slice(0, 12);
   const folder = join(root, hash);
-  if (!existsSync(folder)) {
-    mkdirSync(root, { recursive: true });
+  if (!isWhole()) {
     const draft = mkdtempSync(join(root, ".draft-"));
     try {
       for (const [path, text] of files) {
         mkdirSync(dirname(join(draft, path)), { recursive: true });
         writeFileSync(join(draft, path), text, { mode: 0o444 });
       }
+      // A damaged one would stay forever.
+      rmSync(folder, { recursive: true, force: true });
       renameSync(draft, folder);
     } catch (error) {
-      rmSync(draft, { recursive: true });
+      rmSync(draft, { recursive: true, force: true });
       // Another process may have written it.
-      if (!existsSync(folder)) throw error;
+      if (!isWhole()) throw error;
     }
   }
   if (isStable && hasMod && !isSameFile(stablePlugin(), folder)) {
@@ -55,12 +76,21 @@ export function writePlugin(executable: string, hasMod = true, root = pluginRoot
   return folder;
 }
 
+/** Both plugins, or a sentence that says why there is none: a CLI then starts without our hooks and tools. */
+export function writePlugins(executable: string) {
+  try {
+    return { plugin: writePlugin(executable), plugin_without_mod: writePlugin(executable, false) };
+  } catch (error) {
+    return { plugin_problem: `The plugin for Claude Code cannot be written: ${message(error)}` };
+  }
+}
+
 function pluginRoot(): string {
   return join(dirname(dirname(stablePath())), "claude-plugin");
 }
 
 /** The plugin's files, by their paths in its folder. */
-function pluginFiles(executable: string, hasMod: boolean): Record<string, string> {
+function pluginFiles(executable: string, hasMod: boolean, market: string): Record<string, string> {
   const [command, ...args] = commandWords(["mcp"], executable);
   const server = { type: "stdio", command, args, env: SERVER_ENVIRONMENT };
   const about = { name: PLUGIN_NAME, description: DESCRIPTION };
@@ -68,7 +98,7 @@ function pluginFiles(executable: string, hasMod: boolean): Record<string, string
     ".claude-plugin/plugin.json": json({ ...about, version: VERSION }),
     // A marketplace of one plugin: a project's settings can enable only what comes from one.
     ".claude-plugin/marketplace.json": json({
-      name: PLUGIN_NAME,
+      name: market,
       owner: { name: NAME },
       plugins: [{ ...about, source: "./" }],
     }),
@@ -92,7 +122,10 @@ const SETTINGS = {
   bashEditDiffEnabled: true,
   // A built-in plugin of the CLI (2.1.330) draws its diff panel, and asks for "at least 110 columns" in a terminal
   // that was wider once. Without that plugin the CLI draws the same panel if there is room.
-  enabledPlugins: { "cc-plugin-diff@builtin": false },
+  // A project's settings could disable ours, whose marketplace the CLI calls "inline" here.
+  enabledPlugins: { "cc-plugin-diff@builtin": false, [`${PLUGIN_NAME}@inline`]: true },
+  // A project's MCP server could take our server's name and its permissions.
+  disabledMcpjsonServers: [PLUGIN_SERVER],
 };
 
 function json(value: unknown): string {

@@ -5,7 +5,7 @@ import { parseJson } from "../lib/json";
 import { type Environment, namesIn, statOf } from "../lib/paths";
 import { join } from "../lib/platform";
 import { CONTRACT, VERSION } from "../lib/version";
-import { writePlugin } from "../mod/plugin";
+import { writePlugins } from "../mod/plugin";
 
 const port = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(65_535));
 const Contract = v.object({
@@ -34,10 +34,10 @@ export type HostHello = v.InferOutput<typeof HostHello>;
 const RelayHello = v.object({
   ...Contract.entries,
   port,
-  /** The folder of our plugin for the CLI in the remote. */
-  plugin: text,
+  /** The folder of our plugin for the CLI in the remote, if it could be written. */
+  plugin: v.optional(text),
   /** Another one, for the option `terminal.mod`. */
-  plugin_without_mod: text,
+  plugin_without_mod: v.optional(text),
   /** A probe for each of the host's `roots`, in their order; null if there is no such folder. */
   probes: v.pipe(v.array(v.nullable(text)), v.maxLength(MAX_ROOTS)),
   /** A value for `no_proxy` that exempts loopback, if a proxy is set. */
@@ -69,15 +69,15 @@ export function hostHello(fields: Omit<HostHello, "contract" | "version">): Host
 }
 
 export function relayHello(roots: readonly string[], port: number, problem?: string): RelayHello {
+  const { plugin_problem, ...plugins } = writePlugins(process.execPath);
   return {
     contract: CONTRACT,
     version: VERSION,
     port,
-    plugin: writePlugin(process.execPath),
-    plugin_without_mod: writePlugin(process.execPath, false),
+    ...plugins,
     probes: roots.map((root) => probe(root) ?? null),
     ...noProxy(process.env),
-    ...(problem !== undefined && { problem }),
+    ...((problem ?? plugin_problem) !== undefined && { problem: problem ?? plugin_problem }),
   };
 }
 

@@ -44,8 +44,8 @@ export type LinkState =
       uses_next_token: boolean;
       no_proxy?: string;
       /** The folder of our plugin for the CLI in the remote. */
-      plugin: string;
-      plugin_without_mod: string;
+      plugin?: string | undefined;
+      plugin_without_mod?: string | undefined;
       /** A problem that does not keep clients from connecting. */
       problem?: string;
     }

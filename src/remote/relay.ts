@@ -58,8 +58,8 @@ export async function runRelay(
   });
   const programs = openSocket(listener.port, channels, log);
   const mods = serveMods(token, log, (...posted) => passMod(channels, ...posted));
-  wire.write(relayHello(hello.roots, listener.port, lock.problem));
   try {
+    wire.write(relayHello(hello.roots, listener.port, lock.problem));
     const how = await Promise.race([stopped, channels.pass(silenceMs)]);
     if (how === "silent") return "the editor's side is silent";
     return how === "ended" ? GONE : how;

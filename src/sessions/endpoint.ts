@@ -140,12 +140,15 @@ export class SessionsEndpoint {
     );
     const pids = new Set(running.map(({ pid }) => pid));
     for (const pid of this.#places.keys()) if (!pids.has(pid)) this.#places.delete(pid);
+    const ids = running.map(({ sessionId }) => sessionId);
+    // After `claude --resume` of a running session, a prompt could reach the other CLI.
+    const isOnly = (id: string) => ids.indexOf(id) === ids.lastIndexOf(id);
     return running
       .sort((one, other) => one.pid - other.pid)
-      .flatMap((one) => this.#described(one, trees));
+      .flatMap((one) => this.#described(one, trees, isOnly));
   }
 
-  #described(session: RunningSession, trees: readonly Worktree[]) {
+  #described(session: RunningSession, trees: readonly Worktree[], isOnly: (id: string) => boolean) {
     const { pid, cwd, kind, status } = session;
     if (!cwd || session.spare || (kind !== "interactive" && kind !== "bg")) return [];
     const state = status === undefined ? undefined : (STATES.get(status) ?? "idle");
@@ -165,7 +168,7 @@ export class SessionsEndpoint {
       ...{ worktree: around?.name, branch: around?.branch },
       is_covered: isCovered,
       ...this.#place(pid),
-      ...(id && this.mods.place().rows().get(id)),
+      ...(id && isOnly(id) && this.mods.place().rows().get(id)),
       tasks: id && isCovered ? taskList(id) : undefined,
     };
     return [described];

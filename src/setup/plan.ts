@@ -16,7 +16,7 @@ import { isSameFile, realPath, stablePath } from "../lib/paths";
 import { basename, delimiter, dirname, IS_WINDOWS, isAbsolute, join } from "../lib/platform";
 import { whyUnsafe } from "../locate/find";
 import { PROJECT_FILE } from "../locate/project-file";
-import { stablePlugin, writePlugin } from "../mod/plugin";
+import { marketplace, stablePlugin, writePlugin } from "../mod/plugin";
 import { type ProjectRecord, readRecord, recordPath, writeRecord } from "./record";
 import {
   changeFile,
@@ -48,8 +48,9 @@ const IGNORE_ALL = "*\n";
 export function planInstall(root: string, options: InstallOptions): Plan {
   const again = () => planInstall(root, options);
   const plan: Plan = { root, active: true, steps: [], notes: [], again };
+  const source = { folder: stablePlugin(), marketplace: marketplace() };
   addChange(plan, root, SETTINGS, `enable the plugin in ${stablePlugin()}`, (text) =>
-    withPlugin(text, stablePlugin(), join(root, SETTINGS)),
+    withPlugin(text, source, join(root, SETTINGS)),
   );
   if (options.claudeMd) {
     addChange(plan, root, "CLAUDE.md", "the section LSP Diagnostics", withSection);

@@ -1,4 +1,5 @@
 import {
+  chmodSync,
   existsSync,
   readdirSync,
   readFileSync,
@@ -67,7 +68,8 @@ describe.each(NEOVIMS)("in $name", (version) => {
       expect(read("settings.json")).toEqual({
         permissions: { allow: READING_TOOLS.map(toolName) },
         bashEditDiffEnabled: true,
-        enabledPlugins: { "cc-plugin-diff@builtin": false },
+        enabledPlugins: { "cc-plugin-diff@builtin": false, "claude-code-nvim@inline": true },
+        disabledMcpjsonServers: ["plugin:claude-code-nvim:nvim-lsp"],
       });
       const [command, ...words] = ENV_WITHOUT_HAZARDS;
       expect(read("hooks/hooks.json").hooks.Stop[0].hooks[0]).toEqual({
@@ -90,6 +92,19 @@ describe.each(NEOVIMS)("in $name", (version) => {
       expect(await project.neovim.pluginArguments()).toEqual([plugin, settings]);
       expect(at()).toBe(before);
       expect(readdirSync(dirname(folder))).toContain(basename(folder));
+    });
+
+    test("is written again, and private, if it was damaged", async () => {
+      const [plugin = ""] = await project.neovim.pluginArguments();
+      const hooks = join(plugin.slice("--plugin-dir=".length), "hooks/hooks.json");
+      const whole = readFileSync(hooks, "utf8");
+      chmodSync(hooks, 0o600);
+      writeFileSync(hooks, "");
+      chmodSync(join(hooks, "../../.."), 0o777);
+      await project.neovim.command("ClaudeCodeStop | ClaudeCodeStart");
+      await project.neovim.ready();
+      await eventually("the whole file", () => readFileSync(hooks, "utf8") === whole);
+      expect(statSync(join(hooks, "../../..")).mode & 0o777).toBe(0o700);
     });
 
     test("has the mod, unless terminal.mod is off", async () => {

@@ -3,12 +3,13 @@ import { withoutPlugin, withPlugin } from "../../src/claude/settings-text";
 import { tries } from "../fuzz/effort";
 
 const FOLDER = "/data/claude-plugin/current";
-const add = (text: string | undefined) => withPlugin(text, FOLDER, "settings.local.json");
+const NAME = "claude-code-nvim-0123abcd";
+const SOURCE = { folder: FOLDER, marketplace: NAME };
+const add = (text: string | undefined) => withPlugin(text, SOURCE, "settings.local.json");
 const remove = (text: string) => withoutPlugin(text, "settings.local.json");
 
-const NAME = "claude-code-nvim";
 const MARKETPLACES = { [NAME]: { source: { source: "directory", path: FOLDER } } };
-const ENABLED = { [`${NAME}@${NAME}`]: true };
+const ENABLED = { [`claude-code-nvim@${NAME}`]: true };
 
 const FILES: [string, string][] = [
   ["nothing but an object", "{}"],
@@ -60,13 +61,17 @@ describe("the plugin in a settings file", () => {
 
   test("writes a new file as a user would", () => {
     const text = add(undefined);
-    expect(text).toStartWith('{\n  "extraKnownMarketplaces": {\n    "claude-code-nvim": {\n');
+    expect(text).toStartWith(
+      '{\n  "extraKnownMarketplaces": {\n    "claude-code-nvim-0123abcd": {\n',
+    );
     expect(text).toEndWith("\n  }\n}\n");
   });
 
   test("points an older folder to the new one, and enables what the user disabled", () => {
-    const old = withPlugin('{"a": 1}', "/old", "x").replace("true", "false");
-    expect(JSON.parse(add(old))).toEqual(JSON.parse(add('{"a": 1}')));
+    for (const marketplace of [NAME, "claude-code-nvim-deadbeef"]) {
+      const old = withPlugin('{"a": 1}', { folder: "/old", marketplace }, "x");
+      expect(JSON.parse(add(old.replace("true", "false")))).toEqual(JSON.parse(add('{"a": 1}')));
+    }
   });
 
   test("replaces the hooks of version 0.1, and keeps other hooks in their group", () => {

@@ -1,6 +1,15 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { claudeCli, EXECUTABLE, NEOVIMS, NEWEST, type NeovimVersion, nightly, run } from "#test";
+import {
+  claims,
+  claudeCli,
+  EXECUTABLE,
+  NEOVIMS,
+  NEWEST,
+  type NeovimVersion,
+  nightly,
+  run,
+} from "#test";
 import { OPENED, Project } from "../hooks/project";
 import { Claude, runHeadless } from "../support/claude";
 import { claudeEnv, prepareClaudeHome } from "../support/claude-home";
@@ -115,6 +124,25 @@ describe.each(NEOVIMS)("the loop with $name", (version) => {
     expect(loop.requests(from).map(newsText)[2]).toContain("hook additional context: Problems in");
     expect(JSON.stringify(loop.requests(from)[0])).toContain("What the user's Neovim knows");
     expect(existsSync(loop.project.path(".claude"))).toBe(false);
+  });
+
+  test("runs in a project that tries to replace or disable the plugin", async () => {
+    claims("A project cannot replace the plugin for Claude Code");
+    const settings = {
+      enabledPlugins: { "claude-code-nvim@inline": false },
+      enableAllProjectMcpServers: true,
+    };
+    const servers = { "plugin:claude-code-nvim:nvim-lsp": { command: "/bin/false", args: [] } };
+    const files = [
+      loop.project.write(".claude/settings.json", JSON.stringify(settings)),
+      loop.project.write(".mcp.json", JSON.stringify({ mcpServers: servers })),
+    ];
+    const tool = "mcp__plugin_claude-code-nvim_nvim-lsp__get_session_diagnostics";
+    const from = loop.model.requests.length;
+    const file = loop.script(tool);
+    await loop.headless(await loop.project.neovim.pluginArguments());
+    loop.expectLoop(from, file, tool);
+    for (const path of files) rmSync(path);
   });
 
   test("runs in a terminal, connected to Neovim", async () => {

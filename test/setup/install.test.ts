@@ -105,11 +105,13 @@ describe("install-hooks", () => {
 
   test("names the stable path, which leads to this executable and runs", async () => {
     expect((await install()).code).toBe(0);
+    const { name } = JSON.parse(
+      readFileSync(join(plugin(), ".claude-plugin/marketplace.json"), "utf8"),
+    );
+    expect(name).toMatch(/^claude-code-nvim-[0-9a-f]{8}$/);
     expect(JSON.parse(read(SETTINGS))).toEqual({
-      extraKnownMarketplaces: {
-        "claude-code-nvim": { source: { source: "directory", path: plugin() } },
-      },
-      enabledPlugins: { "claude-code-nvim@claude-code-nvim": true },
+      extraKnownMarketplaces: { [name]: { source: { source: "directory", path: plugin() } } },
+      enabledPlugins: { [`claude-code-nvim@${name}`]: true },
     });
     expect(hookOf("Stop")).toEqual([...ENV_WITHOUT_HAZARDS, stable(), "hook", "stop"]);
     await expectStopHook({ BUN_OPTIONS: "--preload=/no/such/file.js" });
@@ -267,7 +269,11 @@ describe("install-hooks", () => {
     expect(existsSync(join(project, ".nvim-claude"))).toBe(false);
 
     // Nothing that the user set up there is removed, either.
-    const theirs = withPlugin(undefined, plugin(), "");
+    const theirs = withPlugin(
+      undefined,
+      { folder: plugin(), marketplace: "claude-code-nvim-0123abcd" },
+      "",
+    );
     for (const path of [GLOBAL(), local]) writeFileSync(path, theirs);
     await uninstall();
     for (const path of [GLOBAL(), local]) expect(readFileSync(path, "utf8")).toBe(theirs);

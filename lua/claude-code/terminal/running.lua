@@ -132,6 +132,9 @@ end
 --- A CLI has begun once its mod is there; without a mod, once it has connected or reported its state.
 local function follow_start(n)
   local one, cancel = running[n], nil
+  if not one then
+    return -- it has ended already
+  end
   local limit, pause_end = vim.uv.now() + M.MAX_START_MS, 0
   one.starting = {}
   cancel = require("claude-code.lib.timer").every(LOOK_MS, function()
