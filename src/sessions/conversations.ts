@@ -53,6 +53,25 @@ export function pastConversations(folders: readonly string[]): Conversation[] {
   return result;
 }
 
+const MAX_PROMPTS = 200;
+const MAX_READ = 20;
+/** In characters, of a prompt. */
+const MAX_PROMPT = 20_000;
+
+/** The last prompts of the user in the newest conversations of these folders, the newest first, each once. */
+export function lastPrompts(folders: readonly string[]): string[] {
+  const prompts = new Set<string>();
+  for (const { path } of transcripts(folders).slice(0, MAX_READ)) {
+    const { tail = Buffer.alloc(0) } = bothEnds(path) ?? {};
+    for (const entry of lines(tail, false, '"user"')) {
+      if (prompts.size === MAX_PROMPTS) return [...prompts];
+      const prompt = folders.includes(`${entry.cwd}`) ? wordsIn(entry) : undefined;
+      if (prompt && prompt.length <= MAX_PROMPT) prompts.add(prompt.trim().toWellFormed());
+    }
+  }
+  return [...prompts];
+}
+
 /** The transcripts of these folders and perhaps of others, the newest first. */
 function transcripts(places: readonly string[]): { path: string; at: number }[] {
   const root = conversationsFolder();

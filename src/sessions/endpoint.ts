@@ -16,7 +16,7 @@ import { join } from "../lib/platform";
 import { processDomain } from "../lib/process";
 import { type Answer, takes } from "../lib/requests";
 import type { ModEndpoint } from "../mod/endpoint";
-import { pastConversations } from "./conversations";
+import { lastPrompts, pastConversations } from "./conversations";
 import { type Place, placeOf } from "./place";
 import { changingIn, innermost, type Worktree, worktreesOf } from "./worktrees";
 
@@ -116,6 +116,8 @@ export class SessionsEndpoint {
     place: takes(Process, ({ pid }) => placeOf(pid, this.neovim)),
     /** Conversation[] of the workspace and its work trees, the newest first. */
     past: () => pastConversations(this.editor.state.folders),
+    /** string[]: the last prompts in the workspace. */
+    prompts: () => lastPrompts(this.editor.state.folders),
     /** FolderSetup. */
     setup: takes(Folder, ({ folder }) => folderSetup(folder)),
   };

@@ -186,6 +186,37 @@ onEachNeovim(
       `);
     });
 
+    test("shows earlier prompts of this Neovim and of the project's conversations", async () => {
+      const folder = await lua<string>("return (vim.uv.cwd():gsub('[^%w]', '-'))");
+      const project = join(session.neovim.home, ".claude/projects", folder);
+      mkdirSync(project, { recursive: true });
+      const entry = (content: string) =>
+        JSON.stringify({
+          ...{ type: "user", cwd: session.neovim.cwd, uuid: content },
+          message: { role: "user", content },
+        });
+      const entries = ["the first", "<command-name>/clear</command-name>", "two\nlines"].map(entry);
+      const file = "6898139a-daf4-4a15-834b-4255243cf4ac.jsonl";
+      writeFileSync(join(project, file), `${entries.join("\n")}\n`);
+      await open(["of today"]);
+      await plays(`
+        :wq<CR>              sent of today
+        :Claude prompt<CR>   mode i
+        mine<C-p>            lines = of today
+      `);
+      for (let i = 0; i < 20; i++) await session.neovim.type("<C-p>");
+      await plays(`
+        <Ignore>             lines = the first
+        <C-n>                lines = two|lines
+      `);
+      for (let i = 0; i < 20; i++) await session.neovim.type("<C-n>");
+      await plays(`
+        <C-n>                lines = mine
+        <Esc>:lua vim.ui.select = function(all, _, done) done(all[#all]) end<CR>
+        :Claude prompt!<CR>  lines = mine|the first
+      `);
+    });
+
     test("keeps the text without a Claude", async () => {
       await lua("require('port').terminal.close_all()");
       await open(["for later"]);

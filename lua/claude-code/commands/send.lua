@@ -30,8 +30,7 @@ return {
   --- Puts {text}, or else the lines of the range or the current line, into Claude's prompt. With ! it
   --- submits them as a prompt. In visual mode |<Plug>(claude-send)| sends exactly the selection. `--to`
   --- gives the number or name of a session other than the current one, as does a count before the
-  --- mapping. It works in terminals that you opened yourself, too; a CLI outside of this Neovim
-  --- receives a mention of the lines.
+  --- mapping. Terminals that you opened count, too; a CLI elsewhere receives a mention of the lines.
   send = {
     args = "[--to N] [text]",
     bang = true,
@@ -40,8 +39,8 @@ return {
     run = send,
   },
 
-  --- Runs a slash command of the CLI, as `:Claude run compact`; without one you choose it. Its answer
-  --- opens in a window, which `q` closes. A command that asks something shows Claude's terminal.
+  --- Runs a slash command (`:Claude run compact`), or one that you choose. Its answer opens in a
+  --- window; if it asks something, Claude's terminal shows that.
   run = {
     args = "[command] [args]",
     complete = complete.slash_commands,
@@ -62,15 +61,22 @@ return {
   },
 
   --- Opens a Markdown buffer with your draft of a prompt for the current session, or for session {N}.
-  --- `:wq` sends it; `:q` keeps the draft. In visual mode the prompt refers to the selected lines. See
-  --- |claude-code-prompt|.
+  --- `:wq` sends it; `:q` keeps the draft. In visual mode the prompt refers to the selected lines. With
+  --- ! you choose an earlier prompt. See |claude-code-prompt|.
   prompt = {
     args = "[N]",
+    bang = true,
     range = "session",
     complete = complete.sessions,
     run = function(args)
       require("claude-code.terminal").with_named(args, function(n)
-        require("claude-code.editor.prompt").open(n, args.range == 2)
+        local prompt = require("claude-code.editor.prompt")
+        if args.bang then
+          return require("claude-code.editor.prompt.history").choose(function(text)
+            prompt.open(n, false, text)
+          end)
+        end
+        prompt.open(n, args.range == 2)
       end)
     end,
   },

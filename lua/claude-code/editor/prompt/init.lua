@@ -163,6 +163,7 @@ local function send(prompt, lines)
   else
     local options = { submit = true, n = prompt.n, name = "it", kept = "your prompt is kept" }
     under_way[prompt] = lines
+    require("claude-code.editor.prompt.history").add(text)
     local function done(is_sent)
       under_way[prompt] = nil
       if not is_sent then
@@ -292,6 +293,7 @@ local function new(n)
   prompts[buf] = prompt
   follow(prompt)
   require("claude-code.editor.prompt.completion").attach(buf)
+  require("claude-code.editor.prompt.history").attach(buf)
   return prompt
 end
 
@@ -304,14 +306,22 @@ function M.refill(buf)
   return prompts[buf] ~= nil
 end
 
+---Adds a text after those lines that the user has begun.
+local function add(prompt, text)
+  local is_begun = table.concat(lines_of(prompt)):find("%S") ~= nil
+  api.nvim_buf_set_lines(prompt.buf, is_begun and -1 or 0, -1, true, vim.split(text, "\n"))
+end
+
 ---Shows the prompt of a session, with its draft, below Claude's window.
 ---@param n? integer number of the session; nil: the current or next one
 ---@param is_about? boolean a new prompt quotes the last selection
-function M.open(n, is_about)
+---@param text? string added to the draft
+function M.open(n, is_about, text)
   n = n or require("claude-code.terminal.running").current() or 1
   for buf, prompt in pairs(prompts) do
     if prompt.n == n then
-      return api.nvim_set_current_win(vim.fn.win_findbuf(buf)[1])
+      api.nvim_set_current_win(vim.fn.win_findbuf(buf)[1])
+      return text and add(prompt, text)
     end
   end
   local prompt = new(n)
@@ -322,7 +332,14 @@ function M.open(n, is_about)
     error(win, 0)
   end
   prompt.win = win
-  M.show_bar(win, "Prompt for " .. prompt.label, ":wq sends   :q keeps the draft")
+  M.show_bar(
+    win,
+    "Prompt for " .. prompt.label,
+    ":wq sends   :q keeps the draft   ^P the one before"
+  )
+  if text then
+    add(prompt, text)
+  end
   vim.cmd.normal({ "G$", bang = true })
   if table.concat(lines_of(prompt)):find("%S") then
     return
