@@ -35,7 +35,10 @@ const KINDS = new Map([
   ["dialog open", "question"],
 ]);
 
+/** In ms. Remotes may report usage many times a second. */
 const FOLD_MS = 20;
+/** In ms. A program may write task lists thousands of times a second. */
+const FOLD_TASKS_MS = 1_000;
 
 const Process = v.object({ pid: v.number() });
 const Folder = v.object({ folder: v.string() });
@@ -46,11 +49,13 @@ const Folder = v.object({ folder: v.string() });
  */
 export class SessionsEndpoint {
   readonly #watch = new PathWatch(() => this.look());
+  readonly #tasks = new PathWatch(() => this.#lookSoon(FOLD_TASKS_MS));
   readonly #places = new Map<number, Place>();
   #reported: Promise<unknown> = Promise.resolve();
   #isAttached = false;
   #sent = "";
-  #soon: Timer | undefined;
+  /** By their delays. */
+  readonly #timers = new Map<number, Timer>();
 
   constructor(
     private readonly editor: Pick<EditorPort, "state" | "on" | "call" | "sync">,
@@ -62,7 +67,7 @@ export class SessionsEndpoint {
     editor.on("state", ({ folders }) => {
       if (folders) this.look();
     });
-    mods.onChange.on(() => this.#lookSoon());
+    mods.onChange.on(() => this.#lookSoon(FOLD_MS));
   }
 
   /** Call it when Neovim is attached. Resolves when Neovim has the first report. */
@@ -79,13 +84,14 @@ export class SessionsEndpoint {
     const watched = [
       `${sessionsFolder()}/`,
       ...this.editor.state.folders.map((folder) => join(folder, ".git")),
-      ...sessions.flatMap(({ id, is_covered }) =>
-        id && is_covered ? [`${tasksFolder(id)}/`] : [],
-      ),
       ...repositories.flatMap(([tree]) => (tree ? changingIn(tree) : [])),
     ];
+    const tasks = sessions.flatMap(({ id, is_covered }) =>
+      id && is_covered ? [`${tasksFolder(id)}/`] : [],
+    );
+    const isNew = [this.#watch.follow(watched), this.#tasks.follow(tasks)].includes(true);
     // Changes made before the watch began caused no event.
-    if (this.#watch.follow(watched)) setImmediate(() => this.look());
+    if (isNew) setImmediate(() => this.look());
     // JSON drops undefined fields, which Lua would receive as vim.NIL.
     const remote_mods = this.mods.remoteRows();
     const seen = JSON.stringify({ sessions, repositories, remote_mods });
@@ -98,12 +104,13 @@ export class SessionsEndpoint {
     return this.#reported;
   }
 
-  /** A remote may report usage many times a second. */
-  #lookSoon(): void {
-    this.#soon ??= setTimeout(() => {
-      this.#soon = undefined;
+  #lookSoon(delayMs: number): void {
+    if (this.#timers.has(delayMs)) return;
+    const look = () => {
+      this.#timers.delete(delayMs);
       this.look();
-    }, FOLD_MS);
+    };
+    this.#timers.set(delayMs, setTimeout(look, delayMs));
   }
 
   readonly requests: Record<string, Answer> = {
@@ -124,8 +131,9 @@ export class SessionsEndpoint {
 
   end(): void {
     this.#isAttached = false;
-    clearTimeout(this.#soon);
+    for (const timer of this.#timers.values()) clearTimeout(timer);
     this.#watch.end();
+    this.#tasks.end();
   }
 
   /** The work trees of each repository of the workspace. */
