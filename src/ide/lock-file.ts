@@ -8,15 +8,21 @@ import type { Log } from "../lib/log";
 import { PathWatch } from "../lib/path-watch";
 import { type Environment, isThere, namesIn, removeFile, stateFolder } from "../lib/paths";
 import { basename, IS_WINDOWS, join, native, normal } from "../lib/platform";
-import { isAlive } from "../lib/process";
+import { isAlive, processDomain } from "../lib/process";
 
 const IDE_NAME = "Neovim";
 /** Longer than any editor's lock file. */
 const MAX_BYTES = 256 * 1024;
 
-/** The socket at which this executable serves mods in CLIs. */
-export function modSocket(): string {
-  return join(stateFolder(), "mod", `${process.pid}.sock`);
+/** Holds the sockets at which executables serve mods in CLIs. */
+export function modFolder(): string {
+  return join(stateFolder(), "mod");
+}
+
+/** Containers may share the folder: a process id is valid in its domain only. */
+export function modSocket(pid = process.pid): string {
+  const domain = Bun.CryptoHasher.hash("sha256", processDomain(), "hex").slice(0, 8);
+  return join(modFolder(), `${pid}-${domain}.sock`);
 }
 
 /** The content of a lock file (spec 01, Lock File Discovery). Paths are real paths. */

@@ -1,9 +1,9 @@
 import { chmodSync } from "node:fs";
-import { modSocket } from "../ide/lock-file";
+import { modFolder, modSocket } from "../ide/lock-file";
 import { message } from "../lib/errors";
 import type { Log } from "../lib/log";
 import { namesIn, removeFile } from "../lib/paths";
-import { basename, dirname, join } from "../lib/platform";
+import { join } from "../lib/platform";
 import { makePrivateFolder } from "../lib/private-folder";
 import { isAlive } from "../lib/process";
 import { isSame, TOKEN_HEADER } from "../lib/token";
@@ -36,11 +36,13 @@ export function serveMods(
     return new Response(body ?? null, { status });
   };
   const socket = modSocket();
-  const folder = dirname(socket);
   try {
-    makePrivateFolder(folder);
-    const left = namesIn(folder).filter((name) => !isAlive(Number.parseInt(name, 10)));
-    for (const name of [...left, basename(socket)]) removeFile(join(folder, name));
+    makePrivateFolder(modFolder());
+    for (const name of namesIn(modFolder())) {
+      const pid = Number.parseInt(name, 10);
+      const path = join(modFolder(), name);
+      if (path === modSocket(pid) && (path === socket || !isAlive(pid))) removeFile(path);
+    }
     // Bun has it for a socket, too, but not in the types (1.4.5).
     const idle: object = { idleTimeout: IDLE_SECONDS };
     const server = Bun.serve({

@@ -88,7 +88,7 @@ describe.each(NEOVIMS)("$name", (version) => {
         transport: "ws",
         runningInWindows: false,
         authToken: expect.stringMatching(UUID_V4),
-        modSocket: expect.stringMatching(/\/mod\/\d+\.sock$/),
+        modSocket: expect.stringMatching(/\/mod\/\d+-\w{8}\.sock$/),
       });
       expect(lock.port).toBeWithin(10_000, 65_536);
       expect(mode(lock.path)).toBe("600");
