@@ -3,7 +3,7 @@ import { Emitter } from "../lib/emitter";
 import { Failure } from "../lib/errors";
 import { parseJson } from "../lib/json";
 import type { Log } from "../lib/log";
-import { visibleLine } from "../lib/visible";
+import { beginning, cutText, isPlain, visible, visibleLine } from "../lib/visible";
 import { writtenLines } from "../transcript/markdown";
 import type { ModResponse } from "./socket";
 
@@ -14,6 +14,11 @@ const MOD_CONTRACT = 1;
 const MAX_MESSAGE = 16 * 1024 * 1024;
 /** Characters of a prompt, and of an answer that Neovim shows while Claude writes it. */
 const MAX_TEXT = 1024 * 1024;
+/** Characters of a result: Neovim waits while it reads one. */
+const MAX_RESULT = 256 * 1024;
+const MAX_COMMANDS = 2_000;
+const MAX_NAME = 100;
+const MAX_DESCRIPTION = 200;
 const MAX_MODS = 128;
 /** Operations of one mod at once. */
 const MAX_OPERATIONS = 64;
@@ -27,7 +32,8 @@ const ABSENT_MS = 10_000;
 /** The limit for operations that wait neither for the user nor for the model. */
 const AT_ONCE_MS = 5_000;
 
-const count = v.pipe(v.number(), v.finite(), v.minValue(0));
+/** Tokens, percent, dollars, or characters. */
+const count = v.pipe(v.number(), v.minValue(0), v.maxValue(1e12));
 /** The cost is in US dollars, as the CLI estimates it. */
 const Usage = v.partial(v.object({ percent: count, tokens: count, window: count, cost: count }));
 const Report = v.object({
@@ -35,6 +41,8 @@ const Report = v.object({
   mod: v.pipe(v.string(), v.uuid()),
   session: v.pipe(v.string(), v.regex(/^[\w-]{1,100}$/)),
   usage: v.optional(Usage),
+  /** The operations that the mod performs. */
+  open: v.optional(v.array(v.number())),
   written: v.optional(v.object({ text: v.string(), done: v.boolean() })),
   answer: v.optional(
     v.object({
@@ -48,17 +56,36 @@ const Report = v.object({
 type Report = v.InferOutput<typeof Report>;
 
 export const text = v.pipe(v.string(), v.maxLength(MAX_TEXT));
-const nothing = v.optional(v.unknown());
+const nothing = v.pipe(
+  v.unknown(),
+  v.transform(() => undefined),
+);
+const shown = v.pipe(
+  v.string(),
+  v.transform((text) => cutText(visible(beginning(text, MAX_RESULT + 1)), MAX_RESULT)),
+);
+const description = v.pipe(
+  v.string(),
+  v.transform((text) => visibleLine(text, MAX_DESCRIPTION)),
+);
+const commands = v.pipe(
+  v.array(v.object({ name: v.string(), description })),
+  v.transform((all) =>
+    all
+      .filter(({ name }) => name.length <= MAX_NAME && /^\S+$/.test(name) && isPlain(name))
+      .slice(0, MAX_COMMANDS),
+  ),
+);
 /** The results of the operations. */
 const OPERATIONS = {
   submit: nothing,
   fill: nothing,
   stop: nothing,
   follow: nothing,
-  draft: v.object({ text, cursor: count }),
-  run: v.object({ text: v.optional(text) }),
-  commands: v.array(v.object({ name: v.string(), description: v.string() })),
-  ask: v.object({ text }),
+  draft: v.object({ text: shown, cursor: v.pipe(count, v.integer()) }),
+  run: v.object({ text: v.optional(shown) }),
+  commands,
+  ask: v.object({ text: shown }),
 };
 type Name = keyof typeof OPERATIONS;
 
@@ -95,7 +122,8 @@ export class Mods {
   readonly #followed = new Set<string>();
   /** Refused mods that the log already mentions. */
   readonly #refused = new Set<string>();
-  #lastId = 0;
+  /** A mod may still answer an earlier executable: that one's ids are lower. */
+  #lastId = Date.now();
 
   constructor(
     private readonly show: (answer: object) => Promise<unknown>,
@@ -130,7 +158,9 @@ export class Mods {
     const mod = this.#admit(output);
     if (typeof mod === "number") return { status: mod };
     this.#take(mod, output);
-    return path === "/next" ? this.#next(mod, signal) : { status: 204 };
+    if (path !== "/next") return { status: 204 };
+    this.#failLost(mod, output.open);
+    return this.#next(mod, signal);
   }
 
   /** Returns the sender, or the HTTP status that refuses it. */
@@ -180,6 +210,13 @@ export class Mods {
       const code = ["dialog", "dropped"].includes(given) ? given : "refused";
       result.reject(new Failure(`Claude Code refused it: ${cause}`, code));
     }
+  }
+
+  /** Operations that the mod has neither received nor answered: a message was lost. */
+  #failLost(mod: Mod, open: readonly number[] = [...mod.open.keys()]): void {
+    const known = new Set([...open, ...mod.queue.map(({ id }) => id)]);
+    for (const [id, { reject }] of mod.open)
+      if (!known.has(id)) reject(new Failure("the message was lost on its way", "gone"));
   }
 
   /** Responds with the next operation as soon as there is one. */

@@ -9,6 +9,7 @@ import {
   STABLE_PLUGIN,
   toolName,
 } from "../claude/names";
+import { modFolder } from "../ide/lock-file";
 import { replace, writePrivateFile } from "../lib/atomic-write";
 import { message } from "../lib/errors";
 import { isSameFile, removeFile, stablePath } from "../lib/paths";
@@ -109,7 +110,9 @@ function pluginFiles(executable: string, hasMod: boolean, market: string): Recor
       ...(hasMod && { modules: ["./register.ts"] }),
       hooks: hookSettings(executable),
     }),
-    ...(hasMod && { "hooks/register.ts": MOD }),
+    ...(hasMod && {
+      "hooks/register.ts": MOD.replace('"MOD_FOLDER"', () => JSON.stringify(modFolder())),
+    }),
     "settings.json": json(SETTINGS),
   };
 }

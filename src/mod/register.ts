@@ -1,17 +1,17 @@
 /**
  * The mod: our code inside Claude Code's CLI, which loads it from the plugin folder (measured with 2.1.332). It asks
- * the executable for one operation after another, and reports usage and answers. It shows nothing, and a failure
- * only makes it ask again. `src/mod/endpoint.ts` is the other end.
- *
+ * the executable (`endpoint.ts`) for one operation after another, and reports usage and answers. It shows nothing.
  * The CLI runs this file as it is: it imports nothing, and only functions at the top of the file may call `$`.
  */
 
 /** Must equal MOD_CONTRACT of the endpoint, which refuses any other. */
 const CONTRACT = 1;
+/** The executable's folder, which it writes here: a project's settings can change variables of the environment. */
+const SOCKETS = "MOD_FOLDER";
+const NAME = /^\/[\w-]+\.sock$/;
 const REFUSED = 409;
 /** How long we wait after a failure: the executable may restart, or be gone. */
-const RETRY_MS = 1_000;
-const MAX_RETRY_MS = 5_000;
+const RETRY_MS = 2_000;
 /** How long pieces of an answer are collected. */
 const MERGE_MS = 50;
 /** After /clear and /resume the CLI has its new session's id by then. */
@@ -34,6 +34,8 @@ let unsent: { text: string; done: boolean }[] = [];
 let isFollowed = false;
 let isServing = false;
 let isSending = false;
+/** The ids of the operations under way: the executable learns which others are lost. */
+const open = new Set<number>();
 
 /** Socket and token are in the lock file by which the CLI finds its IDE, so the environment holds no secret. */
 async function find($: Engine): Promise<typeof executable> {
@@ -41,7 +43,8 @@ async function find($: Engine): Promise<typeof executable> {
   const folder = (await $.env.get("CLAUDE_CONFIG_DIR")) || `${home}/.claude`;
   const path = `${folder}/ide/${await $.env.get("CLAUDE_CODE_SSE_PORT")}.lock`;
   const { modSocket, authToken } = JSON.parse(await $.fs.read(path));
-  return modSocket && { socketPath: modSocket, token: authToken };
+  const isOurs = modSocket?.startsWith(SOCKETS) && NAME.test(modSocket.slice(SOCKETS.length));
+  return isOurs ? { socketPath: modSocket, token: authToken } : undefined;
 }
 
 /** Sends it with everything that identifies us. Status 0 means that the executable could not be reached. */
@@ -72,17 +75,13 @@ async function announce($: Engine, delayMs: number): Promise<void> {
 /** Asks for operations until the executable refuses this version of the mod, or serves none. */
 async function serve($: Engine): Promise<void> {
   isServing = true;
-  let wait = RETRY_MS;
   for (;;) {
-    const { status, text } = await post($, "next", { usage });
+    const { status, text } = await post($, "next", { usage, open: [...open] });
     if (status === REFUSED) break;
     if (status === 200) perform($, text).catch(() => {});
-    const isAnswered = status === 200 || status === 204;
-    if (!isAnswered) {
-      executable = undefined;
-      await $.clock.sleep(wait);
-    }
-    wait = isAnswered ? RETRY_MS : Math.min(2 * wait, MAX_RETRY_MS);
+    if (status === 200 || status === 204) continue;
+    executable = undefined;
+    await $.clock.sleep(RETRY_MS);
   }
   isServing = false;
   executable = undefined;
@@ -91,9 +90,12 @@ async function serve($: Engine): Promise<void> {
 /** Several are under way at once: a prompt waits for the end of a turn, or for the answer to a dialog. */
 async function perform($: Engine, operation: string): Promise<void> {
   const { id, op, text, args } = JSON.parse(operation);
-  const fail = (error: unknown) => ({ refused: String(error) });
-  const answer = await run($, op, text, args).catch(fail);
-  await post($, "report", { answer: { ...answer, id } });
+  open.add(id);
+  const answer = await run($, op, text, args).catch((error) => ({ refused: String(error) }));
+  const report = () => post($, "report", { answer: { ...answer, id } });
+  const isLost = ({ status }: Engine) => status === 0 || status >= 500;
+  while (isLost(await report())) await $.clock.sleep(RETRY_MS);
+  open.delete(id);
 }
 
 async function run($: Engine, op: string, text: string, args: string): Promise<object> {
@@ -113,10 +115,8 @@ async function run($: Engine, op: string, text: string, args: string): Promise<o
       const { text: printed, context } = await $.command.run({ command: text, args });
       return { value: { text: printed ?? context?.join("\n\n") } };
     }
-    case "commands": {
-      const commands: { name: string; description: string }[] = await $.command.list();
-      return { value: commands.map(({ name, description }) => ({ name, description })) };
-    }
+    case "commands":
+      return { value: await $.command.list() };
     case "stop":
       if (turn === undefined) return { refused: "no turn runs" };
       await $.turn.abort({ turnId: turn });
@@ -164,9 +164,8 @@ export const register = (on: (event: string, hook: Hook) => void): void => {
     return next(event);
   });
   on("session.measure", async ($, event, next) => {
-    const { context, cost } = event;
-    const { tokens, window, percent } = context;
-    usage = { tokens, window, percent, cost: cost?.usd };
+    const { tokens, window, percent } = event.context;
+    usage = { tokens, window, percent, cost: event.cost?.usd };
     void post($, "report", { usage });
     return next(event);
   });

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { dirname, join } from "node:path";
 import { AUTHORIZATION, claims, eventually, NEWEST, perBlock, TestNeovim } from "#test";
@@ -105,6 +105,17 @@ describe("the socket", () => {
     expect(statSync(dirname(modSocket)).mode & 0o777).toBe(0o700);
   });
 
+  test("is removed if its process is dead, but not another container's", async () => {
+    const { modSocket = "" } = (await neovim.lock()).content;
+    const left = modSocket.replace(/\d+-/, "999999-");
+    const foreign = join(dirname(modSocket), "999999-12345678.sock");
+    for (const path of [left, foreign]) writeFileSync(path, "");
+    const pid = await neovim.ready();
+    process.kill(pid, "SIGKILL");
+    await neovim.ready(pid);
+    expect([modSocket, left, foreign].map(existsSync)).toEqual([false, false, true]);
+  });
+
   test("refuses a client without the token", async () => {
     claims("A mod in the CLI shows the token, too");
     const mod = new Mod("hostile");
@@ -123,6 +134,7 @@ describe("the socket", () => {
       { session: "../.." },
       { session: "a".repeat(101) },
       { usage: { tokens: -1 } },
+      { usage: { percent: 1e308 } },
       { answer: { id: "1" } },
       { written: "text" },
       { contract: "1" },
@@ -202,9 +214,11 @@ describe("an operation", () => {
 
   test("fails for a result that is not in the contract", async () => {
     const mod = await connected("wrong");
-    const answered = await call("wrong", "draft");
-    await mod.answer((await mod.next()).id, { value: { text: 1 } });
-    expect(await failure(answered)).toBe("defect");
+    for (const value of [{ text: 1 }, { text: "", cursor: 0.5 }, { text: "", cursor: 1e308 }]) {
+      const answered = await call("wrong", "draft");
+      await mod.answer((await mod.next()).id, { value });
+      expect(await failure(answered)).toBe("defect");
+    }
   });
 
   test("is not repeated when the CLI ends before the answer", async () => {
@@ -225,6 +239,42 @@ describe("an operation", () => {
     expect(op).toBe("draft");
     await next.answer(id, { value: { text: "", cursor: 0 } });
     await draft();
+  });
+
+  test("is lost, and not repeated, if the mod has not received it", async () => {
+    const mod = await connected("losing");
+    const lost = await call("losing", "submit", "lost");
+    const kept = await call("losing", "submit", "kept");
+    await mod.next();
+    const { id } = await mod.next();
+    const poll = mod.post("next", { open: [id] });
+    expect(await failure(lost)).toBe("gone");
+    await mod.answer(id);
+    expect(await kept()).toEqual([] as never);
+    await call("losing", "stop");
+    await poll;
+  });
+
+  test("has a bounded result of visible characters", async () => {
+    const mod = await connected("excessive");
+    const result = async (name: string, value: unknown) => {
+      const answered = await call("excessive", name, ...(name === "ask" ? ["why?"] : []));
+      await mod.answer((await mod.next()).id, { value });
+      return (await answered()).value as never;
+    };
+    const text = "a\u001b[2J\u202e\n\tb";
+    expect(await result("ask", { text })).toEqual({ text: "a<1b>[2J<202e>\n\tb" } as never);
+    const long: { text: string } = await result("ask", { text: "\u001b".repeat(2 ** 20) });
+    expect(long.text.length).toBeLessThanOrEqual(2 ** 18 + 1);
+    const names = ["a b", "a\u202e", "", "a".repeat(101), "mcp__server:ünï.code"];
+    for (let i = 0; i < 20_000; i++) names.push(`name${i}`);
+    const description = `${"x".repeat(300)}\n`;
+    const all: object[] = await result(
+      "commands",
+      names.map((name) => ({ name, description })),
+    );
+    expect(all).toHaveLength(2_000);
+    expect(all[0]).toEqual({ name: names[4], description: `${"x".repeat(199)}…` });
   });
 
   test("is not sent where there is no mod", async () => {
@@ -262,6 +312,12 @@ describe("a session", () => {
     writeFileSync(join(folder, "4.json"), "{");
     const tasks = { done: 1, all: 3, doing: "Writing the <1b>[31mparser" };
     await eventually("tasks", async () => Bun.deepEquals(await row("counted", "tasks"), tasks));
+    const [seen, began] = [new Set<string>(), performance.now()];
+    for (let i = 0; i < 300; i++) {
+      write(2, "in_progress", `Task ${i}`);
+      seen.add(await row("counted", "tasks.doing"));
+    }
+    expect(seen.size).toBeLessThanOrEqual(2 + (performance.now() - began) / 1_000);
     rmSync(folder, { recursive: true });
     await eventually("no tasks", async () => (await row("counted", "tasks")) === null);
   });
