@@ -26,7 +26,11 @@ export function pathsOf(system: System) {
     native: (path: string) => path.replaceAll("/", "\\"),
     dirname: (path: string) => normal(win32.dirname(path)),
     join: (...parts: string[]) => normal(win32.join(...parts)),
-    relative: (from: string, to: string) => normal(win32.relative(from, to)),
+    // Theirs compares in lower case, in which some letters are longer, such as İ.
+    relative(from: string, to: string) {
+      const prefix = from.replace(/\/?$/, "/");
+      return to.startsWith(prefix) ? to.slice(prefix.length) : normal(win32.relative(from, to));
+    },
     resolve: (...parts: string[]) => normal(win32.resolve(...parts)),
   };
 }
