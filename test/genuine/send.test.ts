@@ -81,6 +81,20 @@ describe.each(NEOVIMS)("text from $name", (version) => {
       expect(JSON.stringify(claude.model.requests.at(-1))).toContain("return 1");
     });
 
+    if (why === null)
+      test("submits nothing that the user has half typed, though it must paste", async () => {
+        const sent = claude.model.requests.length;
+        await claude.command("Claude send half typed");
+        await claude.command("Claude send! see @main.lua");
+        await claude.says("press Enter there");
+        await claude.showing(/half typed/);
+        await claude.showing(/see @main\.lua/);
+        expect(claude.model.requests).toHaveLength(sent);
+        await claude.lua(
+          `vim.api.nvim_chan_send(vim.bo[require("port").session_rows.get(1).buf].channel, "\\21\\21\\21") return true`,
+        );
+      });
+
     test("runs a slash command, whose answer opens in a window if a mod has run it", async () => {
       await claude.command("stopinsert | wincmd t");
       expect(

@@ -160,6 +160,23 @@ local function has_mention(row, text)
   return false
 end
 
+--- Pastes a prompt that a mod cannot submit. Enter would submit what the user has typed with it, so the text is then
+--- only added to that.
+---@param done fun(is_sent: boolean)
+local function paste_with_draft(key, row, text, options, done)
+  mod.draft(key, function(_, draft)
+    if not draft or not draft.text:find("%S") then
+      return done(paste(row, text, options))
+    end
+    local is_added = paste(row, "\n" .. text, vim.tbl_extend("force", options, { submit = false }))
+    if is_added then
+      local words = "%s was added to what you have typed in Claude's prompt: press Enter there"
+      notify.warn(words:format(options.what or options.name), "send")
+    end
+    done(is_added)
+  end)
+end
+
 ---@param failure claude-code.ModFailure
 local function report_failure(row, failure, options)
   local words = failure.code == "dialog" and ASKS:format(options.name)
@@ -176,19 +193,23 @@ end
 local function deliver(row, text, options, done)
   local slash = require("claude-code.terminal.slash")
   local command, args = slash.parse(text)
-  local is_waiting = false
+  local key, is_waiting = row.n or { pid = row.pid }, false
   local function finish(failure)
     if failure and failure.code ~= "no_mod" and failure.code ~= "dropped" then
       report_failure(row, failure, options)
       return done(false)
     end
-    local is_sent = not failure or paste(row, text, options)
-    if is_sent and not is_waiting and (failure or not command) then
-      report_sent(row, options.what)
+    local function report(is_sent)
+      if is_sent and not is_waiting and (failure or not command) then
+        report_sent(row, options.what)
+      end
+      done(is_sent)
     end
-    done(is_sent)
+    if failure and options.submit and mod.has(key) then
+      return paste_with_draft(key, row, text, options, report)
+    end
+    report(not failure or paste(row, text, options))
   end
-  local key = row.n or { pid = row.pid }
   -- A mod submits no text that begins with a slash, such as a path.
   local is_path = not command and text:find("^%s*/")
   local is_for_paste = options.submit and (is_path or has_mention(row, text))
