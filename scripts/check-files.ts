@@ -36,8 +36,8 @@ const BUDGETS: readonly {
 }[] = [
   { name: "Lua", files: "{lua,plugin}/**/*.lua", lines: 30_450, count: 190 },
   { name: "src", files: "src/**/*.ts", lines: 24_600, count: 231 },
-  { name: "test", files: "test/**/*.{ts,lua}", lines: 45_000 },
-  { name: "scripts and bench", files: "{scripts,bench}/**/!(LGPL-2.0.txt)", lines: 8_900 },
+  { name: "test", files: "test/**/*.{ts,lua}", lines: 45_500 },
+  { name: "scripts and bench", files: "{scripts,bench}/**/!(LGPL-2.0.txt)", lines: 8_950 },
 ];
 /** A module that one other file requires is mostly a part of that file. */
 const MAX_OF_ONE_USER = 40;
