@@ -18,6 +18,7 @@ import {
   nightly,
   perBlock,
   ROOT,
+  stateFolderOf,
   TestClient,
   TestNeovim,
   temporaryFolder,
@@ -277,7 +278,5 @@ nightly.test("sets a project up with mcp.auto_install without asking, and notes 
   await using neovim = await TestNeovim.start({ version, cwd: folder, setup });
   await eventually("the settings", () => existsSync(settings));
   // `install-hooks --once` relies on it.
-  await eventually("the record", () =>
-    existsSync(join(neovim.home, ".local/state/claude-code.nvim/projects")),
-  );
+  await eventually("the record", () => existsSync(join(stateFolderOf(neovim.home), "projects")));
 });

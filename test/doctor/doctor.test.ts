@@ -12,6 +12,7 @@ import {
   nightly,
   rows,
   run,
+  stateFolderOf,
   TestNeovim,
   temporaryFolder,
 } from "#test";
@@ -41,7 +42,7 @@ class World implements AsyncDisposable {
     world.write(".claude/settings.json", { permissions: { defaultMode: "default" } });
     await neovim.ready();
     await eventually("the registry", () => {
-      const folder = join(world.home, ".local/state/claude-code.nvim/neovims");
+      const folder = join(stateFolderOf(world.home), "neovims");
       return [...new Bun.Glob("*.json").scanSync({ cwd: folder })].length > 0;
     });
     return world;

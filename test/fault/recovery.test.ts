@@ -9,6 +9,7 @@ import {
   NEWEST,
   type NeovimOptions,
   type NeovimVersion,
+  stateFolderOf,
   TestClient,
   TestNeovim,
   temporaryFolder,
@@ -123,7 +124,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     await using _ = neovim;
     const proposed = propose(client, neovim, "a");
     await diffShown(neovim);
-    const state = join(neovim.home, ".local/state/claude-code.nvim");
+    const state = stateFolderOf(neovim.home);
     neovim.process.kill("SIGKILL");
     expect((await proposed)[0]).toBe("DIFF_REJECTED");
     await client.closed;

@@ -6,6 +6,7 @@ import {
   isolatedEnv,
   type NeovimOptions,
   type NeovimVersion,
+  stateFolderOf,
   TestNeovim,
   temporaryFolder,
 } from "#test";
@@ -86,7 +87,7 @@ export class Project implements AsyncDisposable {
   }
 
   get state(): string {
-    return join(this.neovim.home, ".local/state/claude-code.nvim");
+    return stateFolderOf(this.neovim.home);
   }
 
   get log(): string {

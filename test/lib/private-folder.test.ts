@@ -9,7 +9,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { Recorded } from "#review";
-import { claims, first, restoresEnv, temporaryFolder } from "#test";
+import { claims, first, restoresEnv, stateFolderOf, temporaryFolder } from "#test";
 import { stateFolder } from "../../src/lib/paths";
 import { makePrivateFolder, readPrivateFile } from "../../src/lib/private-folder";
 
@@ -65,7 +65,7 @@ test("hooks leave nothing that others can change for a user with umask 000", asy
   await world.prompt();
   await world.edit("a.txt", "two\n");
   await world.stop();
-  const top = join(world.home, ".local/state/claude-code.nvim");
+  const top = stateFolderOf(world.home);
   const all = ["", ...(readdirSync(top, { recursive: true }) as string[])];
   const open = all.filter((name) => statSync(join(top, name)).mode & 0o077);
   expect(open).toEqual([]);

@@ -7,6 +7,7 @@ import {
   NEWEST,
   perBlock,
   ROOT,
+  stateFolderOf,
   TestNeovim,
   temporaryFolder,
 } from "#test";
@@ -19,7 +20,7 @@ const neovim = perBlock(() => TestNeovim.start({ version: NEWEST }));
 
 test("gives hooks Neovim's options, and each change of them", async () => {
   claims("A private file's text is not recorded");
-  const path = join(neovim.home, ".local/state/claude-code.nvim/privacy.json");
+  const path = join(stateFolderOf(neovim.home), "privacy.json");
   const address = await neovim.lua<string>("return vim.v.servername");
   const inNeovim = "return require('claude-code.editor.privacy.defaults')";
   expect(PRIVATE_BY_DEFAULT).toEqual(await neovim.lua<string[]>(inNeovim));
@@ -53,7 +54,7 @@ test("gives hooks Neovim's options, and each change of them", async () => {
 test("keeps the options of two Neovims that report them at the same time", async () => {
   const home = temporaryFolder();
   const [mine, theirs] = [join(home, "mine"), join(home, "theirs")];
-  const path = join(home, ".local/state/claude-code.nvim/privacy.json");
+  const path = join(stateFolderOf(home), "privacy.json");
   for (const address of [mine, theirs]) writeFileSync(address, "");
   const lock = tryLock(`${path}.lock`);
   const code = `

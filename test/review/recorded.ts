@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { eventually, isolatedEnv } from "#test";
+import { eventually, isolatedEnv, shell, stateFolderOf } from "#test";
 import { HookCall } from "../../src/hooks/call";
 import { parseInput } from "../../src/hooks/input";
 import { EVENTS } from "../../src/hooks/record";
@@ -52,7 +52,7 @@ export class Recorded extends TestProject {
   }
 
   sh(command: string): void {
-    const done = Bun.spawnSync(["sh", "-c", command], {
+    const done = Bun.spawnSync(shell(command), {
       cwd: this.root,
       env: isolatedEnv(this.home),
     });
@@ -171,7 +171,7 @@ export class Recorded extends TestProject {
 
   get log(): string {
     try {
-      return readFileSync(join(this.home, ".local/state/claude-code.nvim/hooks.log"), "utf8");
+      return readFileSync(join(stateFolderOf(this.home), "hooks.log"), "utf8");
     } catch {
       return "";
     }

@@ -1,6 +1,6 @@
 import { cpSync } from "node:fs";
 import { join } from "node:path";
-import { isolatedEnv, temporaryFolder } from "#test";
+import { isolatedEnv, shell, temporaryFolder } from "#test";
 
 /** Runs git in a repository as a user without a configuration, and returns its output. */
 export function git(folder: string, ...args: string[]): string {
@@ -24,10 +24,9 @@ export function commitAll(folder: string, files: object): void {
   if (known) return cpSync(known, join(folder, ".git"), { recursive: true });
   const who = "-c user.name=n -c user.email=n@n -c commit.gpgsign=false";
   // Otherwise each commit would start another git process.
-  const commands = `git init -q -b main --template= . && git config maintenance.auto false && git add -A &&
-    git ${who} commit -q -m first --allow-empty`;
+  const commands = `git init -q -b main --template= . && git config maintenance.auto false && git add -A && git ${who} commit -q -m first --allow-empty`;
   const env = { ...isolatedEnv(folder), GIT_CONFIG_NOSYSTEM: "1" };
-  const { exitCode, stderr } = Bun.spawnSync(["sh", "-c", commands], { cwd: folder, env });
+  const { exitCode, stderr } = Bun.spawnSync(shell(commands), { cwd: folder, env });
   if (exitCode !== 0) throw new Error(`${stderr}`);
   const copy = temporaryFolder();
   cpSync(join(folder, ".git"), copy, { recursive: true });

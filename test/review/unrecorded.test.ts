@@ -1,5 +1,6 @@
 import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
+import { stateFolderOf } from "#test";
 import type { Listed, ReviewService } from "../../src/review/service";
 import type { ReviewSummary } from "../../src/review/summary";
 import type { EndedCall } from "../../src/review/unrecorded";
@@ -115,7 +116,7 @@ test("lists an edit's lines from the transcript as hunks, and finds other change
 
 test("says why if the state folder cannot be written", async () => {
   using world = new World();
-  const state = join(world.home, ".local/state/claude-code.nvim");
+  const state = stateFolderOf(world.home);
   mkdirSync(state, { recursive: true });
   symlinkSync("/nowhere/review", join(state, "review"));
   await world.edited("a.txt", "one\nTWO\n", "one\ntwo\n");

@@ -19,6 +19,7 @@ import {
   NEWEST,
   nightly,
   run,
+  stateFolderOf,
   TestNeovim,
   temporaryFolder,
 } from "#test";
@@ -430,7 +431,7 @@ describe("the project's file that names its Neovim", () => {
     await eventually("its end", () => !existsSync(file()));
   });
 
-  const log = () => readFileSync(join(home, ".local/state/claude-code.nvim/hooks.log"), "utf8");
+  const log = () => readFileSync(join(stateFolderOf(home), "hooks.log"), "utf8");
   const notSetUp: [string, () => unknown][] = [
     ["only looks set up", () => write(".nvim-claude/.gitignore", "*\n")],
     [
@@ -483,7 +484,7 @@ describe("the project's file that names its Neovim", () => {
     await other.lock();
     await using ours = await TestNeovim.start({ version, cwd: project, home });
     await eventually("both", () => {
-      const folder = join(home, ".local/state/claude-code.nvim/neovims");
+      const folder = join(stateFolderOf(home), "neovims");
       return [...new Bun.Glob("*.json").scanSync({ cwd: folder })].length === 2;
     });
     const touched: string[] = [];

@@ -20,6 +20,14 @@ export function temporaryFolder(): string {
   return normal(realpathSync(mkdtempSync(join(tmpdir(), "ccn-"))));
 }
 
+/** Where the executable keeps its state, for a user with this home. */
+export function stateFolderOf(home: string): string {
+  const folder = IS_WINDOWS
+    ? "AppData/Local/claude-code.nvim/state"
+    : ".local/state/claude-code.nvim";
+  return join(home, folder);
+}
+
 /** The environment of a new user: no configuration, no sockets, no tokens of the developer. */
 export function isolatedEnv(home: string): Record<string, string> {
   const kept = Object.entries(process.env).filter(
@@ -138,7 +146,10 @@ export class TestNeovim implements AsyncDisposable {
     const env = { ...isolatedEnv(home), ...options.env };
     await mkdir(join(home, "run"), { recursive: true, mode: 0o700 });
     // Neovim fails (E303) where the executable makes a folder above it in the same moment.
-    await mkdir(join(home, ".local/state/nvim"), { recursive: true, mode: 0o700 });
+    await mkdir(join(home, ".local/state", IS_WINDOWS ? "nvim-data" : "nvim"), {
+      recursive: true,
+      mode: 0o700,
+    });
     const { setup = "{}", runtimepath = ROOT } = options;
     const before = [
       ...(options.waitsForPauses ? [] : ["clock.QUIET_MS = 0"]),

@@ -1,3 +1,6 @@
+import { attempt } from "../../src/lib/errors";
+import { IS_WINDOWS } from "../../src/lib/platform";
+
 export interface Ended {
   code: number;
   stdout: string;
@@ -20,6 +23,11 @@ export async function run(command: string[], options: Options = {}): Promise<End
   return { code: await child.exited, stdout, stderr };
 }
 
+/** Words that run a shell's script: on Windows in Bun's own shell, which knows less. */
+export function shell(script: string): string[] {
+  return IS_WINDOWS ? [process.execPath, "exec", script] : ["sh", "-c", script];
+}
+
 /** One field of ps(1) for a process; "" if there is none. */
 export function ps(field: string, pid: number): string {
   const { stdout } = Bun.spawnSync(["ps", "-ww", "-o", `${field}=`, "-p", String(pid)]);
@@ -27,4 +35,5 @@ export function ps(field: string, pid: number): string {
 }
 
 /** A zombie does not run: what outlives its Neovim may become a child of the test runner, which waits for none. */
-export const isRunning = (pid: number) => /^[^Z]/.test(ps("stat", pid));
+export const isRunning = (pid: number) =>
+  IS_WINDOWS ? attempt(() => process.kill(pid, 0)) === true : /^[^Z]/.test(ps("stat", pid));

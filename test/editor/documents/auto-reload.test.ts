@@ -1,5 +1,5 @@
 import { mkdirSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
-import { claims, eventually, NEOVIMS, nightly } from "#test";
+import { claims, eventually, NEOVIMS, nightly, shell } from "#test";
 import { Attached } from "../attached";
 
 /** How a program may replace a file: each from "one" to "two". */
@@ -34,8 +34,8 @@ describe.each(NEOVIMS)("$name", (version) => {
     await clients(a, [{ id: 1, name: "claude-code" }]);
     return a;
   };
-  const shell = (a: Attached, command: string) => {
-    const { exitCode, stderr } = Bun.spawnSync(["sh", "-c", command], { cwd: a.nvim.cwd });
+  const runShell = (a: Attached, command: string) => {
+    const { exitCode, stderr } = Bun.spawnSync(shell(command), { cwd: a.nvim.cwd });
     expect([exitCode, stderr.toString()]).toEqual([0, ""]);
   };
   const line = (a: Attached, buf: number) =>
@@ -101,7 +101,7 @@ describe.each(NEOVIMS)("$name", (version) => {
       const commands = files.map(({ command, folder }) =>
         command.replaceAll("FILE", `${folder}/main.txt`).replaceAll("FOLDER", folder),
       );
-      shell(a, `${commands.map((command) => `(${command}) &`).join(" ")} wait`);
+      runShell(a, `${commands.map((command) => `(${command}) &`).join(" ")} wait`);
       for (const { what, buf } of files) await shows(a, buf, "two", what);
       // It is watched from now on, even if it does not exist.
       for (const { folder } of files) a.file(`${folder}/main.txt`, "three\n");
