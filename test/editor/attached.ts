@@ -1,7 +1,7 @@
 import { expect } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
 import { eventually, type NeovimOptions, TestNeovim } from "#test";
+import { dirname, join } from "../../src/lib/platform";
 import { CONTRACT } from "../../src/lib/version";
 
 export interface Ended {

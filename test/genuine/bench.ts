@@ -1,7 +1,7 @@
 import { afterAll, beforeAll } from "bun:test";
 import { readFile, rm } from "node:fs/promises";
-import { join } from "node:path";
 import type { NeovimVersion } from "#test";
+import { join } from "../../src/lib/platform";
 import { Claude } from "../support/claude";
 import { newUser } from "../support/claude-home";
 import { Model } from "../support/model";

@@ -1,5 +1,5 @@
 import { readdir, readFile, stat } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { basename, join } from "../../src/lib/platform";
 
 export interface LockFile {
   path: string;

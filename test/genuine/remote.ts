@@ -1,7 +1,7 @@
 import { afterAll, expect } from "bun:test";
 import { readdirSync } from "node:fs";
-import { join } from "node:path";
 import { NEWEST } from "#test";
+import { join } from "../../src/lib/platform";
 import { untilAnswered } from "../support/claude";
 import { type ModelRequest, newsText } from "../support/model-request";
 import { Container, remotesOption } from "../support/remote";

@@ -1,6 +1,5 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
-import { dirname, join } from "node:path";
 import {
   eventually,
   isolatedEnv,
@@ -10,6 +9,7 @@ import {
   TestNeovim,
   temporaryFolder,
 } from "#test";
+import { dirname, join } from "../../src/lib/platform";
 import { type HookResult, runHook } from "../support/hook";
 import { TYPESCRIPT_OPTIONS } from "../support/typescript";
 

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { isolatedEnv, type NeovimVersion } from "#test";
+import { join } from "../../src/lib/platform";
 import { Project } from "../hooks/project";
 import { call, connect } from "../nvim-lsp/client";
 import { languageServer } from "../support/lsp-stdio";

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { temporaryFolder } from "#test";
 import { tryLock } from "../../src/lib/lock";
+import { join } from "../../src/lib/platform";
 
 /** Beyond the ids that Linux gives to processes. */
 const NOBODY = "4194305";

@@ -1,7 +1,7 @@
 import { mkdirSync, realpathSync, symlinkSync } from "node:fs";
-import { join } from "node:path";
 import { temporaryFolder } from "#test";
 import { realPath } from "../../src/lib/paths";
+import { join } from "../../src/lib/platform";
 
 const root = realpathSync(temporaryFolder());
 mkdirSync(join(root, "to"));

@@ -7,9 +7,9 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
 import { claims, temporaryFolder } from "#test";
 import { rewrite, unlessHeld } from "../../src/lib/atomic-write";
+import { join } from "../../src/lib/platform";
 
 let folder: string;
 const path = (name: string) => join(folder, name);

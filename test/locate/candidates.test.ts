@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { restoresEnv, temporaryFolder } from "#test";
+import { restoresEnv, SLEEP, temporaryFolder } from "#test";
 import { candidates } from "../../src/locate/find";
 import { Registration } from "../../src/locate/registry";
 
@@ -9,7 +9,7 @@ test("lists each Neovim around a folder once: the deepest workspace first, then 
   const [state, workspace] = [temporaryFolder(), temporaryFolder()];
   const [deep, below] = [join(workspace, "a"), join(workspace, "a/b")];
   process.env.XDG_STATE_HOME = state;
-  const sleepers = [0, 1, 2, 3].map(() => Bun.spawn(["sleep", "1000"]));
+  const sleepers = [0, 1, 2, 3].map(() => Bun.spawn(SLEEP));
   try {
     const folders = [[workspace], [workspace], [deep], [join(workspace, "b")]];
     for (const [i, workspaceFolders] of folders.entries()) {

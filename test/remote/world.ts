@@ -1,8 +1,8 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { EXECUTABLE, eventually, isolatedEnv, temporaryFolder } from "#test";
 import type { LockContent } from "../../src/ide/lock-file";
 import { Log } from "../../src/lib/log";
+import { join } from "../../src/lib/platform";
 import { CONTRACT, VERSION } from "../../src/lib/version";
 import type { Channel, Kind } from "../../src/remote/channels";
 import { Link, type LinkState } from "../../src/remote/link";

@@ -3,8 +3,8 @@
  * alone.
  */
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { message } from "../../src/lib/errors";
+import { join } from "../../src/lib/platform";
 import { journalPath } from "../../src/review/journal/append";
 import { isolatedEnv } from "../support/claude-home";
 import { runHook } from "../support/hook";

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { perTest, restoresEnv, temporaryFolder } from "#test";
+import { deadPid, perTest, restoresEnv, temporaryFolder } from "#test";
 import { ownProcess } from "../../src/lib/process";
 import { ReviewedProject } from "../../src/review/state/reviewed-project";
 import { endInterrupted } from "../../src/review/state/sessions";
@@ -10,8 +10,6 @@ const DOMAIN = ownProcess().domain;
 
 const world = perTest(() => new World());
 restoresEnv("CLAUDE_CONFIG_DIR");
-
-const deadPid = () => Bun.spawnSync(["true"]).pid;
 
 const MINUTE = 60_000;
 

@@ -1,7 +1,7 @@
 import { expect } from "bun:test";
 import { readdirSync } from "node:fs";
-import { join } from "node:path";
 import { ALL, temporaryFolder } from "#test";
+import { join } from "../../src/lib/platform";
 import { World } from "./state/world";
 
 /* Decisions of the review in processes that get killed. */

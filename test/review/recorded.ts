@@ -1,10 +1,10 @@
 import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import { eventually, isolatedEnv, shell, stateFolderOf } from "#test";
 import { HookCall } from "../../src/hooks/call";
 import { parseInput } from "../../src/hooks/input";
 import { EVENTS } from "../../src/hooks/record";
 import { Log } from "../../src/lib/log";
+import { join } from "../../src/lib/platform";
 import { Blobs } from "../../src/review/journal/blobs";
 import { JournalReader } from "../../src/review/journal/read";
 import type { Content, FileChange, JournalRecord, RecordOf } from "../../src/review/journal/record";

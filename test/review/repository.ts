@@ -1,6 +1,6 @@
 import { cpSync } from "node:fs";
-import { join } from "node:path";
 import { isolatedEnv, shell, temporaryFolder } from "#test";
+import { join } from "../../src/lib/platform";
 
 /** Runs git in a repository as a user without a configuration, and returns its output. */
 export function git(folder: string, ...args: string[]): string {

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { restoresEnv, spyOn } from "#test";
+import { restoresEnv, SLEEP, spyOn } from "#test";
 import { ownProcess } from "../../src/lib/process";
 import { JournalReader } from "../../src/review/journal/read";
 import { RecordedProject } from "../../src/review/record/recorded-project";
@@ -57,7 +57,7 @@ test.each([
   async (...one) => {
     const [, how, text, expected] = one;
     using world = new Actors({ a: "one\n", b: "one\n" });
-    await using claude = Bun.spawn(["sleep", "60"]);
+    await using claude = Bun.spawn(SLEEP);
     const cli = { pid: claude.pid, pidDomain: ownProcess().domain };
     world.turn("A");
     const at = Date.now() - (how === "long ago" ? 60 * MINUTE : 0);

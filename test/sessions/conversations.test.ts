@@ -2,7 +2,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { mkdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { commitAll, git } from "#review";
-import { nightly, temporaryFolder } from "#test";
+import { deadPid, nightly, temporaryFolder } from "#test";
 import { type Conversation, pastConversations } from "../../src/sessions/conversations";
 
 /* The past conversations of a project. */
@@ -109,7 +109,7 @@ describe("past conversations", () => {
     const killed = write(project, [user(project, "was killed")]);
     const elsewhere = write(project, [user(project, "runs in a container")]);
     const child = spawn("sleep", ["60"]);
-    const dead = spawnSync("true").pid;
+    const dead = deadPid();
     const folder = join(home, ".claude/sessions");
     mkdirSync(folder);
     const say = (pid: number | undefined, sessionId: string, more: object = {}) =>

@@ -1,5 +1,5 @@
 import { existsSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join } from "../../src/lib/platform";
 import { eventually } from "./eventually";
 import type { TestNeovim } from "./neovim";
 

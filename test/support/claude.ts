@@ -1,5 +1,5 @@
 import { appendFile, mkdir, readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { join } from "../../src/lib/platform";
 import { writePlugin } from "../../src/mod/plugin";
 import { claudeEnv, prepareClaudeHome } from "./claude-home";
 import { eventually } from "./eventually";

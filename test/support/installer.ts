@@ -1,6 +1,6 @@
 import { existsSync, lstatSync, readdirSync } from "node:fs";
 import { rm } from "node:fs/promises";
-import { join } from "node:path";
+import { join } from "../../src/lib/platform";
 import { eventually } from "./eventually";
 import { TestNeovim, temporaryFolder } from "./neovim";
 import { NATIVE, type TestRelease } from "./release";

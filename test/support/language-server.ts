@@ -16,8 +16,8 @@
  *   log        written by the server: what it received
  */
 import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { join } from "../../src/lib/platform";
 import { receive, send } from "./lsp-stdio";
 
 const [switches = "", project = process.cwd(), encoding = "utf-16"] = process.argv.slice(2);

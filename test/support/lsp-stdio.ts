@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { join } from "../../src/lib/platform";
 
 /* The base protocol of LSP on streams, and the tests' language servers, which use it on stdin and stdout. */
 

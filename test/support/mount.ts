@@ -1,5 +1,5 @@
 import { chmod, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { join } from "../../src/lib/platform";
 import { platformSkip } from "./platform-skip";
 
 /**

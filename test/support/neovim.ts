@@ -20,7 +20,7 @@ export function temporaryFolder(): string {
   return normal(realpathSync(mkdtempSync(join(tmpdir(), "ccn-"))));
 }
 
-/** Where the executable keeps its state, for a user with this home. */
+/** The executable keeps its state there, for a user with this home. */
 export function stateFolderOf(home: string): string {
   const folder = IS_WINDOWS
     ? "AppData/Local/claude-code.nvim/state"

@@ -1,5 +1,5 @@
 import { appendFileSync } from "node:fs";
-import { join } from "node:path";
+import { join } from "../../src/lib/platform";
 
 /**
  * Says why this platform cannot run a test, each time one is skipped or ends early: scripts/test prints it, and

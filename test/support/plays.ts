@@ -27,7 +27,7 @@
  * `bar ! TEXT` no part, and `bar /re/` matches. A "|" separates lines, and several spaces count as one.
  */
 import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { join } from "../../src/lib/platform";
 import { eventually } from "./eventually";
 import type { TestNeovim } from "./neovim";
 

@@ -28,6 +28,14 @@ export function shell(script: string): string[] {
   return IS_WINDOWS ? [process.execPath, "exec", script] : ["sh", "-c", script];
 }
 
+/** A program that runs until it is killed. */
+export const SLEEP = IS_WINDOWS
+  ? [process.execPath, "-e", "setTimeout(() => {}, 1e9)"]
+  : ["sleep", "1000"];
+
+/** The id of a process that has ended. */
+export const deadPid = () => Bun.spawnSync(IS_WINDOWS ? ["hostname"] : ["true"]).pid;
+
 /** One field of ps(1) for a process; "" if there is none. */
 export function ps(field: string, pid: number): string {
   const { stdout } = Bun.spawnSync(["ps", "-ww", "-o", `${field}=`, "-p", String(pid)]);

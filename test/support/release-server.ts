@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { createServer, type Server, type Socket } from "node:net";
-import { basename } from "node:path";
+import { basename } from "../../src/lib/platform";
 
 /** How the server deals with the next requests. */
 export type Behaviour =

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { join } from "../../src/lib/platform";
 import { claudeEnv, prepareClaudeHome } from "./claude-home";
 import { eventually } from "./eventually";
 import type { Model } from "./model";

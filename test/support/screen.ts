@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname } from "node:path";
+import { dirname } from "../../src/lib/platform";
 import { eventually } from "./eventually";
 import type { TestNeovim } from "./neovim";
 

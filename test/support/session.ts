@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe } from "bun:test";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, join } from "../../src/lib/platform";
 import { TestClient } from "./client";
 import { eventually } from "./eventually";
 import {

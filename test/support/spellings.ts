@@ -1,5 +1,5 @@
-import { basename, dirname } from "node:path";
 import fc from "fast-check";
+import { basename, dirname } from "../../src/lib/platform";
 
 /** Parts that do not change a path, between two of its parts or at its end. */
 const NOISE = fc.constantFrom("/", "//", "/./", "/.//", "/x/../", "/x/y/../../", "/./x/.././");

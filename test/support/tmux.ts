@@ -1,7 +1,7 @@
 import { rmSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join } from "../../src/lib/platform";
 import { eventually, pause } from "./eventually";
 import { isRunning } from "./process";
 

@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { join } from "../../src/lib/platform";
 import { ROOT } from "./toolchain";
 
 /*

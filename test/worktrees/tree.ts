@@ -8,9 +8,9 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
-import { dirname, join } from "node:path";
 import { commitAll, git, World } from "#review";
 import { eventually, NEWEST } from "#test";
+import { dirname, join } from "../../src/lib/platform";
 import { Project } from "../hooks/project";
 import { filesIn, stepsOf } from "../review/story";
 

@@ -8,8 +8,8 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { dirname, join } from "node:path";
 import { temporaryFolder } from "#test";
+import { dirname, join } from "../../../src/lib/platform";
 import { append } from "../../../src/review/journal/append";
 import { Blobs } from "../../../src/review/journal/blobs";
 import { ensureReviewFolder } from "../../../src/review/journal/folder";
@@ -27,7 +27,8 @@ export class TestProject implements Disposable {
   readonly #before: NodeJS.ProcessEnv = {};
   constructor(root?: string, home?: string) {
     this.home = home ?? this.#own;
-    this.setEnv({ XDG_STATE_HOME: join(this.home, ".local/state") });
+    const LOCALAPPDATA = join(this.home, "AppData/Local");
+    this.setEnv({ XDG_STATE_HOME: join(this.home, ".local/state"), LOCALAPPDATA });
     this.root = root ?? join(this.#own, "project");
     mkdirSync(this.root, { recursive: true });
   }
