@@ -1,12 +1,19 @@
 import { appendFileSync, readFileSync, statSync } from "node:fs";
 import { connect } from "node:net";
-import { join } from "node:path";
-import { claims, eventually, onNewestNeovim, setSystemTime, temporaryFolder } from "#test";
+import {
+  claims,
+  eventually,
+  neovimStateOf,
+  onNewestNeovim,
+  setSystemTime,
+  temporaryFolder,
+} from "#test";
 import { Log } from "../../src/lib/log";
+import { join } from "../../src/lib/platform";
 
 /* A refused request needs no token: it must not fill the disk. */
 onNewestNeovim((session) => {
-  const path = () => join(session.neovim.home, ".local/state/nvim/claude-code.log");
+  const path = () => join(neovimStateOf(session.neovim.home), "claude-code.log");
   const refusals = () => readFileSync(path(), "utf8").match(/WARN Refused a connection/g) ?? [];
 
   function pipelined(count: number, header: string, host?: string): Promise<void> {

@@ -1,8 +1,8 @@
 import { lstatSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import fc from "fast-check";
 import { setDefaultTimeout, temporaryFolder } from "#test";
 import { sweepStaleLocks } from "../../src/ide/lock-file";
+import { join } from "../../src/lib/platform";
 import { FUZZ_TIMEOUT_MS, tries } from "./effort";
 
 setDefaultTimeout(FUZZ_TIMEOUT_MS);

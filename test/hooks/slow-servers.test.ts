@@ -1,5 +1,4 @@
 import { rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import {
   eventually,
   first,
@@ -10,6 +9,7 @@ import {
   perBlock,
   temporaryFolder,
 } from "#test";
+import { join } from "../../src/lib/platform";
 import { call, connect } from "../nvim-lsp/client";
 import { later } from "../support/later";
 import { languageServer } from "../support/lsp-stdio";

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { claims, EXECUTABLE, eventually, isolatedEnv, NEOVIMS, NEWEST, nightly } from "#test";
+import { join } from "../../src/lib/platform";
 import { keepBusy } from "../support/busy";
 import { later } from "../support/later";
 import { languageServer } from "../support/lsp-stdio";

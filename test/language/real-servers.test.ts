@@ -1,5 +1,5 @@
-import { join } from "node:path";
 import { eventually, NEOVIMS, perBlock, ROOT, rows, setDefaultTimeout } from "#test";
+import { join } from "../../src/lib/platform";
 import { TSCONFIG, TYPESCRIPT } from "../support/typescript";
 import { LanguageProject } from "./world";
 

@@ -1,6 +1,6 @@
 import { rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { claims, eventually, NEOVIMS, outcomeOf, perBlock } from "#test";
+import { join } from "../../src/lib/platform";
 import { LanguageProject, scripted } from "./world";
 
 /* Answers of find_symbol and find_references in each state of a language server. */

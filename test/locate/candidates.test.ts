@@ -1,5 +1,5 @@
-import { join } from "node:path";
 import { restoresEnv, SLEEP, temporaryFolder } from "#test";
+import { join } from "../../src/lib/platform";
 import { candidates } from "../../src/locate/find";
 import { Registration } from "../../src/locate/registry";
 

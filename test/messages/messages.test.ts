@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { eventually, NEOVIMS, TestNeovim } from "#test";
+import { join } from "../../src/lib/platform";
 
 /*
  * Messages in Neovim's own message line must not ask for Enter, since Neovim answers nothing while it

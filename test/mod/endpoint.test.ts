@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
-import { dirname, join } from "node:path";
 import { AUTHORIZATION, claims, eventually, NEWEST, perBlock, TestNeovim } from "#test";
+import { dirname, join } from "../../src/lib/platform";
 
 /* A program at the socket for mods meets the compiled executable, as the mod in a CLI does. */
 

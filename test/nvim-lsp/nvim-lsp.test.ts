@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import {
   claims,
@@ -12,6 +11,7 @@ import {
   temporaryFolder,
 } from "#test";
 import { READING_TOOLS } from "../../src/claude/names";
+import { join } from "../../src/lib/platform";
 import { Calls } from "../hooks/calls";
 import { Project } from "../hooks/project";
 import { publish, startSilentServer } from "../hooks/silent-server";

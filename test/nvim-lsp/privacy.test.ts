@@ -1,7 +1,7 @@
 import { renameSync, symlinkSync } from "node:fs";
-import { basename } from "node:path";
 import fc from "fast-check";
 import { claims, isolatedEnv, NEOVIMS } from "#test";
+import { basename } from "../../src/lib/platform";
 import { tries } from "../fuzz/effort";
 import { Project } from "../hooks/project";
 import { disguises, spellings, uris } from "../support/spellings";

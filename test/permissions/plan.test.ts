@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { claims, eventually, NEOVIMS, perBlock, temporaryFolder } from "#test";
+import { join } from "../../src/lib/platform";
 import { Editor } from "./editor";
 
 /* A plan as a document, without a CLI; test/genuine/plan.test.ts has that. */

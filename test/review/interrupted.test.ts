@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { deadPid, perTest, restoresEnv, temporaryFolder } from "#test";
+import { join } from "../../src/lib/platform";
 import { ownProcess } from "../../src/lib/process";
 import { ReviewedProject } from "../../src/review/state/reviewed-project";
 import { endInterrupted } from "../../src/review/state/sessions";

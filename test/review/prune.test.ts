@@ -7,8 +7,8 @@ import {
   utimesSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
 import { claims, temporaryFolder } from "#test";
+import { join } from "../../src/lib/platform";
 import { append, journalPath } from "../../src/review/journal/append";
 import { Blobs } from "../../src/review/journal/blobs";
 import { prune } from "../../src/review/journal/prune";

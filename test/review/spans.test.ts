@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { restoresEnv, SLEEP, spyOn } from "#test";
+import { join } from "../../src/lib/platform";
 import { ownProcess } from "../../src/lib/process";
 import { JournalReader } from "../../src/review/journal/read";
 import { RecordedProject } from "../../src/review/record/recorded-project";

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { isolatedEnv, nightly } from "#test";
+import { join } from "../../src/lib/platform";
 import { runHook } from "../support/hook";
 import { base64, World } from "./state/world";
 import { play } from "./story";

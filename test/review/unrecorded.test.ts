@@ -1,6 +1,6 @@
 import { mkdirSync, symlinkSync } from "node:fs";
-import { join } from "node:path";
 import { stateFolderOf } from "#test";
+import { join } from "../../src/lib/platform";
 import type { Listed, ReviewService } from "../../src/review/service";
 import type { ReviewSummary } from "../../src/review/summary";
 import type { EndedCall } from "../../src/review/unrecorded";

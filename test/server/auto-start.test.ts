@@ -1,5 +1,4 @@
 import { mkdirSync } from "node:fs";
-import { join } from "node:path";
 import {
   eventually,
   isolatedEnv,
@@ -9,6 +8,7 @@ import {
   TestNeovim,
   temporaryFolder,
 } from "#test";
+import { join } from "../../src/lib/platform";
 
 const FILES: [file: string, program: string][] = [
   [".git/COMMIT_EDITMSG", "git"],

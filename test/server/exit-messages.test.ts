@@ -1,5 +1,4 @@
 import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import {
   BOTH_NEOVIMS,
   claims,
@@ -11,6 +10,7 @@ import {
   TestNeovim,
   temporaryFolder,
 } from "#test";
+import { join } from "../../src/lib/platform";
 
 describe.each(BOTH_NEOVIMS)("the executable in $name", (version) => {
   const neovim = perBlock(() => TestNeovim.start({ version, setup: "{ auto_start = false }" }));

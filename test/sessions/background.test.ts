@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { eventually, NEOVIMS, TestNeovim, temporaryFolder } from "#test";
+import { join } from "../../src/lib/platform";
 
 /*
  * Sessions that `claude --bg` has started: listed, attached in a terminal, and never resumed. Past

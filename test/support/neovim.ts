@@ -28,6 +28,10 @@ export function stateFolderOf(home: string): string {
   return join(home, folder);
 }
 
+export function neovimStateOf(home: string): string {
+  return join(home, ".local/state", IS_WINDOWS ? "nvim-data" : "nvim");
+}
+
 /** The environment of a new user: no configuration, no sockets, no tokens of the developer. */
 export function isolatedEnv(home: string): Record<string, string> {
   const kept = Object.entries(process.env).filter(
@@ -146,7 +150,7 @@ export class TestNeovim implements AsyncDisposable {
     const env = { ...isolatedEnv(home), ...options.env };
     await mkdir(join(home, "run"), { recursive: true, mode: 0o700 });
     // Neovim fails (E303) where the executable makes a folder above it in the same moment.
-    await mkdir(join(home, ".local/state", IS_WINDOWS ? "nvim-data" : "nvim"), {
+    await mkdir(neovimStateOf(home), {
       recursive: true,
       mode: 0o700,
     });

@@ -1,7 +1,7 @@
 import { appendFileSync, mkdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { eventually, restoresEnv, temporaryFolder } from "#test";
 import { transcriptOf } from "../../src/claude/config-dir";
+import { join } from "../../src/lib/platform";
 import { TranscriptEndpoint } from "../../src/transcript/endpoint";
 import { prompt } from "./entries";
 

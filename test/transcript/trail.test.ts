@@ -1,6 +1,6 @@
 import { appendFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { temporaryFolder } from "#test";
+import { join } from "../../src/lib/platform";
 import { trailOf } from "../../src/transcript/trail";
 import { WatchedTranscript } from "../../src/transcript/watched";
 import { answer, calls, line, prompt, result } from "./entries";

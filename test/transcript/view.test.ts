@@ -1,7 +1,7 @@
 import { appendFileSync, renameSync, truncateSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import fc from "fast-check";
 import { claims, rows, temporaryFolder } from "#test";
+import { join } from "../../src/lib/platform";
 import { View } from "../../src/transcript/endpoint";
 import type { Block } from "../../src/transcript/markdown";
 import { tries } from "../fuzz/effort";

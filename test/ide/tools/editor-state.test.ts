@@ -1,8 +1,8 @@
 import { mkdirSync } from "node:fs";
-import { basename } from "node:path";
 import { type CallError, eventually, onEachNeovim } from "#test";
 import { ErrorCode } from "../../../src/jsonrpc/message";
 import { fileUri } from "../../../src/lib/file-uri";
+import { basename } from "../../../src/lib/platform";
 
 interface Tab {
   uri: string;

@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { eventually, nightly, perTest } from "#test";
+import { join } from "../../../src/lib/platform";
 import { keep } from "../../../src/review/decide/keep";
 import { JournalReader } from "../../../src/review/journal/read";
 import type { JournalRecord } from "../../../src/review/journal/record";
