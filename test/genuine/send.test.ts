@@ -82,6 +82,26 @@ describe.each(NEOVIMS)("text from $name", (version) => {
     });
 
     if (why === null)
+      test("keeps the order of a prompt that waits and one that mentions a file", async () => {
+        claude.model.script([
+          bash("touch third"),
+          say("Ended."),
+          say("I see 1st."),
+          say("I see 2nd."),
+        ]);
+        await claude.command("Claude send! third");
+        await asks();
+        await claude.command("Claude send! 1st");
+        await claude.command("Claude send! 2nd @main.lua");
+        await claude.confirm(async () => (await row("state")) !== "blocked");
+        await claude.showing(/I see 2nd/);
+        const asked = claude.model.requests.map((request) => newsText(request));
+        const at = (word: string) => asked.findIndex((news) => news.includes(word));
+        expect(at("1st")).toBeGreaterThan(0);
+        expect(at("2nd")).toBeGreaterThan(at("1st"));
+      });
+
+    if (why === null)
       test("submits nothing that the user has half typed, though it must paste", async () => {
         const sent = claude.model.requests.length;
         await claude.command("Claude send half typed");

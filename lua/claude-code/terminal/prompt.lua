@@ -188,6 +188,24 @@ local function report_failure(row, failure, options)
   notify.warn((options.kept and options.kept .. "; " or "") .. words, "send")
 end
 
+--- Prompts that a session's mod submits, and pastes that wait for them: the CLI would take a paste first.
+---@type table<integer, { count: integer, pastes: fun()[] }> by number, else by process
+local submitting = {}
+
+--- Submits a prompt by the mod.
+local function submit(id, key, text, finish)
+  local all = submitting[id] or { count = 0, pastes = {} }
+  submitting[id], all.count = all, all.count + 1
+  mod.submit(key, text, function(failure)
+    all.count = all.count - 1
+    finish(failure)
+    if all.count == 0 then
+      submitting[id] = nil
+      vim.iter(all.pastes):each(pcall)
+    end
+  end)
+end
+
 --- Sends a text to a CLI that has begun.
 ---@param done fun(is_sent: boolean)
 local function deliver(row, text, options, done)
@@ -213,7 +231,12 @@ local function deliver(row, text, options, done)
   -- A mod submits no text that begins with a slash, such as a path.
   local is_path = not command and text:find("^%s*/")
   local is_for_paste = options.submit and (is_path or has_mention(row, text))
-  if is_for_paste or not mod.has(key) then
+  local earlier = is_for_paste and submitting[row.n or row.pid]
+  if earlier then
+    return table.insert(earlier.pastes, function()
+      deliver(row, text, options, done)
+    end)
+  elseif is_for_paste or not mod.has(key) then
     return finish({ code = "no_mod" })
   elseif not options.submit then
     return mod.fill(key, text, finish)
@@ -230,7 +253,7 @@ local function deliver(row, text, options, done)
   if command then
     slash.run(key, command, args, finish)
   else
-    mod.submit(key, text, finish)
+    submit(row.n or row.pid, key, text, finish)
   end
 end
 
