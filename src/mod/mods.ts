@@ -205,7 +205,9 @@ export class Mods {
     const result = answer && mod.open.get(answer.id);
     if (result && answer.refused === undefined) result.resolve(answer.value);
     else if (result) {
-      const cause = visibleLine(answer.refused ?? "", 200);
+      // The CLI puts the name of its function first.
+      const said = (answer.refused ?? "").replace(/^HooksError: [\w-]+: \$[\w.]+: /, "");
+      const cause = visibleLine(said, 200);
       const { code: given = "" } = answer;
       const code = ["dialog", "dropped"].includes(given) ? given : "refused";
       result.reject(new Failure(`Claude Code refused it: ${cause}`, code));

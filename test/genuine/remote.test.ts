@@ -122,7 +122,7 @@ function shows(claude: InRemote): void {
     await claude.neovim.terminal.type("V");
     claude.model.script([[{ text: "It is a line." }]]);
     await claude.showing(/⧉ 1 line selected/);
-    await claude.send("what is that?");
+    await claude.command("Claude send! what is that?");
     expect(newsText(await claude.model.nextRequest())).toContain(
       `The user selected the lines 1 to 1 from ${claude.inside("other.lua")}:\nreturn 1`,
     );
@@ -132,7 +132,9 @@ function shows(claude: InRemote): void {
     claude.model.script([[{ text: "Understood." }]]);
     await claude.command("Claude mention main.lua");
     await claude.showing(/@main\.lua/);
-    await claude.send("and that?");
+    await claude.command("Claude send and that?");
+    await claude.showing(/and that\?/);
+    await claude.pressEnter();
     // It is below the CLI's working folder, so it is a file on that machine.
     expect(newsText(await claude.model.nextRequest())).toContain("@main.lua and that?");
     await claude.command("edit main.lua");

@@ -16,7 +16,7 @@ local function paste(text, submit, n, if_outside)
     start.after(function()
       paste(text, submit, n, if_outside)
     end)
-  elseif prompt.send(text, { submit = submit, n = n }) then
+  elseif prompt.send(text, { submit = submit, n = n, with_selection = true }) then
     return
   elseif #require("claude-code.server").clients > 0 then
     if_outside()

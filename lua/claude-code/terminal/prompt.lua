@@ -130,6 +130,7 @@ end
 ---@field what? string for a message; without it only a hidden terminal gets one
 ---@field name? string of the text, in messages; by default "your text"
 ---@field kept? string says where a text that was not sent is kept
+---@field with_selection? boolean the prompt may be about the selection, if there is one
 ---@field is_answered? boolean the CLI's question is answered, although its state may not say so yet
 
 ---@return boolean pasted
@@ -188,6 +189,22 @@ local function report_failure(row, failure, options)
   notify.warn((options.kept and options.kept .. "; " or "") .. words, "send")
 end
 
+--- How long a prompt waits for the mod of a session that had one, in ms: the executable restarts.
+local MOD_MS, LOOK_MS = 6000, 100
+local had_mod = {} ---@type table<integer, true> by number of the session
+
+--- Calls back once the session's mod is back, or has not come back in time.
+local function wait_for_mod(n, callback)
+  local limit, cancel = vim.uv.now() + MOD_MS, nil
+  cancel = require("claude-code.lib.timer").every(LOOK_MS, function()
+    if mod.has(n) or vim.uv.now() > limit then
+      cancel()
+      had_mod[n] = nil
+      callback()
+    end
+  end)
+end
+
 --- Prompts that a session's mod submits, and pastes that wait for them: the CLI would take a paste first.
 ---@type table<integer, { count: integer, pastes: fun()[] }> by number, else by process
 local submitting = {}
@@ -230,13 +247,24 @@ local function deliver(row, text, options, done)
   end
   -- A mod submits no text that begins with a slash, such as a path.
   local is_path = not command and text:find("^%s*/")
-  local is_for_paste = options.submit and (is_path or has_mention(row, text))
+  -- The CLI (2.1.332) adds the selection to no prompt of a mod.
+  local has_selection = options.with_selection
+    and ((require("claude-code.editor.selection").latest() or {}).text or "") ~= ""
+  local is_for_paste = options.submit and (is_path or has_selection or has_mention(row, text))
   local earlier = is_for_paste and submitting[row.n or row.pid]
   if earlier then
     return table.insert(earlier.pastes, function()
-      deliver(row, text, options, done)
+      deliver(row.n and sessions.get(row.n) or row, text, options, done)
     end)
-  elseif is_for_paste or not mod.has(key) then
+  end
+  if row.n and mod.has(key) then
+    had_mod[row.n] = true
+  elseif row.n and had_mod[row.n] and options.submit then
+    return wait_for_mod(row.n, function()
+      deliver(sessions.get(row.n) or row, text, options, done)
+    end)
+  end
+  if is_for_paste or not mod.has(key) then
     return finish({ code = "no_mod" })
   elseif not options.submit then
     return mod.fill(key, text, finish)

@@ -161,7 +161,13 @@ local function send(prompt, lines)
   elseif missing then
     problem = ("your prompt is kept, and not sent: {%s} has no value here"):format(missing)
   else
-    local options = { submit = true, n = prompt.n, name = "it", kept = "your prompt is kept" }
+    local options = {
+      submit = true,
+      n = prompt.n,
+      name = "your prompt",
+      kept = "your prompt is kept",
+      with_selection = true,
+    }
     under_way[prompt] = lines
     require("claude-code.editor.prompt.history").add(text)
     local function done(is_sent)
