@@ -115,6 +115,15 @@ describe.each(NEOVIMS)("text from $name", (version) => {
         );
       });
 
+    if (why === null)
+      test("waits for the mod while the executable restarts", async () => {
+        claude.model.script([say("Survived.")]);
+        await claude.lua(`vim.uv.kill(require("port").server.process.pid, "sigkill") return true`);
+        await eventually(() => claude.lua(`return require("port").mod.has(1)`), false);
+        await claude.command("Claude send! after the kill");
+        await claude.showing(/Survived/);
+      });
+
     test("runs a slash command, whose answer opens in a window if a mod has run it", async () => {
       await claude.command("stopinsert | wincmd t");
       expect(
@@ -130,14 +139,5 @@ describe.each(NEOVIMS)("text from $name", (version) => {
         await claude.says("/model waits for you in Claude's terminal");
       } else await claude.showing(/Context usage/i);
     });
-
-    if (why === null)
-      test("waits for the mod while the executable restarts", async () => {
-        claude.model.script([say("Survived.")]);
-        await claude.lua(`vim.uv.kill(require("port").server.process.pid, "sigkill") return true`);
-        await eventually(() => claude.lua(`return require("port").mod.has(1)`), false);
-        await claude.command("Claude send! after the kill");
-        await claude.showing(/Survived/);
-      });
   });
 });
