@@ -72,7 +72,7 @@ test.each<[string, (world: World) => Promise<void>]>([
   ["reads", (world) => world.ended({ tool: "Read", path: world.path("a.txt") })],
   [
     "our own tools record",
-    (world) => world.ended({ tool: "mcp__plugin_claude-code-nvim_nvim-lsp__rename" }),
+    (world) => world.ended({ tool: "mcp__plugin_claude-code-nvim_nvim-lsp__rename_symbol" }),
   ],
   ["edits a file elsewhere", (world) => world.ended({ path: "/elsewhere/a.txt" })],
   ["belongs to a session in another folder", (world) => world.edited("a.txt", "x\n", OLD, "/")],

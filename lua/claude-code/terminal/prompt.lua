@@ -189,6 +189,9 @@ local function report_failure(row, failure, options)
   notify.warn((options.kept and options.kept .. "; " or "") .. words, "send")
 end
 
+--- From so many bytes or lines on, the CLI (2.1.332) tells the model that a text was pasted from somewhere else.
+local MAX_PASTE, MAX_PASTED_LINES = 800, 3
+
 --- How long a prompt waits for the mod of a session that had one, in ms: the executable restarts.
 local MOD_MS, LOOK_MS = 6000, 100
 local had_mod = {} ---@type table<integer, true> by number of the session
@@ -280,8 +283,16 @@ local function deliver(row, text, options, done)
   end
   if command then
     slash.run(key, command, args, finish)
-  else
+  elseif is_waiting or #text >= MAX_PASTE or select(2, text:gsub("\n", "")) >= MAX_PASTED_LINES then
     submit(row.n or row.pid, key, text, finish)
+  else
+    -- The CLI (2.1.332) adds no rules of plan mode and no selection to a mod's prompt, so an idle one gets a paste.
+    mod.draft(key, function(_, draft)
+      if draft and not draft.text:find("%S") then
+        return finish({ code = "no_mod" })
+      end
+      submit(row.n or row.pid, key, text, finish)
+    end)
   end
 end
 
