@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { BOTH_NEOVIMS, eventually, TestNeovim } from "#test";
+import { join } from "../../../src/lib/platform";
 
 /*
  * The exact selection: text and ends, for each visual mode, while it lasts and once it was left
