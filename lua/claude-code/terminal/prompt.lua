@@ -189,7 +189,7 @@ local function report_failure(row, failure, options)
   notify.warn((options.kept and options.kept .. "; " or "") .. words, "send")
 end
 
---- From so many bytes or lines on, the CLI (2.1.332) tells the model that a text was pasted from somewhere else.
+--- From this size on, the CLI (2.1.332) calls a text pasted from somewhere else, in bytes and in line ends.
 local MAX_PASTE, MAX_PASTED_LINES = 800, 3
 
 --- How long a prompt waits for the mod of a session that had one, in ms: the executable restarts.
