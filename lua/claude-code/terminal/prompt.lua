@@ -5,6 +5,7 @@ local mod = require("claude-code.sessions.mod")
 local notify = require("claude-code.messages.notify")
 local running = require("claude-code.terminal.running")
 local sessions = require("claude-code.sessions")
+local timer = require("claude-code.lib.timer")
 
 local M = {}
 
@@ -133,9 +134,14 @@ end
 ---@field with_selection? boolean the prompt may be about the selection, if there is one
 ---@field is_answered? boolean the CLI's question is answered, although its state may not say so yet
 
+---@return claude-code.SessionRow row with its state now, if it is still known
+local function latest(row)
+  return sessions.get(row.n or { pid = row.pid }) or row
+end
+
 ---@return boolean pasted
 local function paste(row, text, options)
-  local why = not options.is_answered and why_no_paste(row)
+  local why = not options.is_answered and why_no_paste(latest(row))
   if why then
     notify.warn((options.kept and options.kept .. "; " or "") .. why:format(options.name), "send")
     return false
@@ -161,21 +167,26 @@ local function has_mention(row, text)
   return false
 end
 
---- Pastes a prompt that a mod cannot submit. Enter would submit what the user has typed with it, so the text is then
---- only added to that.
+--- Pastes a prompt unless the user has typed something, which Enter would submit, too.
 ---@param done fun(is_sent: boolean)
-local function paste_with_draft(key, row, text, options, done)
+---@param on_draft fun() called instead
+local function paste_without_draft(key, row, text, options, done, on_draft)
   mod.draft(key, function(_, draft)
-    if not draft or not draft.text:find("%S") then
-      return done(paste(row, text, options))
+    if draft and draft.text:find("%S") then
+      return on_draft()
     end
-    local is_added = paste(row, "\n" .. text, vim.tbl_extend("force", options, { submit = false }))
-    if is_added then
-      local words = "%s was added to what you have typed in Claude's prompt: press Enter there"
-      notify.warn(words:format(options.what or options.name), "send")
-    end
-    done(is_added)
+    done(paste(row, text, options))
   end)
+end
+
+---@return boolean added
+local function add_to_draft(row, text, options)
+  local is_added = paste(row, "\n" .. text, vim.tbl_extend("force", options, { submit = false }))
+  if is_added then
+    local words = "%s was added to what you have typed in Claude's prompt: press Enter there"
+    notify.warn(words:format(options.what or options.name), "send")
+  end
+  return is_added
 end
 
 ---@param failure claude-code.ModFailure
@@ -189,64 +200,74 @@ local function report_failure(row, failure, options)
   notify.warn((options.kept and options.kept .. "; " or "") .. words, "send")
 end
 
---- From this size on, the CLI (2.1.332) calls a text pasted from somewhere else, in bytes and in line ends.
-local MAX_PASTE, MAX_PASTED_LINES = 800, 3
+--- The CLI (2.1.332) tells the model that such a text was pasted from somewhere else.
+local MIN_FOREIGN_BYTES, MIN_FOREIGN_LINE_ENDS = 800, 3
 
---- How long a prompt waits for the mod of a session that had one, in ms: the executable restarts.
+local function would_be_foreign(text)
+  return #text >= MIN_FOREIGN_BYTES or select(2, text:gsub("\n", "")) >= MIN_FOREIGN_LINE_ENDS
+end
+
+--- How long a prompt waits, in ms, for the mod of a session that had one: the executable restarts.
 local MOD_MS, LOOK_MS = 6000, 100
-local had_mod = {} ---@type table<integer, true> by number of the session
+---@type table<claude-code.Terminal, true>
+local had_mod = setmetatable({}, { __mode = "k" })
 
 --- Calls back once the session's mod is back, or has not come back in time.
-local function wait_for_mod(n, callback)
+local function wait_for_mod(n, terminal, callback)
   local limit, cancel = vim.uv.now() + MOD_MS, nil
-  cancel = require("claude-code.lib.timer").every(LOOK_MS, function()
+  cancel = timer.every(LOOK_MS, function()
     if mod.has(n) or vim.uv.now() > limit then
       cancel()
-      had_mod[n] = nil
+      had_mod[terminal] = nil
       callback()
     end
   end)
 end
 
 --- Prompts that a session's mod submits, and pastes that wait for them: the CLI would take a paste first.
----@type table<integer, { count: integer, pastes: fun()[] }> by number, else by process
+---@type table<integer, { count: integer, pastes: fun()[] }> by the session's number, else by process
 local submitting = {}
-
---- Submits a prompt by the mod.
-local function submit(id, key, text, finish)
-  local all = submitting[id] or { count = 0, pastes = {} }
-  submitting[id], all.count = all, all.count + 1
-  mod.submit(key, text, function(failure)
-    all.count = all.count - 1
-    finish(failure)
-    if all.count == 0 then
-      submitting[id] = nil
-      vim.iter(all.pastes):each(pcall)
-    end
-  end)
-end
 
 --- Sends a text to a CLI that has begun.
 ---@param done fun(is_sent: boolean)
 local function deliver(row, text, options, done)
   local slash = require("claude-code.terminal.slash")
   local command, args = slash.parse(text)
-  local key, is_waiting = row.n or { pid = row.pid }, false
+  local key, id, is_waiting = row.n or { pid = row.pid }, row.n or row.pid, false
+  row = latest(row)
+  local function report(is_sent)
+    if is_sent and not is_waiting then
+      report_sent(row, options.what)
+    end
+    done(is_sent)
+  end
   local function finish(failure)
-    if failure and failure.code ~= "no_mod" and failure.code ~= "dropped" then
+    if not failure and command then
+      done(true)
+    elseif not failure then
+      report(true)
+    elseif failure.code ~= "no_mod" and failure.code ~= "dropped" then
       report_failure(row, failure, options)
-      return done(false)
+      done(false)
+    elseif options.submit and mod.has(key) then
+      paste_without_draft(key, row, text, options, report, function()
+        report(add_to_draft(row, text, options))
+      end)
+    else
+      report(paste(row, text, options))
     end
-    local function report(is_sent)
-      if is_sent and not is_waiting and (failure or not command) then
-        report_sent(row, options.what)
+  end
+  local function submit()
+    local all = submitting[id] or { count = 0, pastes = {} }
+    submitting[id], all.count = all, all.count + 1
+    mod.submit(key, text, function(failure)
+      all.count = all.count - 1
+      finish(failure)
+      if all.count == 0 then
+        submitting[id] = nil
+        vim.iter(all.pastes):each(pcall)
       end
-      done(is_sent)
-    end
-    if failure and options.submit and mod.has(key) then
-      return paste_with_draft(key, row, text, options, report)
-    end
-    report(not failure or paste(row, text, options))
+    end)
   end
   -- A mod submits no text that begins with a slash, such as a path.
   local is_path = not command and text:find("^%s*/")
@@ -254,20 +275,19 @@ local function deliver(row, text, options, done)
   local has_selection = options.with_selection
     and ((require("claude-code.editor.selection").latest() or {}).text or "") ~= ""
   local is_for_paste = options.submit and (is_path or has_selection or has_mention(row, text))
-  local earlier = is_for_paste and submitting[row.n or row.pid]
-  if earlier then
-    return table.insert(earlier.pastes, function()
-      deliver(row.n and sessions.get(row.n) or row, text, options, done)
+  local terminal = row.n and running.terminal(row.n)
+  if terminal and mod.has(key) then
+    had_mod[terminal] = true
+  elseif terminal and had_mod[terminal] and options.submit then
+    return wait_for_mod(row.n, terminal, function()
+      deliver(row, text, options, done)
     end)
   end
-  if row.n and mod.has(key) then
-    had_mod[row.n] = true
-  elseif row.n and had_mod[row.n] and options.submit then
-    return wait_for_mod(row.n, function()
-      deliver(sessions.get(row.n) or row, text, options, done)
+  if is_for_paste and submitting[id] then
+    return table.insert(submitting[id].pastes, function()
+      deliver(row, text, options, done)
     end)
-  end
-  if is_for_paste or not mod.has(key) then
+  elseif is_for_paste or not mod.has(key) then
     return finish({ code = "no_mod" })
   elseif not options.submit then
     return mod.fill(key, text, finish)
@@ -283,16 +303,11 @@ local function deliver(row, text, options, done)
   end
   if command then
     slash.run(key, command, args, finish)
-  elseif is_waiting or #text >= MAX_PASTE or select(2, text:gsub("\n", "")) >= MAX_PASTED_LINES then
-    submit(row.n or row.pid, key, text, finish)
+  elseif is_waiting or submitting[id] or would_be_foreign(text) then
+    submit()
   else
     -- The CLI (2.1.332) adds no rules of plan mode and no selection to a mod's prompt, so an idle one gets a paste.
-    mod.draft(key, function(_, draft)
-      if draft and not draft.text:find("%S") then
-        return finish({ code = "no_mod" })
-      end
-      submit(row.n or row.pid, key, text, finish)
-    end)
+    paste_without_draft(key, row, text, options, report, submit)
   end
 end
 
@@ -314,7 +329,7 @@ function M.send(text, options, done)
       notify.warn("Claude has ended and did not receive: " .. clean)
       return done(false)
     end
-    deliver(row.n and sessions.get(row.n) or row, clean, options, done)
+    deliver(row, clean, options, done)
   end)
   return true
 end
