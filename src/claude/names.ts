@@ -4,6 +4,8 @@ export const SERVER_NAME = "nvim-lsp";
 /** The name of our plugin for Claude Code. A project's server of this name would replace the plugin's. */
 export const PLUGIN_NAME = "claude-code-nvim";
 export const PLUGIN_SERVER = `plugin:${PLUGIN_NAME}:${SERVER_NAME}`;
+/** The name of the marketplace that the plugin's folder is, as a pattern: it ends with a random part. */
+export const MARKETPLACE = `${PLUGIN_NAME}-[0-9a-f]{8}`;
 /** The folder of the plugin that settings name, beside one folder for each content. */
 export const STABLE_PLUGIN = "current";
 

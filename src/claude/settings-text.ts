@@ -10,7 +10,7 @@ import {
 import { Failure, message } from "../lib/errors";
 import { isObject } from "../lib/json";
 import { type HookGroup, ourHook } from "./hooks";
-import { PLUGIN_NAME } from "./names";
+import { MARKETPLACE, PLUGIN_NAME } from "./names";
 
 type Json = Record<string, unknown>;
 
@@ -18,8 +18,8 @@ const BOM = "\uFEFF";
 
 /** The entries of a settings file that declare our plugin, under whatever name its marketplace has. */
 const OURS = {
-  extraKnownMarketplaces: new RegExp(`^${PLUGIN_NAME}-[0-9a-f]{8}$`),
-  enabledPlugins: new RegExp(`^${PLUGIN_NAME}@${PLUGIN_NAME}-[0-9a-f]{8}$`),
+  extraKnownMarketplaces: new RegExp(`^${MARKETPLACE}$`),
+  enabledPlugins: new RegExp(`^${PLUGIN_NAME}@${MARKETPLACE}$`),
 };
 
 /** The folder of our plugin, and its name as a marketplace. */

@@ -84,8 +84,8 @@ async function editInNeovim(
 const OURSELVES = /\bclaude-code-nvim['"]?\s+edit\b/;
 
 /**
- * Runs the user's own $VISUAL or $EDITOR through a shell, as git does; on Windows without one. Runs `vi` or `notepad` if that is this command again. The
- * editor does not inherit our variables.
+ * Runs the user's own $VISUAL or $EDITOR through a shell, as git does; on Windows without one. Runs `vi` or `notepad` if
+ * that is this command again. The editor does not inherit our variables.
  */
 function editElsewhere(args: string[]): number {
   const { CLAUDE_CODE_NVIM_EDITOR: given, VISUAL: _, ...env } = process.env;

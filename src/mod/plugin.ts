@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync 
 import { commandWords, SERVER_ENVIRONMENT } from "../claude/command";
 import { hookSettings } from "../claude/hooks";
 import {
+  MARKETPLACE,
   PLUGIN_NAME,
   PLUGIN_SERVER,
   READING_TOOLS,
@@ -20,7 +21,9 @@ import { DESCRIPTION, NAME, VERSION } from "../lib/version";
 // @ts-expect-error: TypeScript does not know that this imports a text.
 import MOD from "./register.ts" with { type: "text" };
 
-const MARKETPLACE_NAME = /^claude-code-nvim-[0-9a-f]{8}$/;
+const MARKETPLACE_NAME = new RegExp(`^${MARKETPLACE}$`);
+/** The name if no process has written one yet. */
+const NEW_MARKETPLACE = `${PLUGIN_NAME}-${crypto.randomUUID().slice(0, 8)}`;
 
 /** Our plugin for Claude Code, as a project's settings name it: upgrades re-point it. */
 export function stablePlugin(): string {
@@ -29,16 +32,16 @@ export function stablePlugin(): string {
 
 /**
  * The marketplace that the plugin's folder is, as a project's settings name it. The CLI has one marketplace of a name
- * for all projects, and any project can define it, so the name ends with a random part that no project knows. Throws
- * the system's error.
+ * for all projects, and any project can define it, so the name ends with a random part that no project knows. It is
+ * the final one once a plugin is written.
  */
 export function marketplace(root = pluginRoot()): string {
-  const file = join(root, "marketplace");
-  const known = readPrivateFile(file);
-  if (known !== undefined && MARKETPLACE_NAME.test(known)) return known;
-  const name = `${PLUGIN_NAME}-${crypto.randomUUID().slice(0, 8)}`;
-  writePrivateFile(file, name);
-  return name;
+  const known = readPrivateFile(marketplaceFile(root));
+  return known !== undefined && MARKETPLACE_NAME.test(known) ? known : NEW_MARKETPLACE;
+}
+
+function marketplaceFile(root: string): string {
+  return join(root, "marketplace");
 }
 
 /**
@@ -49,7 +52,9 @@ export function writePlugin(executable: string, hasMod = true, root = pluginRoot
   const isStable = isSameFile(executable, stablePath());
   makePrivateFolder(root);
   const named = isStable ? stablePath() : executable;
-  const files = Object.entries(pluginFiles(named, hasMod, marketplace(root)));
+  const market = marketplace(root);
+  if (market === NEW_MARKETPLACE) writePrivateFile(marketplaceFile(root), market);
+  const files = Object.entries(pluginFiles(named, hasMod, market));
   const isWhole = () => files.every(([path, text]) => readPrivateFile(join(folder, path)) === text);
   const hash = Bun.CryptoHasher.hash("sha256", JSON.stringify(files), "hex").slice(0, 12);
   const folder = join(root, hash);

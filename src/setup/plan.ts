@@ -39,7 +39,7 @@ interface InstallOptions {
 }
 
 const SETTINGS = join(".claude", "settings.local.json");
-/** Longer than the Claude CLI may take to add our MCP server. */
+/** Longer than the Claude CLI may take to remove the MCP server of version 0.1. */
 const LOCK_MS = 40_000;
 const FOLDER = dirname(PROJECT_FILE);
 const IGNORE_ALL = "*\n";
@@ -91,6 +91,10 @@ export async function applyPlan(seen: Plan): Promise<void> {
   const { root, active } = seen;
   using lock = await waitForLock(recordPath(root, "lock"), LOCK_MS);
   if (!lock) throw new Failure(`another claude-code-nvim is changing ${root}; try again`);
+  if (active) {
+    ensureStablePath();
+    writePlugin(stablePath());
+  }
   const plan = seen.again();
   if (plan.steps.some(({ what }) => seen.steps.every((step) => step.what !== what))) {
     throw new Failure(`${root} was changed in the meantime; try again`);
@@ -104,10 +108,6 @@ export async function applyPlan(seen: Plan): Promise<void> {
     removeOldDrafts(dirname(join(root, file)));
   }
   try {
-    if (active) {
-      ensureStablePath();
-      writePlugin(stablePath());
-    }
     for (const step of plan.steps) await step.run(record);
     if (!active) removeFolders(record);
   } finally {

@@ -102,6 +102,7 @@ describe("install-hooks", () => {
     expect(snapshot()).toEqual(before);
     expect((await setUp("install-hooks", ["--dry-run"])).code).toBe(0);
     expect(snapshot()).toEqual(before);
+    expect(existsSync(join(home, ".local/share"))).toBe(false);
   });
 
   test("names the stable path, which leads to this executable and runs", async () => {

@@ -74,7 +74,9 @@
 ---@field level "debug"|"info"|"warn"|"error"|"off" The lowest severity of messages in the log (:Claude log).
 
 ---@class claude-code.McpConfig
----@field in_terminal boolean Whether a CLI that Neovim starts gets the hooks and the MCP server nvim-lsp.
+---Whether a CLI that Neovim starts gets the hooks, the mod and the MCP server nvim-lsp, as a plugin that changes no
+---file.
+---@field in_terminal boolean
 ---Whether each project that you open is set up once, as by :Claude setup but without asking, for a Claude CLI outside
 ---of Neovim.
 ---@field auto_install boolean

@@ -20,8 +20,7 @@ return {
     "Whether Claude's plans open as documents, see |claude-code-plan|. If not, they are only in Claude's terminal.",
   }),
   option("permissions.answer", t.boolean, false, {
-    "Whether `:Claude answer` can answer Claude's questions, see |claude-code-answer|. A change affects each Claude",
-    "that starts in Neovim afterwards, and others after `:Claude setup`.",
+    "Whether `:Claude answer` can answer Claude's questions, see |claude-code-answer|.",
   }),
   option("notify.on", states, { "blocked", "error" }, {
     'The states of Claude sessions that are reported to you: "blocked" is a question or a request for permission,',
@@ -43,8 +42,8 @@ return {
     "`:checkhealth claude-code` names their keys.",
   }),
   option("mcp.in_terminal", t.boolean, true, {
-    "Whether a CLI that Neovim starts gets the hooks and the MCP server nvim-lsp. They are arguments, and change no",
-    "file.",
+    "Whether a CLI that Neovim starts gets the hooks, the mod and the MCP server nvim-lsp, as a plugin that changes",
+    "no file.",
   }),
   option("mcp.auto_install", t.boolean, false, {
     "Whether each project that you open is set up once, as by :Claude setup but without asking, for a Claude CLI",
