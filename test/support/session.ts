@@ -98,6 +98,8 @@ function onNeovims(versions: NeovimVersion[], tests: Tests, options: Options): v
       beforeAll(async () => {
         session.neovim = await TestNeovim.start({ version, ...options });
         session.lock = await session.neovim.lock();
+        // The lock file comes before the executable attaches.
+        await session.neovim.ready();
         session.client = await TestClient.open(session.lock, options.client);
       });
       afterAll(async () => {

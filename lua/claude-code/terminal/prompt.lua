@@ -200,7 +200,7 @@ local function report_failure(row, failure, options)
   notify.warn((options.kept and options.kept .. "; " or "") .. words, "send")
 end
 
---- The CLI (2.1.332) tells the model that such a text was pasted from somewhere else.
+--- The CLI (2.1.332) calls such a text pasted from somewhere else, which the model distrusts.
 local MIN_FOREIGN_BYTES, MIN_FOREIGN_LINE_ENDS = 800, 3
 
 local function would_be_foreign(text)
