@@ -34,8 +34,8 @@ const BUDGETS: readonly {
   lines: number;
   count?: number;
 }[] = [
-  { name: "Lua", files: "{lua,plugin}/**/*.lua", lines: 30_550, count: 190 },
-  { name: "src", files: "src/**/*.ts", lines: 24_600, count: 231 },
+  { name: "Lua", files: "{lua,plugin}/**/*.lua", lines: 31_050, count: 195 },
+  { name: "src", files: "src/**/*.ts", lines: 25_100, count: 231 },
   { name: "test", files: "test/**/*.{ts,lua}", lines: 45_500 },
   { name: "scripts and bench", files: "{scripts,bench}/**/!(LGPL-2.0.txt)", lines: 8_950 },
 ];
