@@ -54,22 +54,35 @@ export function pastConversations(folders: readonly string[]): Conversation[] {
 }
 
 const MAX_PROMPTS = 200;
-const MAX_READ = 20;
+/** Limits of conversations, and of their bytes. Prompts are a small part of those (2.1.332). */
+const [MAX_READ, MAX_READ_BYTES] = [20, 32 * 1024 * 1024];
 /** In characters, of a prompt. */
 const MAX_PROMPT = 20_000;
 
-/** The last prompts of the user in the newest conversations of these folders, the newest first, each once. */
+/**
+ * The last prompts of the user in the newest conversations of these folders, the newest first, each once. The CLI's own
+ * history.jsonl lacks prompts of a mod, and the text of long pastes (2.1.332).
+ */
 export function lastPrompts(folders: readonly string[]): string[] {
-  const prompts = new Set<string>();
+  const prompts: { text: string; at: number }[] = [];
+  let left = MAX_READ_BYTES;
   for (const { path } of transcripts(folders).slice(0, MAX_READ)) {
-    const { tail = Buffer.alloc(0) } = bothEnds(path) ?? {};
-    for (const entry of lines(tail, false, '"user"')) {
-      if (prompts.size === MAX_PROMPTS) return [...prompts];
-      const prompt = folders.includes(`${entry.cwd}`) ? wordsIn(entry) : undefined;
-      if (prompt && prompt.length <= MAX_PROMPT) prompts.add(prompt.trim().toWellFormed());
+    const end = attempt(() => withRegular(path, (file, bytes) => tailOf(file, bytes, left)));
+    left -= end?.length ?? 0;
+    for (const entry of lines(end ?? Buffer.alloc(0), false, mayBePrompt)) {
+      const isHere = folders.some((folder) => isBelow(normal(`${entry.cwd}`), folder));
+      const prompt = isHere ? wordsIn(entry)?.trim().toWellFormed() : undefined;
+      if (!prompt || prompt.length > MAX_PROMPT) continue;
+      prompts.push({ text: prompt, at: Date.parse(`${entry.timestamp}`) || 0 });
     }
   }
-  return [...prompts];
+  prompts.sort((one, other) => other.at - one.at);
+  return [...new Set(prompts.map(({ text }) => text))].slice(0, MAX_PROMPTS);
+}
+
+/** Saves parsing results of tools, which may be long. In a prompt these quotes would follow a backslash. */
+function mayBePrompt(line: string): boolean {
+  return /"(?:user|queued_command)"/.test(line) && !line.includes('"tool_use_id"');
 }
 
 /** The transcripts of these folders and perhaps of others, the newest first. */
@@ -119,7 +132,8 @@ const TITLES: [type: string, field: string][] = [
 function titleIn(part: Buffer): string | undefined {
   for (const [type, field] of TITLES) {
     if (!part.includes(`"${type}"`)) continue;
-    const found = firstOf(lines(part, false, `"${type}"`), (entry) =>
+    const hasType = (line: string) => line.includes(`"${type}"`);
+    const found = firstOf(lines(part, false, hasType), (entry) =>
       entry.type === type ? text(entry[field]) : undefined,
     );
     if (found !== undefined) return found;
@@ -134,12 +148,16 @@ function wordsIn(entry: JsonObject): string | undefined {
   return isOwn ? undefined : promptIn(entry);
 }
 
-/** The entries of the lines that contain `needle`, forward or backward. */
-function* lines(part: Buffer, forward: boolean, needle = ""): Generator<JsonObject> {
+/** The entries of the lines that `has` accepts, forward or backward. */
+function* lines(
+  part: Buffer,
+  forward: boolean,
+  has: (line: string) => boolean = () => true,
+): Generator<JsonObject> {
   const all = part.toString().split("\n");
   for (const line of forward ? all : all.reverse()) {
     // Skip lines that are cut off or damaged.
-    const entry = line.startsWith("{") && line.includes(needle) ? parseJson(line) : undefined;
+    const entry = line.startsWith("{") && has(line) ? parseJson(line) : undefined;
     if (isObject(entry)) yield entry;
   }
 }
@@ -159,8 +177,11 @@ function text(value: unknown): string | undefined {
 function bothEnds(path: string) {
   const read = (file: number, bytes: number) => {
     const head = readRange(file, 0, Math.min(bytes, PART_BYTES));
-    const tail = bytes > PART_BYTES ? readRange(file, bytes - PART_BYTES, bytes) : head;
-    return { head, tail, bytes };
+    return { head, tail: bytes > PART_BYTES ? tailOf(file, bytes, PART_BYTES) : head, bytes };
   };
   return attempt(() => withRegular(path, read));
+}
+
+function tailOf(file: number, bytes: number, most: number): Buffer {
+  return readRange(file, Math.max(0, bytes - most), bytes);
 }

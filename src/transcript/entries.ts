@@ -140,11 +140,18 @@ function usageOf(message: JsonObject): Usage | undefined {
   return tokens > 0 && Number.isSafeInteger(tokens) ? { model, tokens } : undefined;
 }
 
-/** The prompt that the user typed, or the command; undefined if the CLI wrote the entry. */
+/** The CLI puts a long paste between these tags. */
+const PASTED = /<\/?pasted_content [^>]*>\n?/g;
+
+/** The prompt that the user typed or pasted, or the command; undefined if the CLI wrote the entry. */
 export function promptIn(entry: JsonObject): string | undefined {
-  if (entry.type !== "user" || entry.isMeta || entry.isSidechain) return undefined;
-  const prompt = fromUser(entry).find((item) => item.kind === "prompt");
-  return prompt?.text.trimStart().startsWith("<") ? undefined : prompt?.text;
+  if (!["user", "attachment"].includes(`${entry.type}`) || entry.isMeta || entry.isSidechain)
+    return undefined;
+  const items = entry.type === "user" ? fromUser(entry) : fromAttachment(entry);
+  const prompt = items.find((item) => item.kind === "prompt");
+  return prompt && /^\s*<(?!pasted_content )/.test(prompt.text)
+    ? undefined
+    : prompt?.text.replaceAll(PASTED, "");
 }
 
 function fromUser(entry: JsonObject): Item[] {

@@ -3,7 +3,11 @@ import { mkdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { commitAll, git } from "#review";
 import { deadPid, nightly, temporaryFolder } from "#test";
-import { type Conversation, pastConversations } from "../../src/sessions/conversations";
+import {
+  type Conversation,
+  lastPrompts,
+  pastConversations,
+} from "../../src/sessions/conversations";
 
 /* The past conversations of a project. */
 
@@ -121,6 +125,44 @@ describe("past conversations", () => {
     child.kill();
   });
 
+  const prompts = (cwd = project) => {
+    process.env.CLAUDE_CONFIG_DIR = join(home, ".claude");
+    return lastPrompts([cwd]);
+  };
+  const large = {
+    type: "attachment",
+    attachment: { type: "prompt_snapshot", text: "s".repeat(70_000) },
+  };
+
+  test("gives the prompts of all conversations, the newest first, though much is between them", () => {
+    const at = (minute: number, content: unknown, cwd = project) =>
+      user(cwd, content, { timestamp: `2026-11-29T07:${minute}:00.000Z` });
+    const queued = { type: "queued_command", prompt: "while it works" };
+    const paste = `\n\n<pasted_content id="a5c0">\n<p>\ntwo\n</pasted_content id="a5c0">\n`;
+    const result = { type: "tool_result", tool_use_id: "x", content: "a result" };
+    write(project, [at(10, "one"), large, at(30, paste), large, at(31, [result])]);
+    write(project, [
+      ...[at(20, 'says "user" and "tool_use_id"'), large, at(40, "one"), large],
+      {
+        type: "attachment",
+        attachment: queued,
+        cwd: join(project, "src"),
+        timestamp: "2026-11-29T07:50",
+      },
+      ...[at(51, "<task-notification>", project), at(52, "elsewhere", `${project}2`), large],
+      ...[at(53, "<command-name>/clear</command-name>"), at(54, "x".repeat(30_000))],
+    ]);
+    const all = ["while it works", "one", "<p>\ntwo", 'says "user" and "tool_use_id"'];
+    expect(prompts()).toEqual(all);
+  });
+
+  test("finds the last prompts in long conversations, reading 32 MB of them", () => {
+    const middle = Array.from({ length: 500 }, () => large);
+    write(project, [user(project, "too long ago")]);
+    write(project, [user(project, "too far"), ...middle, user(project, "last")]);
+    expect(prompts()).toEqual(["last"]);
+  });
+
   test("reads files of any content", () => {
     write(project, ["", "{", "null", "[]", '{"cwd": 7}', "{}"]);
     write(project, ["not JSON", '{"type":"user","message":null,"cwd":"/"}', "\u0000".repeat(99)]);
@@ -130,6 +172,7 @@ describe("past conversations", () => {
     mkdirSync(join(folder, `${id(902)}.jsonl`));
     writeFileSync(join(folder, "agent-1.jsonl"), JSON.stringify(user(project, "a subagent's")));
     expect(list().map((one) => one.id)).toEqual([good]);
+    expect(prompts()).toEqual(["good"]);
   });
 
   nightly.test("lists the newest 200, of 5 MB each", () => {
