@@ -124,6 +124,11 @@ function M.is_empty(buf, lines)
     end)
 end
 
+---@return "unix"|"dos"|"mac" format of the file that `:w` would write: 'binary' ignores 'fileformat'
+function M.format(buf)
+  return vim.bo[buf].binary and "unix" or vim.bo[buf].fileformat
+end
+
 ---@param as_read? boolean leaves out the last line end that 'fixendofline' would add
 ---@return string bytes that `:w` would write, but always in UTF-8
 function M.bytes(buf, as_read)
@@ -133,7 +138,7 @@ function M.bytes(buf, as_read)
   if M.is_empty(buf, lines) then
     return bom
   end
-  local eol = LINE_ENDS[options.fileformat]
+  local eol = LINE_ENDS[M.format(buf)]
   local ends = options.endofline or (not as_read and options.fixendofline and not options.binary)
   return bom .. table.concat(lines, eol) .. (ends and eol or "")
 end

@@ -136,7 +136,7 @@ local function opened(name, folders, tick, version)
   end
   local now = buf and api.nvim_buf_get_changedtick(buf)
   if buf then
-    local text = lines.parse(before, vim.bo[buf].fileformat ~= "dos")
+    local text = lines.parse(before, lines.format(buf) ~= "dos")
     local shown = api.nvim_buf_get_lines(buf, 0, -1, false)
     local is_known = (tick or now) == now
       and (version or vim.lsp.util.buf_versions[buf]) == vim.lsp.util.buf_versions[buf]

@@ -70,7 +70,7 @@ end
 ---Its line ends or encoding cannot be sent as rows of bytes, or it has a NUL, at which vim.iconv() stops.
 local function has_other_bytes(buf)
   local name = encoding(buf)
-  return vim.bo[buf].fileformat == "mac"
+  return file_lines.format(buf) == "mac"
     or name:find("^u%a+%-[^8]") ~= nil
     or name ~= "utf-8" and file_lines.bytes(buf):find("\0", 1, true) ~= nil
 end
@@ -103,7 +103,7 @@ function M.of(buf)
     return nil
   end
   local name, options, tick = encoding(buf), vim.bo[buf], api.nvim_buf_get_changedtick(buf)
-  local ends = { options.fileformat, tostring(options.endofline), tostring(options.bomb) }
+  local ends = { file_lines.format(buf), tostring(options.endofline), tostring(options.bomb) }
   local key = table.concat({ buf, tick, name, unpack(ends) }, " ")
   if sent.key == key then
     return { id = sent.id }
@@ -131,7 +131,7 @@ end
 ---@return fun(rows: string[], first: integer): string[] lines_of converts rows of a file (bytes; the first one
 --- is row `first`, 1-based) into lines as in the buffer
 function M.reader(buf)
-  local is_dos = vim.bo[buf].fileformat == "dos" or has_other_line_ends(buf)
+  local is_dos = file_lines.format(buf) == "dos" or has_other_line_ends(buf)
   local from, has_bom = encoding(buf), vim.bo[buf].bomb
   return function(rows, first)
     local lines = {}
