@@ -1,5 +1,5 @@
 import { linkSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { draftOf } from "./atomic-write";
+import { draftOf, unlessHeld } from "./atomic-write";
 import { dirname } from "./platform";
 import { makePrivateFolder } from "./private-folder";
 import { isGone, ownProcess } from "./process";
@@ -57,7 +57,7 @@ function takeOver(path: string, holder: string): boolean {
   const turn = `${path}.${Bun.hash(old).toString(16).padStart(16, "0").slice(-8)}`;
   if (!isStale(path, old) || !take(turn, holder)) return false;
   const isThere = readText(path) === old;
-  if (isThere) renameSync(turn, path);
+  if (isThere) unlessHeld(path, () => renameSync(turn, path));
   else release(turn, holder);
   return isThere;
 }
