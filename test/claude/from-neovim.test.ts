@@ -8,7 +8,6 @@ import {
   truncateSync,
   writeFileSync,
 } from "node:fs";
-import { basename, dirname, join } from "node:path";
 import {
   claims,
   EXECUTABLE,
@@ -24,6 +23,7 @@ import {
 } from "#test";
 import { ENV_WITHOUT_HAZARDS } from "../../src/claude/command";
 import { READING_TOOLS, toolName } from "../../src/claude/names";
+import { basename, dirname, join } from "../../src/lib/platform";
 import { Project } from "../hooks/project";
 import { LATER, shows } from "../terminal/workbench";
 

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { claims, EXECUTABLE, ROOT, temporaryFolder } from "#test";
+import { join } from "../../src/lib/platform";
 import { CONTRACT, VERSION } from "../../src/lib/version";
 
 function run(args: string[], options: { stdin?: string; env?: Record<string, string> } = {}) {

@@ -1,6 +1,6 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { basename, join } from "node:path";
 import { claims, EXECUTABLE, eventually, isolatedEnv, onEachNeovim } from "#test";
+import { basename, join } from "../../src/lib/platform";
 
 /* `claude-code-nvim edit`, which the CLI and its child processes start as $VISUAL. */
 onEachNeovim((session) => {

@@ -1,8 +1,8 @@
 import { cpSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { join } from "node:path";
 import { NEWEST, ROOT, temporaryFolder } from "#test";
 import { drifted, generatedFiles } from "../../scripts/docs";
 import { WIDTH } from "../../scripts/docs/vimdoc";
+import { join } from "../../src/lib/platform";
 
 const { binary } = NEWEST;
 const DOC = join(ROOT, "doc");

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { Glob } from "bun";
 import { ROOT } from "#test";
+import { join } from "../../src/lib/platform";
 
 const FOLDERS = ["bench", "lua", "plugin", "scripts", "src", "test"];
 const FILES = FOLDERS.flatMap((folder) => [

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { ROOT } from "#test";
 import { claimsOf, problemsOf, proofsIn } from "../../scripts/claims";
+import { join } from "../../src/lib/platform";
 
 test("tests of every run prove each claim of SECURITY.md", () => {
   const listed = claimsOf(readFileSync(join(ROOT, "SECURITY.md"), "utf8"));

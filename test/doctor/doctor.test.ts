@@ -1,5 +1,4 @@
 import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
 import {
   type Ended,
   EXECUTABLE,
@@ -17,6 +16,7 @@ import {
   temporaryFolder,
 } from "#test";
 import { type Finding, isProblem } from "../../src/doctor/finding";
+import { dirname, join } from "../../src/lib/platform";
 
 interface RunOptions {
   cwd?: string;

@@ -1,6 +1,6 @@
 import { appendFileSync, mkdirSync, rmSync, truncateSync } from "node:fs";
-import { join } from "node:path";
 import { eventually, onEachNeovim } from "#test";
+import { join } from "../../src/lib/platform";
 import { answer, calls, line, prompt, result } from "../transcript/entries";
 
 /* Files that Claude reads and edits, listed and followed; a stand-in for the CLI writes nothing on its own. */

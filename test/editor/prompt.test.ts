@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { eventually, nightly, onEachNeovim } from "#test";
+import { eventually, neovimStateOf, nightly, onEachNeovim } from "#test";
+import { join } from "../../src/lib/platform";
 
 /* A prompt in a buffer. The program in Claude's terminal records what it receives. */
 onEachNeovim(
@@ -9,7 +9,7 @@ onEachNeovim(
     const lua = <T>(code: string, ...args: unknown[]) => session.neovim.lua<T>(code, ...args);
     const lines = () => lua<string[]>("return vim.api.nvim_buf_get_lines(0, 0, -1, true)");
     const messages = () => lua<string>("return vim.fn.execute('messages')");
-    const drafts = () => join(session.neovim.home, ".local/state/nvim/claude-code/drafts");
+    const drafts = () => join(neovimStateOf(session.neovim.home), "claude-code/drafts");
     const received = () => {
       const path = session.path("received");
       return existsSync(path) ? readFileSync(path, "utf8") : "";

@@ -1,6 +1,6 @@
 import { appendFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { onEachNeovim } from "#test";
+import { join } from "../../src/lib/platform";
 import { answer, calls, line, prompt, result } from "../transcript/entries";
 
 /* A conversation as a buffer, from the CLI's file to the screen. */

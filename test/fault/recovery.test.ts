@@ -1,6 +1,5 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
-import { join } from "node:path";
 import {
   claims,
   eventually,
@@ -9,11 +8,13 @@ import {
   NEWEST,
   type NeovimOptions,
   type NeovimVersion,
+  needs,
   stateFolderOf,
   TestClient,
   TestNeovim,
   temporaryFolder,
 } from "#test";
+import { join } from "../../src/lib/platform";
 import { platformSkip } from "../support/platform-skip";
 
 interface Running {
@@ -136,7 +137,7 @@ describe.each(NEOVIMS)("$name", (version) => {
   });
 });
 
-test("serves the same clients after both were stopped and continued", async () => {
+needs("signals").test("serves the same clients after both were stopped and continued", async () => {
   const { neovim, executable, client } = await running({ version: NEWEST });
   await using _ = neovim;
   process.kill(executable, "SIGSTOP");

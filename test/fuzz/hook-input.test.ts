@@ -1,7 +1,7 @@
-import { isAbsolute } from "node:path";
 import fc from "fast-check";
 import { EXECUTABLE, isolatedEnv, setDefaultTimeout, temporaryFolder } from "#test";
 import { createdFile, editedPath, parseInput } from "../../src/hooks/input";
+import { isAbsolute } from "../../src/lib/platform";
 import { FUZZ_TIMEOUT_MS, tries } from "./effort";
 
 setDefaultTimeout(FUZZ_TIMEOUT_MS);

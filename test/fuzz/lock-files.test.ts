@@ -1,6 +1,6 @@
 import { lstatSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import fc from "fast-check";
-import { setDefaultTimeout, temporaryFolder } from "#test";
+import { needs, setDefaultTimeout, temporaryFolder } from "#test";
 import { sweepStaleLocks } from "../../src/ide/lock-file";
 import { join } from "../../src/lib/platform";
 import { FUZZ_TIMEOUT_MS, tries } from "./effort";
@@ -52,7 +52,7 @@ function isStale(text: string): boolean {
 
 let count = 0;
 
-test("removes what dead Neovims left, and nothing else", () => {
+needs("symlinks").test("removes what dead Neovims left, and nothing else", () => {
   fc.assert(
     fc.property(entries, (list) => {
       const folder = join(root, String(count++));

@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { git, World } from "#review";
 import { claims, NEOVIMS } from "#test";
+import { join } from "../../src/lib/platform";
 import { newsText } from "../support/model-request";
 import { requireNamespace } from "../support/namespace";
 import { say } from "../support/turns";

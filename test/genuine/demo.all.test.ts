@@ -1,5 +1,5 @@
-import { join } from "node:path";
 import { isolatedEnv, NEWEST, ROOT, run, temporaryFolder } from "#test";
+import { join } from "../../src/lib/platform";
 
 test("scripts/demo plays an accepted edit and a reviewed one to the end", async () => {
   const home = temporaryFolder();

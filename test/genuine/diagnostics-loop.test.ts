@@ -1,5 +1,4 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import {
   claims,
   claudeCli,
@@ -10,6 +9,7 @@ import {
   nightly,
   run,
 } from "#test";
+import { join } from "../../src/lib/platform";
 import { OPENED, Project } from "../hooks/project";
 import { Claude, runHeadless } from "../support/claude";
 import { claudeEnv, prepareClaudeHome } from "../support/claude-home";

@@ -1,6 +1,6 @@
 import { readFile, rm } from "node:fs/promises";
-import { join } from "node:path";
 import { claudeCli, NEOVIMS, NEWEST, type NeovimVersion, nightly, TestNeovim } from "#test";
+import { join } from "../../src/lib/platform";
 import { untilAnswered } from "../support/claude";
 import { claudeEnv, newUser } from "../support/claude-home";
 import { Model } from "../support/model";

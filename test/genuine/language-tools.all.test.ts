@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import { NEWEST } from "#test";
+import { join } from "../../src/lib/platform";
 import { LanguageProject } from "../language/world";
 import { runHeadless } from "../support/claude";
 import { Model } from "../support/model";

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { NEOVIMS } from "#test";
+import { join } from "../../src/lib/platform";
 import { requireNamespace } from "../support/namespace";
 import { edit, read, say } from "../support/turns";
 import { eventually } from "./eventually";

@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { join } from "../../src/lib/platform";
 import { requireNamespace } from "../support/namespace";
 import { Container } from "../support/remote";
 import { read } from "../support/turns";

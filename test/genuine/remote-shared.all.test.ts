@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import { NEWEST } from "#test";
+import { join } from "../../src/lib/platform";
 import { Claude } from "../support/claude";
 import { CASE_MS, requireNamespace } from "../support/namespace";
 import { Container, remotesOption } from "../support/remote";

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { ALL, claudeCli, EXECUTABLE, first, nightly } from "#test";
+import { join } from "../../src/lib/platform";
 import { newsText } from "../support/model-request";
 import { requireNamespace } from "../support/namespace";
 import { Container } from "../support/remote";

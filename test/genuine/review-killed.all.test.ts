@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, realpathSync } from "node:fs";
-import { join } from "node:path";
 import { Recorded } from "#review";
 import { NEWEST } from "#test";
+import { join } from "../../src/lib/platform";
 import { isAlive } from "../../src/lib/process";
 import type { Listed } from "../../src/review/service";
 import { Claude, pluginArguments } from "../support/claude";

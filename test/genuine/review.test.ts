@@ -1,7 +1,7 @@
 import { existsSync, statSync } from "node:fs";
 import { appendFile, chmod, mkdir, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { NEOVIMS, type NeovimVersion, nightly } from "#test";
+import { join } from "../../src/lib/platform";
 import { type Claude, pluginArguments } from "../support/claude";
 import { isolatedEnv } from "../support/claude-home";
 import type { Block } from "../support/model-answer";

@@ -1,5 +1,14 @@
 import { mkdirSync, writeFileSync } from "node:fs";
-import { claims, EXECUTABLE, eventually, isolatedEnv, NEOVIMS, NEWEST, nightly } from "#test";
+import {
+  claims,
+  EXECUTABLE,
+  eventually,
+  isolatedEnv,
+  NEOVIMS,
+  NEWEST,
+  needs,
+  nightly,
+} from "#test";
 import { join } from "../../src/lib/platform";
 import { keepBusy } from "../support/busy";
 import { later } from "../support/later";
@@ -190,7 +199,7 @@ describe("when the report does not come", () => {
     await project.neovim.lua("vim.uv.now = NOW");
   });
 
-  test("allows the end soon while Neovim is stopped", async () => {
+  needs("signals").test("allows the end soon while Neovim is stopped", async () => {
     claims("A held turn is let go");
     await edit("stopped.txt", "one\n");
     project.neovim.process.kill("SIGSTOP");

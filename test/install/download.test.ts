@@ -1,6 +1,5 @@
 import { existsSync, readdirSync, statSync, utimesSync } from "node:fs";
 import { chmod, chown, mkdir, rm, symlink, writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import {
   claims,
   NEOVIMS,
@@ -11,6 +10,7 @@ import {
   type TestNeovim,
   temporaryFolder,
 } from "#test";
+import { join } from "../../src/lib/platform";
 import { type HostileEntry, hostileArchive } from "../support/hostile-archive";
 import { DataFolder, install, Publication } from "../support/installer";
 import { platformSkip } from "../support/platform-skip";

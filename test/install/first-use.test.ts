@@ -1,6 +1,5 @@
 import { statSync } from "node:fs";
 import { copyFile, mkdir, rename, rm } from "node:fs/promises";
-import { dirname, join } from "node:path";
 import {
   eventually,
   isolatedEnv,
@@ -15,6 +14,7 @@ import {
   TestClient,
   TestNeovim,
 } from "#test";
+import { dirname, join } from "../../src/lib/platform";
 import { CONTRACT } from "../../src/lib/version";
 import { DataFolder, install, Publication, reaches, statusOf } from "../support/installer";
 import { mayBuild, TestRelease } from "../support/release";

@@ -1,7 +1,6 @@
 import { spawn } from "node:child_process";
 import { existsSync, readlinkSync, utimesSync } from "node:fs";
 import { chmod, mkdir, rm, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
 import {
   claims,
   eventually,
@@ -10,6 +9,7 @@ import {
   NEOVIMS,
   NEWEST,
   type NeovimVersion,
+  needs,
   nightly,
   OLDEST,
   perBlock,
@@ -18,6 +18,7 @@ import {
   TestNeovim,
   temporaryFolder,
 } from "#test";
+import { dirname, join } from "../../src/lib/platform";
 import { DataFolder, install, Publication } from "../support/installer";
 import { inMount } from "../support/mount";
 import { mayBuild, NATIVE, TestRelease } from "../support/release";
@@ -133,7 +134,7 @@ test("checks a local archive as a download, and keeps it", async () => {
   expect(server.requests).toEqual([]);
 });
 
-test("installs the checked content of a local archive that is swapped", async () => {
+needs("FIFOs").test("installs the checked content of a local archive that is swapped", async () => {
   claims("What the plugin downloads has the pinned SHA-256");
   const { release } = published;
   await using neovim = await start(NEWEST);

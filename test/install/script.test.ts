@@ -1,6 +1,5 @@
 import { existsSync, readdirSync, readFileSync, readlinkSync, statSync } from "node:fs";
 import { chmod, lchown, mkdir, rm, symlink, utimes, writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import {
   claims,
   eventually,
@@ -16,6 +15,7 @@ import {
   temporaryFolder,
 } from "#test";
 import { renderInstaller } from "../../scripts/packaging/manifest";
+import { join } from "../../src/lib/platform";
 import { CERTIFICATE, KEY } from "../support/certificate";
 import { type HostileEntry, hostileArchive } from "../support/hostile-archive";
 import { Publication } from "../support/installer";

@@ -7,8 +7,8 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
 import { EXECUTABLE, isolatedEnv, nightly, ROOT, run as runProgram, temporaryFolder } from "#test";
+import { join } from "../../src/lib/platform";
 import { Publication } from "../support/installer";
 import { mayBuild, TestRelease } from "../support/release";
 

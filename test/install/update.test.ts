@@ -1,6 +1,5 @@
 import { readlinkSync, utimesSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
 import {
   EXECUTABLE,
   eventually,
@@ -12,6 +11,7 @@ import {
   perBlock,
   perTest,
 } from "#test";
+import { dirname, join } from "../../src/lib/platform";
 import { CERTIFICATE, KEY } from "../support/certificate";
 import { DataFolder, install, Publication, reaches } from "../support/installer";
 import { mayBuild, TestRelease } from "../support/release";

@@ -8,9 +8,9 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
-import { claims, temporaryFolder } from "#test";
+import { claims, needs, temporaryFolder } from "#test";
 import { below, type Place, removeFoldersBelow } from "../../src/lib/below";
+import { join } from "../../src/lib/platform";
 import { writeBelow } from "../../src/review/decide/apply";
 
 let top: string;
@@ -70,7 +70,7 @@ test.each(uses)("does not enter a folder that is a symlink: %s", (_, use) => {
   untouched();
 });
 
-test("reads no FIFO or folder, and only the target of a symlink", () => {
+needs("symlinks").test("reads no FIFO or folder, and only the target of a symlink", () => {
   Bun.spawnSync(["mkfifo", at("fifo")]);
   symlinkSync(outside("file"), at("link"));
   const read = (name: string) => below(root, name, (place) => place.read(20)?.bytes.toString());

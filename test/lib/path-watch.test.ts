@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { eventually, temporaryFolder } from "#test";
 import { PathWatch } from "../../src/lib/path-watch";
+import { join } from "../../src/lib/platform";
 import { platformSkip } from "../support/platform-skip";
 
 /* The review watches folders by the system's events, which end with their folder. */

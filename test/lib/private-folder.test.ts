@@ -7,10 +7,10 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
 import { Recorded } from "#review";
-import { claims, first, restoresEnv, stateFolderOf, temporaryFolder } from "#test";
+import { claims, first, needs, restoresEnv, stateFolderOf, temporaryFolder } from "#test";
 import { stateFolder } from "../../src/lib/paths";
+import { join } from "../../src/lib/platform";
 import { makePrivateFolder, readPrivateFile } from "../../src/lib/private-folder";
 
 /* Data about the user's projects: no one else may read or write it. */
@@ -80,7 +80,7 @@ const KINDS = ["a FIFO", "/dev/zero"] as const;
 const PLACES = [0, 1].flatMap((shift) =>
   NAMES.map((name, at) => [KINDS[(at + shift) % 2], name] as const),
 );
-test.each(first(NAMES.length, PLACES))(
+needs("symlinks").test.each(first(NAMES.length, PLACES))(
   "%s in the place of %s keeps no hook waiting",
   async (what, name) => {
     claims("FIFOs and endless files keep nothing waiting");

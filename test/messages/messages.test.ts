@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { eventually, NEOVIMS, TestNeovim } from "#test";
+import { eventually, NEOVIMS, neovimStateOf, TestNeovim } from "#test";
 import { join } from "../../src/lib/platform";
 
 /*
@@ -97,7 +97,7 @@ describe.each(NEOVIMS)("messages in $name", (version) => {
     return lines;
   };
   const log = (neovim: TestNeovim) =>
-    readFileSync(join(neovim.home, ".local/state/nvim/claude-code.log"), "utf8");
+    readFileSync(join(neovimStateOf(neovim.home), "claude-code.log"), "utf8");
   const start = (width: number, options: string) =>
     TestNeovim.start({
       version,

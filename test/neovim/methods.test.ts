@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { ROOT } from "#test";
 import { METHODS, type Method } from "../../src/editor/methods";
+import { join } from "../../src/lib/platform";
 
 test("checks each parameter that is a path", () => {
   const checks = readFileSync(join(ROOT, "lua/claude-code/editor/path_params.lua"), "utf8");

@@ -1,7 +1,7 @@
 import { createConnection, createServer, type Socket } from "node:net";
-import { join } from "node:path";
 import { eventually, NEOVIMS, TestNeovim } from "#test";
 import { Log } from "../../src/lib/log";
+import { IS_WINDOWS, join } from "../../src/lib/platform";
 import { CONTRACT, VERSION } from "../../src/lib/version";
 import { NeovimEditor } from "../../src/neovim/editor";
 import { NeovimRpc } from "../../src/neovim/rpc";
@@ -51,7 +51,7 @@ test.each(NEOVIMS)("delivers an answer before what $name pushed after it", async
   // The selection is pushed as well, and names the file, too.
   await neovim.lua(`require("port").config.setup({ selection = { send = "none" } })`);
   const address = await neovim.lua<string>("return vim.v.servername");
-  using gate = new Gate(join(neovim.home, "gate"), address);
+  using gate = new Gate(IS_WINDOWS ? `${address}-gate` : join(neovim.home, "gate"), address);
   const rpc = await NeovimRpc.connect(gate.path);
   const editor = new NeovimEditor(rpc, new Log());
   await editor.attach({ contract: CONTRACT, version: VERSION });

@@ -8,12 +8,21 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { dirname, join } from "node:path";
 import fc from "fast-check";
-import { claims, NEOVIMS, NEWEST, type NeovimVersion, outcomeOf, perTest, TestNeovim } from "#test";
+import {
+  claims,
+  NEOVIMS,
+  NEWEST,
+  type NeovimVersion,
+  needs,
+  outcomeOf,
+  perTest,
+  TestNeovim,
+} from "#test";
 import type { Encoding } from "../../src/editor/model";
 import { fileUri } from "../../src/lib/file-uri";
 import { Log } from "../../src/lib/log";
+import { dirname, join } from "../../src/lib/platform";
 import type { FollowedNeovim } from "../../src/locate/followed";
 import { unwrap } from "../../src/neovim/call";
 import { LanguageEdits } from "../../src/nvim-lsp/edits/language-edits";
@@ -164,7 +173,7 @@ describe.each(NEOVIMS)("edits of files with $name", (version) => {
     expect(await workspace.lines("a.txt")).toEqual(["new"]);
   });
 
-  test("keeps modes, symlinks and hard links", async () => {
+  needs("symlinks").test("keeps modes, symlinks and hard links", async () => {
     chmodSync(workspace.write("a.sh", "old\n"), 0o750);
     linkSync(workspace.write("b.txt", "old\n"), workspace.path("other-name.txt"));
     workspace.write("target.txt", "old\n");

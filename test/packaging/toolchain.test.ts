@@ -7,9 +7,9 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
 import { Glob } from "bun";
 import { ROOT, run, temporaryFolder } from "#test";
+import { join } from "../../src/lib/platform";
 
 /* scripts/toolchain and other scripts on a Mac, which has bash 3.2 and neither apt nor flock. */
 

@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { NEOVIMS, perBlock, TestNeovim } from "#test";
+import { join } from "../../src/lib/platform";
 
 /** Each subcommand records its arguments instead of running. */
 const GIVEN = `

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { eventually, NEOVIMS, type NeovimOptions, TestNeovim, temporaryFolder } from "#test";
+import { join } from "../../src/lib/platform";
 
 /* Another plugin for Claude Code beside ours: a message appears, and the two do not mix. */
 /** A folder with modules of greggh/claude-code.nvim, which have the names of ours. */

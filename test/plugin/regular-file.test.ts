@@ -1,9 +1,9 @@
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { onEachNeovim } from "#test";
+import { needs, onEachNeovim } from "#test";
+import { join } from "../../src/lib/platform";
 
 onEachNeovim((session) => {
-  test("reads only regular files, and no more than they hold", async () => {
+  needs("symlinks").test("reads only regular files, and no more than they hold", async () => {
     const { neovim } = session;
     const at = (name: string) => join(neovim.cwd, name);
     writeFileSync(at("text"), "\xff\r\n\0end", "latin1");

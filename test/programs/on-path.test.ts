@@ -1,14 +1,15 @@
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
-import { basename, join } from "node:path";
 import {
   claims,
   EXECUTABLE,
   eventually,
   isolatedEnv,
   NEOVIMS,
+  needs,
   TestNeovim,
   temporaryFolder,
 } from "#test";
+import { basename, join } from "../../src/lib/platform";
 import { onPath } from "../../src/lib/programs";
 import { Attached } from "../editor/attached";
 
@@ -115,7 +116,7 @@ describe("the executable", () => {
     expect(existsSync(join(project, "ran"))).toBe(false);
   });
 
-  test("gives npm's `claude` no interpreter of the project's", async () => {
+  needs("symlinks").test("gives npm's `claude` no interpreter of the project's", async () => {
     writeFileSync(join(bin, "claude"), "#!/usr/bin/env node\n", { mode: 0o755 });
     symlinkSync("/bin/sh", join(bin, "node"));
     await run(`.:${bin}:/usr/bin:/bin`, "doctor");

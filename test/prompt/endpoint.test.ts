@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { nightly, restoresEnv, temporaryFolder } from "#test";
+import { needs, nightly, restoresEnv, temporaryFolder } from "#test";
+import { dirname, join } from "../../src/lib/platform";
 import { PromptEndpoint } from "../../src/prompt/endpoint";
 
 let folder: string;
@@ -58,13 +58,13 @@ describe("files", () => {
   });
 });
 
-test("reads folders of commands once that links lead to", async () => {
+needs("symlinks").test("reads folders of commands once that links lead to", async () => {
   write(".claude/commands/a/release.md", "---\ndescription: 'Ship it'\n---\n");
   for (let i = 0; i < 200; i++) symlinkSync(".", join(folder, `.claude/commands/a/link${i}`));
   expect(await asked("commands", "/rel")).toEqual([{ text: "/release", detail: "Ship it" }]);
 });
 
-test("reads no folder of thousands, and nothing that links lead to", async () => {
+needs("symlinks").test("reads no folder of thousands, and nothing that links lead to", async () => {
   write(".claude/commands/a/one.md");
   write("other/two.md");
   symlinkSync("../../other", join(folder, ".claude/commands/a/link"));

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { claims, eventually, onNewestNeovim, outcomeOf, TestClient, temporaryFolder } from "#test";
+import { dirname, join } from "../../src/lib/platform";
 import { remotesOption } from "../support/remote";
 import { STAND_IN, World } from "./world";
 

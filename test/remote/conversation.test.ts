@@ -6,10 +6,10 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { dirname, join } from "node:path";
 import { eventually, nightly, outcomeOf } from "#test";
 import { EditorState } from "../../src/editor/state";
 import { Log } from "../../src/lib/log";
+import { dirname, join } from "../../src/lib/platform";
 import { RemoteEndpoint } from "../../src/remote/endpoint";
 import { TranscriptEndpoint } from "../../src/transcript/endpoint";
 import { answer, calls, line, prompt } from "../transcript/entries";

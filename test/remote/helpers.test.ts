@@ -1,5 +1,4 @@
 import { rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import {
   claims,
   EXECUTABLE,
@@ -11,6 +10,7 @@ import {
   TestNeovim,
   temporaryFolder,
 } from "#test";
+import { join } from "../../src/lib/platform";
 import { LIMITS } from "../../src/remote/wire";
 import { remotesOption } from "../support/remote";
 import { type Frame, HELLO, STAND_IN, scriptedRelay, World } from "./world";

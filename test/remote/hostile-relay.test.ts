@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import fc from "fast-check";
 import { claims, eventually, ps, rows } from "#test";
+import { join } from "../../src/lib/platform";
 import { CONTRACT, VERSION } from "../../src/lib/version";
 import { LIMITS } from "../../src/remote/wire";
 import { scriptedRelay, World } from "./world";

@@ -1,5 +1,4 @@
 import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
 import { Glob } from "bun";
 import {
   claims,
@@ -14,6 +13,7 @@ import {
 } from "#test";
 import { EditorState } from "../../src/editor/state";
 import { SHARED_FOLDERS } from "../../src/lib/paths";
+import { dirname, join } from "../../src/lib/platform";
 import { mcpBorder, nvimLspEnvironment } from "../../src/remote/helpers";
 import { PathMap } from "../../src/remote/path-map";
 import { Crossing, Remote } from "../../src/remote/remote";

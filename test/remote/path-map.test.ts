@@ -1,8 +1,8 @@
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
-import { basename, join } from "node:path";
 import fc from "fast-check";
 import { claims, temporaryFolder } from "#test";
+import { basename, join } from "../../src/lib/platform";
 import { mappingsOf } from "../../src/remote/endpoint";
 import { type Disk, type Mapping, PathMap, type PathStyle } from "../../src/remote/path-map";
 import { tries } from "../fuzz/effort";

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
-import { join } from "node:path";
 import { claims, eventually, isolatedEnv, outcomeOf, TestClient } from "#test";
 import { linesOf } from "../../src/lib/lines";
+import { join } from "../../src/lib/platform";
 import { hostHello } from "../../src/remote/hello";
 import { killRelay, type Lock, World } from "./world";
 

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { EXECUTABLE, eventually, isolatedEnv, NEWEST, perBlock, TestClient } from "#test";
+import { join } from "../../src/lib/platform";
 import { said, shows, startNeovim } from "../terminal/workbench";
 import { type Lock, World } from "./world";
 

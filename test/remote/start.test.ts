@@ -1,5 +1,4 @@
 import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import {
   AUTHORIZATION,
   BOTH_NEOVIMS,
@@ -9,6 +8,7 @@ import {
   TestClient,
   type TestNeovim,
 } from "#test";
+import { join } from "../../src/lib/platform";
 import { said, shows, startNeovim } from "../terminal/workbench";
 import { killRelay, World } from "./world";
 

@@ -1,4 +1,4 @@
-import { eventually, onEachNeovim, perTest } from "#test";
+import { eventually, needs, onEachNeovim, perTest } from "#test";
 import type { Listed } from "../../src/review/service";
 import { World } from "./state/world";
 
@@ -35,7 +35,7 @@ onEachNeovim((session) => {
     expect((await ask("why", { path: world.path("none"), row: 1 })).value).toBeUndefined();
   });
 
-  test.each([
+  needs("signals").test.each([
     ["undo", "before it reads the request"],
     ["undo", "2 ms later"],
     ["keep", "2 ms later"],

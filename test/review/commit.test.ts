@@ -8,9 +8,9 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
-import { basename, join } from "node:path";
 import fc from "fast-check";
 import { eventually, first, outcomeOf, temporaryFolder } from "#test";
+import { basename, join } from "../../src/lib/platform";
 import { tries } from "../fuzz/effort";
 import { git as run } from "./repository";
 import { World } from "./state/world";

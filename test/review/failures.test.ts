@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { ALL, EXECUTABLE, eventually, nightly, run, temporaryFolder } from "#test";
+import { join } from "../../src/lib/platform";
 import { isGone } from "../../src/lib/process";
 import { Blobs } from "../../src/review/journal/blobs";
 import { incompleteSince } from "../../src/review/journal/folder";

@@ -1,6 +1,6 @@
 import { appendFileSync, readdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { outcomeOf, rows, temporaryFolder } from "#test";
+import { join } from "../../src/lib/platform";
 import { append, journalPath } from "../../src/review/journal/append";
 import { Blobs, MAX_BINARY_BYTES, sameContent } from "../../src/review/journal/blobs";
 import { JournalReader } from "../../src/review/journal/read";

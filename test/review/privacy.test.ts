@@ -1,5 +1,4 @@
 import { existsSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import {
   claims,
   eventually,
@@ -12,6 +11,7 @@ import {
   temporaryFolder,
 } from "#test";
 import { tryLock } from "../../src/lib/lock";
+import { join } from "../../src/lib/platform";
 import { messageFor } from "../../src/review/commit/commit";
 import { PRIVATE_BY_DEFAULT, Privacy } from "../../src/review/record/privacy";
 import { RecordedHere } from "./recorded";

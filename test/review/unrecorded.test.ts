@@ -1,5 +1,5 @@
 import { mkdirSync, symlinkSync } from "node:fs";
-import { stateFolderOf } from "#test";
+import { needs, stateFolderOf } from "#test";
 import { join } from "../../src/lib/platform";
 import type { Listed, ReviewService } from "../../src/review/service";
 import type { ReviewSummary } from "../../src/review/summary";
@@ -114,7 +114,7 @@ test("lists an edit's lines from the transcript as hunks, and finds other change
   expect((await world.list()).incomplete).toEqual([]);
 });
 
-test("says why if the state folder cannot be written", async () => {
+needs("symlinks").test("says why if the state folder cannot be written", async () => {
   using world = new World();
   const state = stateFolderOf(world.home);
   mkdirSync(state, { recursive: true });

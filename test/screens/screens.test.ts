@@ -1,5 +1,5 @@
-import { join } from "node:path";
 import { BOTH_NEOVIMS, NEWEST, type NeovimVersion, perBlock } from "#test";
+import { join } from "../../src/lib/platform";
 import { Attached } from "../editor/attached";
 import { Screen } from "../support/screen";
 

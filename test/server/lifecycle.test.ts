@@ -9,12 +9,12 @@ import {
   truncateSync,
   writeFileSync,
 } from "node:fs";
-import { basename, dirname, join } from "node:path";
 import {
   claims,
   eventually,
   isRunning,
   NEOVIMS,
+  needs,
   outcomeOf,
   perBlock,
   ps,
@@ -22,6 +22,7 @@ import {
   TestNeovim,
 } from "#test";
 import type { LockContent } from "../../src/ide/lock-file";
+import { basename, dirname, join } from "../../src/lib/platform";
 
 const UUID_V4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
@@ -129,14 +130,16 @@ describe.each(NEOVIMS)("$name", (version) => {
       expect(gone[1]).toMatchObject({ name: "somebody" });
     });
 
-    test("follows :cd by real paths, :tcd and tabs, and the repository with 'autochdir'", async () => {
-      const { cwd, home } = neovim;
-      for (const name of ["real", "other", "git/.git", "git/src", "git/lib"])
-        mkdirSync(join(cwd, name), { recursive: true });
-      symlinkSync(join(cwd, "real"), join(cwd, "link"));
-      const seen = async () => (await neovim.lock()).content.workspaceFolders.join(" ");
-      await neovim.plays(
-        `
+    needs("symlinks").test(
+      "follows :cd by real paths, :tcd and tabs, and the repository with 'autochdir'",
+      async () => {
+        const { cwd, home } = neovim;
+        for (const name of ["real", "other", "git/.git", "git/src", "git/lib"])
+          mkdirSync(join(cwd, name), { recursive: true });
+        symlinkSync(join(cwd, "real"), join(cwd, "link"));
+        const seen = async () => (await neovim.lock()).content.workspaceFolders.join(" ");
+        await neovim.plays(
+          `
         :cd ${cwd}/link                         folders = ${cwd}/real
         :cd ${home}                             folders =
         :cd ${cwd}                              folders = ${cwd}
@@ -149,10 +152,11 @@ describe.each(NEOVIMS)("$name", (version) => {
         :edit ${cwd}/c                          folders = ${cwd}
         :set noautochdir | %bwipeout
         `,
-        { words: { folders: seen } },
-      );
-      expect(mode(lock.path)).toBe("600");
-    });
+          { words: { folders: seen } },
+        );
+        expect(mode(lock.path)).toBe("600");
+      },
+    );
 
     test("follows the folders of language servers that are attached", async () => {
       const library = join(neovim.home, "library");
@@ -183,34 +187,37 @@ describe.each(NEOVIMS)("$name", (version) => {
       expect(await client.request("ping")).toEqual({});
     });
 
-    test("has another token if a stranger took its port, since the CLI sends the old one there", async () => {
-      claims("A stranger who takes our port gets no valid token");
-      // Neovim starts the next one at once, so it must be stopped while another program takes the port.
-      neovim.process.kill("SIGSTOP");
-      process.kill(executable, "SIGKILL");
-      const stranger = await eventually("the port", () =>
-        Bun.listen({ hostname: "127.0.0.1", port: lock.port, socket: { data() {} } }),
-      );
-      neovim.process.kill("SIGCONT");
-      executable = await neovim.ready(executable);
-      const next = await eventually("another lock file", async () => {
-        const now = await neovim.lock();
-        return now.port !== lock.port && now;
-      });
-      expect(next.content.authToken).not.toBe(lock.content.authToken);
-      expect(locks(neovim)).toEqual([basename(next.path)]);
-      const refused = TestClient.connect({ port: next.port, content: lock.content });
-      expect(await outcomeOf(refused)).toThrow("refused");
-      stranger.stop(true);
-      // From here on it is the token, and the port, of this Neovim.
-      lock = next;
-      process.kill(executable, "SIGKILL");
-      executable = await neovim.ready(executable);
-      expect((await neovim.lock()).content).toEqual(again());
-      const log = await neovim.lua<string>(`
+    needs("signals").test(
+      "has another token if a stranger took its port, since the CLI sends the old one there",
+      async () => {
+        claims("A stranger who takes our port gets no valid token");
+        // Neovim starts the next one at once, so it must be stopped while another program takes the port.
+        neovim.process.kill("SIGSTOP");
+        process.kill(executable, "SIGKILL");
+        const stranger = await eventually("the port", () =>
+          Bun.listen({ hostname: "127.0.0.1", port: lock.port, socket: { data() {} } }),
+        );
+        neovim.process.kill("SIGCONT");
+        executable = await neovim.ready(executable);
+        const next = await eventually("another lock file", async () => {
+          const now = await neovim.lock();
+          return now.port !== lock.port && now;
+        });
+        expect(next.content.authToken).not.toBe(lock.content.authToken);
+        expect(locks(neovim)).toEqual([basename(next.path)]);
+        const refused = TestClient.connect({ port: next.port, content: lock.content });
+        expect(await outcomeOf(refused)).toThrow("refused");
+        stranger.stop(true);
+        // From here on it is the token, and the port, of this Neovim.
+        lock = next;
+        process.kill(executable, "SIGKILL");
+        executable = await neovim.ready(executable);
+        expect((await neovim.lock()).content).toEqual(again());
+        const log = await neovim.lua<string>(`
         return table.concat(vim.fn.readfile(require("port").log.path()), "\\n")`);
-      expect(log).not.toContain(lock.content.authToken);
-    });
+        expect(log).not.toContain(lock.content.authToken);
+      },
+    );
 
     test("ends with :ClaudeCodeStop, and comes back the same with :ClaudeCodeStart", async () => {
       await neovim.command("ClaudeCodeStop");
@@ -227,20 +234,23 @@ describe.each(NEOVIMS)("$name", (version) => {
       expect((await neovim.lock()).path).toBe(lock.path);
     });
 
-    test("keeps port and token when :ClaudeCodeStop and :ClaudeCodeStart run in one go", async () => {
-      const before = executable;
-      process.kill(before, "SIGSTOP"); // slow to let go of its port
-      await neovim.lua(`vim.cmd('ClaudeCodeStop') vim.cmd('ClaudeCodeStart')`);
-      // The next one waits for the port for a second, of which little may be lost.
-      await Bun.sleep(200);
-      process.kill(before, "SIGCONT");
-      executable = await neovim.ready(before);
-      expect((await neovim.lock()).content).toEqual(again());
-      expect((await neovim.lock()).path).toBe(lock.path);
-      await eventually("the end of the previous executable", () => !isRunning(before));
-      await Bun.sleep(100);
-      expect(locks(neovim)).toEqual([basename(lock.path)]);
-    });
+    needs("signals").test(
+      "keeps port and token when :ClaudeCodeStop and :ClaudeCodeStart run in one go",
+      async () => {
+        const before = executable;
+        process.kill(before, "SIGSTOP"); // slow to let go of its port
+        await neovim.lua(`vim.cmd('ClaudeCodeStop') vim.cmd('ClaudeCodeStart')`);
+        // The next one waits for the port for a second, of which little may be lost.
+        await Bun.sleep(200);
+        process.kill(before, "SIGCONT");
+        executable = await neovim.ready(before);
+        expect((await neovim.lock()).content).toEqual(again());
+        expect((await neovim.lock()).path).toBe(lock.path);
+        await eventually("the end of the previous executable", () => !isRunning(before));
+        await Bun.sleep(100);
+        expect(locks(neovim)).toEqual([basename(lock.path)]);
+      },
+    );
 
     test("leaves nothing behind after :qa", async () => {
       await neovim.quit();
@@ -282,19 +292,22 @@ describe.each(NEOVIMS)("$name", (version) => {
       await eventually("no lock file", () => locks(neovim).length === 0);
     });
 
-    test("leaves none when the executable hangs at :qa, which does not wait for it", async () => {
-      await using neovim = await TestNeovim.start({ version });
-      const executable = await neovim.ready();
-      process.kill(executable, "SIGSTOP");
-      await neovim.quit();
-      // Neovim must end on its own: after 20 s the test kills it.
-      expect(neovim.process.signalCode).toBeNull();
-      expect(locks(neovim)).toEqual([]);
-      await eventually("the end of the executable", () => !isRunning(executable));
-    });
+    needs("signals").test(
+      "leaves none when the executable hangs at :qa, which does not wait for it",
+      async () => {
+        await using neovim = await TestNeovim.start({ version });
+        const executable = await neovim.ready();
+        process.kill(executable, "SIGSTOP");
+        await neovim.quit();
+        // Neovim must end on its own: after 20 s the test kills it.
+        expect(neovim.process.signalCode).toBeNull();
+        expect(locks(neovim)).toEqual([]);
+        await eventually("the end of the executable", () => !isRunning(executable));
+      },
+    );
   });
 
-  test("is not kept waiting by endless lock files", async () => {
+  needs("symlinks").test("is not kept waiting by endless lock files", async () => {
     claims("FIFOs and endless files keep nothing waiting");
     await using neovim = await TestNeovim.start({ version, setup: false });
     mkdirSync(neovim.lockFolder, { recursive: true });

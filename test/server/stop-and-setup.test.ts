@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { eventually, NEOVIMS, type NeovimOptions, TestClient, TestNeovim } from "#test";
+import { join } from "../../src/lib/platform";
 
 /** A field of `status()` in a script. */
 const STATE = "{v:lua.require'claude-code'.status().state}";

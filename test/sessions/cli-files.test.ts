@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import * as fc from "fast-check";
 import { commitAll, git } from "#review";
-import { eventually, NEOVIMS, TestNeovim, temporaryFolder } from "#test";
+import { eventually, NEOVIMS, needs, TestNeovim, temporaryFolder } from "#test";
+import { join } from "../../src/lib/platform";
 
 /* Running CLIs describe themselves in `sessions/PID.json`: the sessions of the workspace. */
 
@@ -165,7 +165,7 @@ describe.each(NEOVIMS)("the files of running CLIs and Neovim $name", (version) =
     expect(await rows()).toHaveLength(1);
   });
 
-  test("shows the user no error, whatever the files hold", async () => {
+  needs("FIFOs").test("shows the user no error, whatever the files hold", async () => {
     const value = fc.oneof(
       fc.jsonValue({ maxDepth: 2 }),
       fc.constantFrom("interactive", "idle", "waiting", project, DOMAIN),

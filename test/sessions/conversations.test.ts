@@ -1,8 +1,8 @@
 import { spawn, spawnSync } from "node:child_process";
 import { mkdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { commitAll, git } from "#review";
-import { deadPid, nightly, temporaryFolder } from "#test";
+import { deadPid, needs, nightly, temporaryFolder } from "#test";
+import { join } from "../../src/lib/platform";
 import {
   type Conversation,
   lastPrompts,
@@ -163,7 +163,7 @@ describe("past conversations", () => {
     expect(prompts()).toEqual(["last"]);
   });
 
-  test("reads files of any content", () => {
+  needs("FIFOs").test("reads files of any content", () => {
     write(project, ["", "{", "null", "[]", '{"cwd": 7}', "{}"]);
     write(project, ["not JSON", '{"type":"user","message":null,"cwd":"/"}', "\u0000".repeat(99)]);
     const good = write(project, ["{cut off", user(project, "good"), '{"type":"custom-title"']);

@@ -1,7 +1,8 @@
-import { mkdirSync, realpathSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { mkdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { commitAll, git } from "#review";
-import { claims, temporaryFolder } from "#test";
+import { claims, lacks, temporaryFolder } from "#test";
+import { realPath } from "../../src/lib/paths";
+import { join } from "../../src/lib/platform";
 import { worktreesAround, worktreesOf } from "../../src/sessions/worktrees";
 
 /* Hostile contents of the `.git` of a folder from the internet, against the work trees that are read there. */
@@ -19,8 +20,6 @@ const HOSTILE: Record<string, (git: string) => unknown> = {
     huge(join(git, "HEAD"));
     huge(join(git, "worktrees/one/gitdir"));
   },
-  "a .git that leads to itself": (git) => symlinkSync(".git", git),
-  "a .git that is a FIFO": (git) => Bun.spawnSync(["mkfifo", git]),
   "600 work trees": (git) => {
     for (let i = 0; i < 600; i++) {
       mkdirSync(join(git, `worktrees/${i}`), { recursive: true });
@@ -28,6 +27,10 @@ const HOSTILE: Record<string, (git: string) => unknown> = {
     }
   },
 };
+if (!lacks("FIFOs")) {
+  HOSTILE["a .git that leads to itself"] = (git) => symlinkSync(".git", git);
+  HOSTILE["a .git that is a FIFO"] = (git) => Bun.spawnSync(["mkfifo", git]);
+}
 
 test.each(Object.entries(HOSTILE))("reads %s within a second", (_what, make) => {
   const project = temporaryFolder();
@@ -40,7 +43,7 @@ test.each(Object.entries(HOSTILE))("reads %s within a second", (_what, make) => 
 
 test("does not take another project for the work tree that a project names", () => {
   claims("A project cannot claim another project's conversations");
-  const folder = realpathSync(temporaryFolder());
+  const folder = realPath(temporaryFolder());
   const [work, hostile, linked] = ["work", "hostile", "linked"].map((name) =>
     join(folder, name),
   ) as [string, string, string];

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import * as fc from "fast-check";
 import { eventually, NEOVIMS, perBlock, rows, TestNeovim } from "#test";
+import { join } from "../../src/lib/platform";
 
 /*
  * A program's reports to the terminal it runs in (OSC 7501). Reports are untrusted: whatever comes

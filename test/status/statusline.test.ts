@@ -1,6 +1,6 @@
 import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { claims, eventually, isolatedEnv, NEOVIMS, perBlock, TestClient, TestNeovim } from "#test";
+import { join } from "../../src/lib/platform";
 import { runHook } from "../support/hook";
 
 describe.each(NEOVIMS)("the status line in $name", (version) => {

@@ -6,6 +6,7 @@ export * from "./eventually";
 export * from "./lifetimes";
 export * from "./neovim";
 export * from "./outcome";
+export * from "./platform-skip";
 export { oneLine, titledPlays } from "./plays";
 export * from "./process";
 export * from "./rows";

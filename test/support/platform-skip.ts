@@ -1,5 +1,16 @@
+import { describe, test } from "bun:test";
 import { appendFileSync } from "node:fs";
-import { join } from "../../src/lib/platform";
+import { IS_WINDOWS, join } from "../../src/lib/platform";
+
+/** Features that Windows lacks, or gives to administrators alone, as tests use them. */
+type UnixFeature =
+  | "any bytes in a name"
+  | "a shell"
+  | "FIFOs"
+  | "modes of files"
+  | "signals"
+  | "symlinks"
+  | "tmux";
 
 /**
  * Says why this platform cannot run a test, each time one is skipped or ends early: scripts/test prints it, and
@@ -10,4 +21,19 @@ export function platformSkip(reason: string): void {
   const line = `platform skip: ${reason}\n`;
   if (folder) appendFileSync(join(folder, "skips"), line);
   else process.stdout.write(line);
+}
+
+/** Whether this is Windows, where a part of a test cannot run; says so. */
+export function lacks(feature: UnixFeature): boolean {
+  if (IS_WINDOWS) platformSkip(`Windows lacks ${feature}`);
+  return IS_WINDOWS;
+}
+
+/** Takes the place of `test` and `describe` for what needs this feature: on Windows it only says so. */
+export function needs(feature: UnixFeature) {
+  if (!IS_WINDOWS) return { test, describe };
+  const says = (name: string) => test(name, () => void lacks(feature));
+  const each = () => says;
+  const only = Object.assign(says, { each, concurrent: says });
+  return { test: only as unknown as typeof test, describe: only as unknown as typeof describe };
 }

@@ -1,6 +1,5 @@
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
-import { join } from "node:path";
 import {
   claims,
   eventually,
@@ -11,6 +10,7 @@ import {
   TestNeovim,
   temporaryFolder,
 } from "#test";
+import { join } from "../../src/lib/platform";
 import { Terminal } from "../support/tmux";
 
 const OPTION = "@claude_code_nvim";

@@ -1,5 +1,4 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import {
   BOTH_NEOVIMS,
   claims,
@@ -7,11 +6,13 @@ import {
   first,
   isRunning,
   NEOVIMS,
+  neovimStateOf,
   outcomeOf,
   perBlock,
   TestClient,
   type TestNeovim,
 } from "#test";
+import { join } from "../../src/lib/platform";
 import {
   configure,
   connectFrom,
@@ -550,7 +551,7 @@ describe.each(BOTH_NEOVIMS)("$name ends", (version) => {
     await neovim.inMode("i");
     type(neovim, "half of<Esc>:qa<CR>");
     await ends(neovim);
-    const folder = join(neovim.home, ".local/state/nvim/claude-code/drafts");
+    const folder = join(neovimStateOf(neovim.home), "claude-code/drafts");
     const drafts = readdirSync(folder).map((name) => readFileSync(join(folder, name), "utf8"));
     expect(drafts).toEqual(["half of"]);
   });

@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { eventually, NEOVIMS, perBlock, ROOT, TestClient } from "#test";
+import { join } from "../../src/lib/platform";
 import {
   configure,
   ECHO,

@@ -7,7 +7,6 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
 import {
   constants,
   eventually,
@@ -18,6 +17,7 @@ import {
   ROOT,
   temporaryFolder,
 } from "#test";
+import { join } from "../../src/lib/platform";
 import { Terminal } from "../support/tmux";
 import { AT_ONCE, said, startNeovim } from "./workbench";
 

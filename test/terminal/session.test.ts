@@ -1,6 +1,6 @@
 import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { NEOVIMS, TestNeovim, temporaryFolder } from "#test";
+import { join } from "../../src/lib/platform";
 import { LATER, openEcho, plays, SCREEN } from "./workbench";
 
 describe.each(NEOVIMS)("a session of $name with Claude's terminal in it", (version) => {

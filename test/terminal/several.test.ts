@@ -1,6 +1,6 @@
 import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { eventually, NEOVIMS, perBlock, type TestClient } from "#test";
+import { join } from "../../src/lib/platform";
 import {
   configure,
   connectFrom,

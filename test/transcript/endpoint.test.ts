@@ -1,5 +1,5 @@
 import { appendFileSync, mkdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
-import { eventually, restoresEnv, temporaryFolder } from "#test";
+import { eventually, needs, restoresEnv, temporaryFolder } from "#test";
 import { transcriptOf } from "../../src/claude/config-dir";
 import { join } from "../../src/lib/platform";
 import { TranscriptEndpoint } from "../../src/transcript/endpoint";
@@ -91,7 +91,7 @@ describe("a conversation's file", () => {
     }
   });
 
-  test.each<[string, () => void]>([
+  needs("symlinks").test.each<[string, () => void]>([
     ["nothing else", () => {}],
     ["a plain file", () => writeFileSync(projects(".DS_Store"), "")],
     ["a link to itself", () => symlinkSync("loop", projects("loop"))],

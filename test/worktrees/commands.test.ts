@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
 import { eventually, first, nightly } from "#test";
+import { dirname, join } from "../../src/lib/platform";
 import { Trees, tells } from "./tree";
 
 /* A worktree is found by its name or its session, shown and removed. */

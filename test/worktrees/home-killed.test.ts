@@ -1,6 +1,6 @@
-import { join } from "node:path";
 import { commitAll, World } from "#review";
 import { setDefaultTimeout, temporaryFolder } from "#test";
+import { join } from "../../src/lib/platform";
 import { runOnce, STRIDE } from "../review/killed";
 
 setDefaultTimeout(120_000);

@@ -1,5 +1,5 @@
 import { chmodSync, lstatSync, readdirSync, readlinkSync, rmSync, symlinkSync } from "node:fs";
-import { nightly, temporaryFolder } from "#test";
+import { needs, nightly, temporaryFolder } from "#test";
 import { titled } from "../review/story";
 import { given, Trees, tells } from "./tree";
 
@@ -42,46 +42,49 @@ test("sees no conflict in line ends that are the same to git", async () => {
   expect(trees.read("a", "b")).toEqual([crlf(last.replace("1", "I")), last]);
 });
 
-test("brings nothing home with a conflict; with !, brings everything else, and markers where git can", async () => {
-  await using trees = await Trees.open({
-    ...given("a=old, both=1\r 2\r 3\r, deleted=old, stored.big=old, picture=\0 1, link=file"),
-    ".gitattributes": "*.big filter=lfs\n",
-  });
-  await trees.play(`
+needs("symlinks").test(
+  "brings nothing home with a conflict; with !, brings everything else, and markers where git can",
+  async () => {
+    await using trees = await Trees.open({
+      ...given("a=old, both=1\r 2\r 3\r, deleted=old, stored.big=old, picture=\0 1, link=file"),
+      ".gitattributes": "*.big filter=lfs\n",
+    });
+    await trees.play(`
     here both=1\r here\r 3\r, -deleted, new=here, picture=\0 2
     there .mcp.json={}, a=new, both=1\r there\r 3\r, deleted=new, new*=there, picture=\0 3
     there stored.big=new, -link`);
-  trees.write("there", { "sub/line\nend": "x\n" });
-  symlinkSync("/etc/passwd", trees.path("there", "link"));
-  const names = ["a", "both", "deleted", "new", "picture", ".mcp.json", "link"];
-  const before = trees.read(...names);
-  await trees.play("home: nothing is changed: 8 files of docs cannot be merged");
-  expect(trees.read(...names)).toEqual(before);
-  const stay = (row: number): [string, number, string][] => [
-    [".mcp.json", 1, "its name runs or configures something"],
-    ["both", row, "both changed the same lines"],
-    ["deleted", 1, "docs changed it, and it was deleted here"],
-    ["link", 1, "it is, or was, a symlink"],
-    ["new", 1, "both added it"],
-    ["picture", 1, "both changed it, and git merges only texts"],
-    ["stored.big", 1, "a git filter produces its text, as with LFS"],
-    ["sub/line\nend", 1, "its name has control characters"],
-  ];
-  expect(await trees.list()).toEqual(stay(1));
-  await trees.play("home!: changed 3 files here");
-  expect(trees.read(...names)).toEqual([
-    "new\n",
-    "1\r\n<<<<<<< here\r\nhere\r\n=======\r\nthere\r\n>>>>>>> docs\r\n3\r\n",
-    null,
-    { run: "<<<<<<< here\nhere\n=======\nthere\n>>>>>>> docs\n" },
-    before[4],
-    null,
-    "file\n",
-  ] as never);
-  expect(await trees.list()).toEqual(stay(2));
-  await trees.undoAll(3);
-  expect(trees.read(...names)).toEqual(before);
-});
+    trees.write("there", { "sub/line\nend": "x\n" });
+    symlinkSync("/etc/passwd", trees.path("there", "link"));
+    const names = ["a", "both", "deleted", "new", "picture", ".mcp.json", "link"];
+    const before = trees.read(...names);
+    await trees.play("home: nothing is changed: 8 files of docs cannot be merged");
+    expect(trees.read(...names)).toEqual(before);
+    const stay = (row: number): [string, number, string][] => [
+      [".mcp.json", 1, "its name runs or configures something"],
+      ["both", row, "both changed the same lines"],
+      ["deleted", 1, "docs changed it, and it was deleted here"],
+      ["link", 1, "it is, or was, a symlink"],
+      ["new", 1, "both added it"],
+      ["picture", 1, "both changed it, and git merges only texts"],
+      ["stored.big", 1, "a git filter produces its text, as with LFS"],
+      ["sub/line\nend", 1, "its name has control characters"],
+    ];
+    expect(await trees.list()).toEqual(stay(1));
+    await trees.play("home!: changed 3 files here");
+    expect(trees.read(...names)).toEqual([
+      "new\n",
+      "1\r\n<<<<<<< here\r\nhere\r\n=======\r\nthere\r\n>>>>>>> docs\r\n3\r\n",
+      null,
+      { run: "<<<<<<< here\nhere\n=======\nthere\n>>>>>>> docs\n" },
+      before[4],
+      null,
+      "file\n",
+    ] as never);
+    expect(await trees.list()).toEqual(stay(2));
+    await trees.undoAll(3);
+    expect(trees.read(...names)).toEqual(before);
+  },
+);
 
 test("keeps who may read a file here, and opens a new one to no one", async () => {
   const modes = (side: "here" | "there", given: Record<string, number>) => {
@@ -161,34 +164,37 @@ test("updates buffers without unsaved changes: another encoding, a deleted file,
   expect(await trees.neovim.lua<string[]>(lines, paths)).toEqual(["old", "è", "new", "x"]);
 });
 
-test("does not follow symlinks on either side, and leaves inner repositories there", async () => {
-  await using trees = await Trees.open({ "deep/a.txt": "old\n", "here/a.txt": "old\n" });
-  const outside = temporaryFolder();
-  trees.write("there", {
-    "deep/a.txt": null,
-    "here/a.txt": "new\n",
-    "inner/a.txt": "x\n",
-    "lib/a.txt": "x\n",
-  });
-  rmSync(trees.path("there", "deep"), { recursive: true, force: true });
-  symlinkSync("/etc", trees.path("there", "deep"));
-  trees.git("there", "init", "-q", "inner");
-  trees.git("here", "init", "-q", "lib");
-  rmSync(trees.path("here", "here"), { recursive: true });
-  symlinkSync(outside, trees.path("here", "here"));
-  const said = await trees.run("Claude worktree home! docs");
-  expect(said).toBe(
-    "docs is home: nothing is left to change here; 4 files stay as they are; left there: inner",
-  );
-  expect((await trees.list()).map(([, , text]) => text)).toEqual([
-    "here: it is a folder or a submodule",
-    "there: it is behind a symlink",
-    "here: it is behind a symlink",
-    "here it is in another repository",
-  ]);
-  expect(readlinkSync(trees.path("here", "here"))).toBe(outside);
-  expect([...new Bun.Glob("*").scanSync(outside)]).toEqual([]);
-});
+needs("symlinks").test(
+  "does not follow symlinks on either side, and leaves inner repositories there",
+  async () => {
+    await using trees = await Trees.open({ "deep/a.txt": "old\n", "here/a.txt": "old\n" });
+    const outside = temporaryFolder();
+    trees.write("there", {
+      "deep/a.txt": null,
+      "here/a.txt": "new\n",
+      "inner/a.txt": "x\n",
+      "lib/a.txt": "x\n",
+    });
+    rmSync(trees.path("there", "deep"), { recursive: true, force: true });
+    symlinkSync("/etc", trees.path("there", "deep"));
+    trees.git("there", "init", "-q", "inner");
+    trees.git("here", "init", "-q", "lib");
+    rmSync(trees.path("here", "here"), { recursive: true });
+    symlinkSync(outside, trees.path("here", "here"));
+    const said = await trees.run("Claude worktree home! docs");
+    expect(said).toBe(
+      "docs is home: nothing is left to change here; 4 files stay as they are; left there: inner",
+    );
+    expect((await trees.list()).map(([, , text]) => text)).toEqual([
+      "here: it is a folder or a submodule",
+      "there: it is behind a symlink",
+      "here: it is behind a symlink",
+      "here it is in another repository",
+    ]);
+    expect(readlinkSync(trees.path("here", "here"))).toBe(outside);
+    expect([...new Bun.Glob("*").scanSync(outside)]).toEqual([]);
+  },
+);
 
 test("moves changes that are pending there to the review here", async () => {
   await using trees = await Trees.open({ "a.txt": LINES, "b.txt": LINES, "c.txt": LINES });
@@ -219,15 +225,18 @@ test("moves changes that are pending there to the review here", async () => {
   expect(last).toMatchObject({ paths: [there.path("b.txt")] });
 });
 
-test("an undo does not write through a folder that became a symlink", async () => {
-  await using trees = await Trees.open({ "conf/a": "old\n", "conf/gone": "secret\n" });
-  const outside = temporaryFolder();
-  trees.write("there", { "conf/a": "new\n", "conf/gone": null, "conf/new": "new\n" });
-  expect(await trees.run(HOME)).toContain("changed 3 files");
-  rmSync(trees.path("here", "conf"), { recursive: true });
-  symlinkSync(outside, trees.path("here", "conf"));
-  using here = trees.review("here");
-  const files = ["conf/a", "conf/gone", "conf/new"].map((name) => ({ path: here.path(name) }));
-  await here.undo(files).catch(() => {});
-  expect(readdirSync(outside)).toEqual([]);
-});
+needs("symlinks").test(
+  "an undo does not write through a folder that became a symlink",
+  async () => {
+    await using trees = await Trees.open({ "conf/a": "old\n", "conf/gone": "secret\n" });
+    const outside = temporaryFolder();
+    trees.write("there", { "conf/a": "new\n", "conf/gone": null, "conf/new": "new\n" });
+    expect(await trees.run(HOME)).toContain("changed 3 files");
+    rmSync(trees.path("here", "conf"), { recursive: true });
+    symlinkSync(outside, trees.path("here", "conf"));
+    using here = trees.review("here");
+    const files = ["conf/a", "conf/gone", "conf/new"].map((name) => ({ path: here.path(name) }));
+    await here.undo(files).catch(() => {});
+    expect(readdirSync(outside)).toEqual([]);
+  },
+);

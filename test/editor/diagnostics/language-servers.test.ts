@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import {
   eventually,
   isolatedEnv,
@@ -9,6 +8,7 @@ import {
   ROOT,
   setDefaultTimeout,
 } from "#test";
+import { join } from "../../../src/lib/platform";
 import { Project } from "../../hooks/project";
 import { connect, json } from "../../nvim-lsp/client";
 import { TSCONFIG, TYPESCRIPT } from "../../support/typescript";

@@ -1,6 +1,6 @@
 import { chmodSync, readFileSync } from "node:fs";
-import { join } from "node:path";
-import { claims, eventually, NEOVIMS, rows } from "#test";
+import { claims, eventually, NEOVIMS, needs, rows } from "#test";
+import { join } from "../../../src/lib/platform";
 import { Attached } from "../attached";
 
 const UI = { width: 160, height: 30 };
@@ -53,16 +53,19 @@ describe.each(NEOVIMS)("accepting writes the text that is shown, in $name", (ver
     await a.nvim.command(`cd ${a.nvim.cwd}`);
   });
 
-  test("treats a file as inside a workspace that is reached through a symlink", async () => {
-    await using a = await start();
-    sh(a, "mkdir -p real/deep; ln -s real linked");
-    await a.nvim.command(`cd ${a.path("linked")}`);
-    await a.propose(a.path("linked/deep/file.txt"), "new\n");
-    for (const text of await bars(a)) {
-      expect(text).toContain("%#ClaudeCodeBarFile#deep/file.txt");
-      expect(text).not.toContain(WARNING);
-    }
-  });
+  needs("symlinks").test(
+    "treats a file as inside a workspace that is reached through a symlink",
+    async () => {
+      await using a = await start();
+      sh(a, "mkdir -p real/deep; ln -s real linked");
+      await a.nvim.command(`cd ${a.path("linked")}`);
+      await a.propose(a.path("linked/deep/file.txt"), "new\n");
+      for (const text of await bars(a)) {
+        expect(text).toContain("%#ClaudeCodeBarFile#deep/file.txt");
+        expect(text).not.toContain(WARNING);
+      }
+    },
+  );
 
   test("compares with the file that will be replaced, whatever the old path", async () => {
     claims("A diff shows which file it writes");

@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { eventually, NEOVIMS, TestClient, TestNeovim } from "#test";
+import { join } from "../../../src/lib/platform";
 import { shows, terminalText, windows } from "../../terminal/workbench";
 import { Attached } from "../attached";
 

@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { eventually, NEOVIMS, TestClient, TestNeovim } from "#test";
+import { join } from "../../../src/lib/platform";
 import { ECHO, shows } from "../../terminal/workbench";
 
 /* A diff in a tab page of its own, while Claude's terminal is open. */

@@ -1,5 +1,5 @@
 import { mkdirSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
-import { claims, eventually, NEOVIMS, nightly, shell } from "#test";
+import { claims, eventually, NEOVIMS, needs, nightly, shell } from "#test";
 import { Attached } from "../attached";
 
 /** How a program may replace a file: each from "one" to "two". */
@@ -71,7 +71,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     expect(slept > 0).toBe(isAwaited);
   });
 
-  test("does not wait for a FIFO that replaces an open file", async () => {
+  needs("FIFOs").test("does not wait for a FIFO that replaces an open file", async () => {
     claims("FIFOs and endless files keep nothing waiting");
     await using a = await withClient();
     const [path, other] = [a.file("a.txt", "one\n"), a.file("b.txt", "one\n")];
@@ -166,36 +166,39 @@ describe.each(NEOVIMS)("$name", (version) => {
     await shows(a, buf, "two");
   });
 
-  test("follows files behind symlinks, private files, and files that are opened, named or made later", async () => {
-    await using a = await withClient();
-    const real = a.file("real/main.txt", "one\n");
-    symlinkSync(a.path("real"), a.path("link"));
-    symlinkSync(real, a.path("file.txt"));
-    const secret = a.file("secrets/.env", "one\n");
-    const bufs = [await a.edit(a.path("file.txt")), await a.edit(secret)];
-    for (const [file, buf] of [
-      [real, bufs[0]],
-      [secret, bufs[1]],
-    ] as const) {
-      writeFileSync(file, "two\n");
-      await shows(a, buf as number, "two", file);
-    }
-    const made = await a.edit(a.path("later.txt"));
-    a.file("later.txt", "made\n");
-    await shows(a, made, "made");
-    const saved = await a.edit(a.path("new/folder/saved.txt"));
-    await a.nvim.command("silent write ++p");
-    a.file("new/folder/saved.txt", "two\n");
-    await shows(a, saved, "two");
-    rmSync(a.path("new/folder/saved.txt"));
-    await a.says("saved.txt was deleted");
-    await a.edit(a.file("before.txt", "one\n"));
-    mkdirSync(a.path("renamed"));
-    await a.nvim.command("saveas renamed/main.txt");
-    const renamed = await a.nvim.lua<number>("return vim.api.nvim_get_current_buf()");
-    a.file("renamed/main.txt", "two\n");
-    await shows(a, renamed, "two");
-  });
+  needs("symlinks").test(
+    "follows files behind symlinks, private files, and files that are opened, named or made later",
+    async () => {
+      await using a = await withClient();
+      const real = a.file("real/main.txt", "one\n");
+      symlinkSync(a.path("real"), a.path("link"));
+      symlinkSync(real, a.path("file.txt"));
+      const secret = a.file("secrets/.env", "one\n");
+      const bufs = [await a.edit(a.path("file.txt")), await a.edit(secret)];
+      for (const [file, buf] of [
+        [real, bufs[0]],
+        [secret, bufs[1]],
+      ] as const) {
+        writeFileSync(file, "two\n");
+        await shows(a, buf as number, "two", file);
+      }
+      const made = await a.edit(a.path("later.txt"));
+      a.file("later.txt", "made\n");
+      await shows(a, made, "made");
+      const saved = await a.edit(a.path("new/folder/saved.txt"));
+      await a.nvim.command("silent write ++p");
+      a.file("new/folder/saved.txt", "two\n");
+      await shows(a, saved, "two");
+      rmSync(a.path("new/folder/saved.txt"));
+      await a.says("saved.txt was deleted");
+      await a.edit(a.file("before.txt", "one\n"));
+      mkdirSync(a.path("renamed"));
+      await a.nvim.command("saveas renamed/main.txt");
+      const renamed = await a.nvim.lua<number>("return vim.api.nvim_get_current_buf()");
+      a.file("renamed/main.txt", "two\n");
+      await shows(a, renamed, "two");
+    },
+  );
 
   test("follows the file again once unsaved edits are undone", async () => {
     await using a = await withClient();

@@ -1,5 +1,5 @@
 import { renameSync, symlinkSync, writeFileSync } from "node:fs";
-import { eventually, NEOVIMS, rows } from "#test";
+import { eventually, NEOVIMS, needs, rows } from "#test";
 import { Attached } from "../attached";
 
 const UI = { width: 120, height: 40 };
@@ -18,7 +18,7 @@ describe.each(NEOVIMS)("$name", (version) => {
   const open = (a: Attached, path: string, more: object = {}) =>
     a.call("document_open", { path, front: true, select_to_eol: false, ...more });
 
-  test("finds the open buffer of a symlinked folder or file", async () => {
+  needs("symlinks").test("finds the open buffer of a symlinked folder or file", async () => {
     await using a = await start();
     const path = a.file("real/main.txt", "one\n");
     symlinkSync(a.path("real"), a.path("link"));
@@ -30,14 +30,17 @@ describe.each(NEOVIMS)("$name", (version) => {
     }
   });
 
-  test("finds a buffer with edits by its file's name once a rename replaced its target", async () => {
-    await using a = await start();
-    const path = a.file("real.txt", "one\n");
-    symlinkSync("real.txt", a.path("link.txt"));
-    await a.nvim.command("edit link.txt | call setline(1, 'mine')");
-    renameSync(a.file("new.txt", "two\n"), path);
-    expect(await a.call<string>("document_text", { path })).toBe("mine\n");
-  });
+  needs("symlinks").test(
+    "finds a buffer with edits by its file's name once a rename replaced its target",
+    async () => {
+      await using a = await start();
+      const path = a.file("real.txt", "one\n");
+      symlinkSync("real.txt", a.path("link.txt"));
+      await a.nvim.command("edit link.txt | call setline(1, 'mine')");
+      renameSync(a.file("new.txt", "two\n"), path);
+      expect(await a.call<string>("document_text", { path })).toBe("mine\n");
+    },
+  );
 
   /** The question and the selected text, both as JSON. */
   const RANGES = rows(String.raw`

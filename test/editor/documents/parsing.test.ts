@@ -1,6 +1,6 @@
 import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { BOTH_NEOVIMS, claims, eventually, onBothNeovims, TestNeovim } from "#test";
+import { join } from "../../../src/lib/platform";
 import { answer, line } from "../../transcript/entries";
 
 /* Text that crashes Neovim (SIGABRT) when its Markdown parser reads it. */

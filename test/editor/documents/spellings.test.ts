@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { claims, onEachNeovim } from "#test";
 import { resolvePath, resolveUri } from "../../../src/editor/path";
 import { realPath } from "../../../src/lib/paths";
+import { dirname, join } from "../../../src/lib/platform";
 import { tries } from "../../fuzz/effort";
 import { disguises, spellings, uris } from "../../support/spellings";
 

@@ -1,5 +1,5 @@
 import { mkdirSync, writeFileSync } from "node:fs";
-import { claims, NEOVIMS } from "#test";
+import { claims, NEOVIMS, needs } from "#test";
 import { Attached } from "../attached";
 
 /** Replaces the file just before Neovim reads it. */
@@ -94,18 +94,21 @@ describe.each(NEOVIMS)("$name", (version) => {
     }
   });
 
-  test.each(["file", "FIFO"])("loses no text when a copy of a %s has no room", async (what) => {
-    await using a = await start();
-    const paths = [a.file("a.txt", Buffer.from("caf\xe9\n", "latin1")), a.file("b.txt", "b\n")];
-    await a.edit(paths[0] as string);
-    writeFileSync(paths[0] as string, "th\xe9\n", "latin1");
-    if (what === "FIFO") for (const path of paths) await a.nvim.lua(SWAP, path, "mkfifo");
-    const lines = what === "FIFO" ? [["café"], []] : [["thé"], ["b"]];
-    const states = lines.map((found) => [0, what === "FIFO" ? 1 : 0, found]);
-    expect(await a.nvim.lua(WITHOUT_ROOM, ...paths)).toEqual(states);
-  });
+  needs("FIFOs").test.each(["file", "FIFO"])(
+    "loses no text when a copy of a %s has no room",
+    async (what) => {
+      await using a = await start();
+      const paths = [a.file("a.txt", Buffer.from("caf\xe9\n", "latin1")), a.file("b.txt", "b\n")];
+      await a.edit(paths[0] as string);
+      writeFileSync(paths[0] as string, "th\xe9\n", "latin1");
+      if (what === "FIFO") for (const path of paths) await a.nvim.lua(SWAP, path, "mkfifo");
+      const lines = what === "FIFO" ? [["café"], []] : [["thé"], ["b"]];
+      const states = lines.map((found) => [0, what === "FIFO" ? 1 : 0, found]);
+      expect(await a.nvim.lua(WITHOUT_ROOM, ...paths)).toEqual(states);
+    },
+  );
 
-  test.each(["mkfifo", "ln -s /dev/zero", "truncate -s 3G"])(
+  needs("symlinks").test.each(["mkfifo", "ln -s /dev/zero", "truncate -s 3G"])(
     "does not wait for a file that %s replaces while it is read",
     async (make) => {
       claims("FIFOs and endless files keep nothing waiting");

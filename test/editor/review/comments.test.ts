@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
 import { eventually, NEOVIMS, outcomeOf, TestClient, TestNeovim } from "#test";
+import { dirname, join } from "../../../src/lib/platform";
 import { configure, ECHO, openEcho, startNeovim, terminalText } from "../../terminal/workbench";
 
 const LINES = ["one", "two", "three", "four", "five"];

@@ -1,7 +1,7 @@
 import { chmodSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { commitAll, git as run, World } from "#review";
 import { eventually, nightly, onEachNeovim, TestNeovim } from "#test";
+import { join } from "../../../src/lib/platform";
 import { isAlive } from "../../../src/lib/process";
 
 /* `:Claude commit`: git's message in this Neovim. */

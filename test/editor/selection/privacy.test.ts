@@ -1,6 +1,6 @@
 import { rmSync, unlinkSync } from "node:fs";
-import { join } from "node:path";
 import { claims, eventually, onEachNeovim, outcomeOf } from "#test";
+import { join } from "../../../src/lib/platform";
 
 /* Files whose text and names never leave Neovim. */
 const SECRET = "TOKEN=very-secret-value\n";

@@ -1,5 +1,14 @@
 import { existsSync, mkdirSync, rmSync } from "node:fs";
-import { claims, eventually, onEachNeovim, onNewestNeovim, type Session, TestClient } from "#test";
+import {
+  claims,
+  eventually,
+  lacks,
+  onEachNeovim,
+  onNewestNeovim,
+  type Session,
+  TestClient,
+} from "#test";
+import { native } from "../../../src/lib/platform";
 
 /* at_mentioned (spec 03, 5.2): what :Claude mention means, which client receives it, and when. */
 const TEXT = "one\ntwo\nthree\nfour\nfive\nsix\n";
@@ -26,7 +35,8 @@ async function listenToMessages({ neovim }: Session): Promise<() => Promise<stri
 
 onEachNeovim((session) => {
   let client: TestClient;
-  const path = (name: string) => session.path(name);
+  /** As the CLI is given paths. */
+  const path = (name: string) => native(session.path(name));
 
   beforeEach(async () => {
     await session.reset();
@@ -104,7 +114,6 @@ onEachNeovim((session) => {
         /new\.txt is not on disk/,
       ],
       ["a private file", "Claude mention .env", /\.env is private: `!\.env` in privacy\.patterns/],
-      ["a link to a private file", "Claude mention innocent.txt", /innocent\.txt is private/],
       ["the workspace itself", "Claude mention .", /is the workspace itself/],
       ["a range and a path", "1,2Claude mention main.lua", /leave out the range/],
       ["a buffer without a file", "enew | Claude mention", /this buffer is not a file/],
@@ -113,17 +122,22 @@ onEachNeovim((session) => {
       ["the line 0", "Claude mention main.lua 0", /lines 0 to 0 cannot be mentioned/],
       ["lines of no file", "Claude mention nowhere.lua 1 2", /nowhere\.lua is not on disk/],
     ];
-    test.each(REFUSED)("refuses %s, and says why", async (_name, command, reason) => {
-      const said = await listenToMessages(session);
-      session.write(".env", "SECRET=1\n");
-      try {
+    const REFUSED_LINK: typeof REFUSED = [
+      ["a link to a private file", "Claude mention innocent.txt", /innocent\.txt is private/],
+    ];
+    test.each([...REFUSED, ...(lacks("symlinks") ? [] : REFUSED_LINK)])(
+      "refuses %s, and says why",
+      async (_name, command, reason) => {
+        const said = await listenToMessages(session);
+        session.write(".env", "SECRET=1\n");
+        rmSync(path("innocent.txt"), { force: true });
         session.link("innocent.txt", path(".env"));
-      } catch {}
-      await session.neovim.lua("vim.cmd((...))", command.replace(/ \| /, "\n"));
-      await eventually("the reason", async () => expect(await said()).toMatch(reason));
-      await client.request("ping");
-      expect(mentions(client)).toEqual([]);
-    });
+        await session.neovim.lua("vim.cmd((...))", command.replace(/ \| /, "\n"));
+        await eventually("the reason", async () => expect(await said()).toMatch(reason));
+        await client.request("ping");
+        expect(mentions(client)).toEqual([]);
+      },
+    );
 
     test("says that Claude reads the disk when the buffer has unsaved changes", async () => {
       const said = await listenToMessages(session);
@@ -219,18 +233,22 @@ onEachNeovim((session) => {
       expect(names().sort()).toEqual(["tree/a.txt", "tree/b c.txt", "tree/sub"].map(path));
     });
 
-    test.each([
+    const INNER = [
       ["an entry of a folder that is open in it", "gg/sub<CR><CR>", "deep", "tree/sub/deep.txt"],
-      ["a symbolic link", "gg", "link", "tree/link.txt"],
-    ])("netrw's tree: %s", async (_what, open, word, name) => {
-      rmSync(path("tree/link.txt"), { force: true });
-      session.link("tree/link.txt", path("tree/a.txt"));
-      await explore(3);
-      await session.neovim.type(open);
-      await session.neovim.type(`gg/${word}<CR>:Claude mention<CR>`);
-      await expectFiles(client, [path(name)]);
-      rmSync(path("tree/link.txt"));
-    });
+    ] as const;
+    const LINK = [["a symbolic link", "gg", "link", "tree/link.txt"]] as const;
+    test.each([...INNER, ...(lacks("symlinks") ? [] : LINK)])(
+      "netrw's tree: %s",
+      async (_what, open, word, name) => {
+        rmSync(path("tree/link.txt"), { force: true });
+        session.link("tree/link.txt", path("tree/a.txt"));
+        await explore(3);
+        await session.neovim.type(open);
+        await session.neovim.type(`gg/${word}<CR>:Claude mention<CR>`);
+        await expectFiles(client, [path(name)]);
+        rmSync(path("tree/link.txt"));
+      },
+    );
 
     test("mentions netrw's marked files wherever the cursor is, and with a range its lines", async () => {
       await explore(0);
@@ -307,7 +325,7 @@ onNewestNeovim((session) => {
     using early = await justStarted();
     expect(mentions(early)).toEqual([]);
     early.notify("ide_connected", { pid: process.pid });
-    const filePath = session.path("main.lua");
+    const filePath = native(session.path("main.lua"));
     await expectMentions(
       early,
       [2, 0, 1].map((line) => ({ filePath, lineStart: line, lineEnd: line })),
@@ -330,7 +348,7 @@ onNewestNeovim((session) => {
     await other.request("ping");
     expect(mentions(other)).toEqual([]);
     early.close();
-    await expectMentions(other, [{ filePath: session.path("main.lua") }]);
+    await expectMentions(other, [{ filePath: native(session.path("main.lua")) }]);
   });
 
   /** A CLI that does not take mentions yet. */

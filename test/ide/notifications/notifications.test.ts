@@ -1,3 +1,4 @@
+import { pathToFileURL } from "node:url";
 import { eventually, nightly, onEachNeovim, TestClient } from "#test";
 
 /* diagnostics_changed, log_event (spec 03) and the notifications of spec 05. */
@@ -31,7 +32,7 @@ onEachNeovim(
       const changed = () => session.client.notifications<{ uris: string[] }>("diagnostics_changed");
       await eventually("the files", () => changed().length > 0);
       const uris = changed().flatMap((params) => params.uris);
-      expect(uris.sort()).toEqual([path, other].map((name) => `file://${encodeURI(name)}`).sort());
+      expect(uris.sort()).toEqual([path, other].map((name) => pathToFileURL(name).href).sort());
       await session.neovim.lua(`vim.diagnostic.reset()`);
       await eventually("cleared", () => changed().flatMap((params) => params.uris).length === 4);
     });

@@ -8,8 +8,8 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
 import { claims, eventually, onEachNeovim, outcomeOf, TestClient, TestNeovim } from "#test";
+import { join } from "../../../src/lib/platform";
 
 /** openDiff over the socket; what happens in the windows is tested with the editor itself. */
 onEachNeovim(
