@@ -6,7 +6,7 @@ import { own } from "../lib/json";
 import type { Log } from "../lib/log";
 import type { Answer, Answers } from "../lib/requests";
 import { visible } from "../lib/visible";
-import { ModEndpoint } from "../mod/endpoint";
+import type { ModEndpoint } from "../mod/endpoint";
 import type { NeovimEditor } from "../neovim/editor";
 import { PromptEndpoint } from "../prompt/endpoint";
 import { RemoteEndpoint } from "../remote/endpoint";
@@ -19,10 +19,10 @@ import { worktreeRequests } from "../worktrees/endpoint";
 export function neovimRequests(
   editor: NeovimEditor,
   server: IdeServer,
+  mod: ModEndpoint,
   log: Log,
-  neovim: { pid: number; token: string },
+  neovimPid: number,
 ) {
-  const mod = new ModEndpoint(editor, log, neovim.token);
   const remote = new RemoteEndpoint(editor, server.connect, mod, log);
   const review = new ReviewEndpoint(editor, log);
   const transcript = new TranscriptEndpoint(
@@ -32,7 +32,7 @@ export function neovimRequests(
     (folder, call) => review.ended(folder, call),
   );
   const prompt = new PromptEndpoint();
-  const sessions = new SessionsEndpoint(editor, mod, neovim.pid, log);
+  const sessions = new SessionsEndpoint(editor, mod, neovimPid, log);
   const worktree = { requests: worktreeRequests };
   const areas = { review, transcript, prompt, worktree, remote, sessions, mod };
   answerRequests(editor, areas, log);
@@ -50,7 +50,7 @@ export function neovimRequests(
       sessions.end();
       transcript.end();
       remote.end();
-      await mod.end();
+      mod.end();
       await review.end();
     },
   };

@@ -10,6 +10,7 @@ import { visibleLine } from "../lib/visible";
 import { ProjectFiles } from "../locate/project-file";
 import { Registration } from "../locate/registry";
 import type { Client } from "../mcp/protocol";
+import { ModEndpoint } from "../mod/endpoint";
 import { writePlugins } from "../mod/plugin";
 import { NeovimEditor } from "../neovim/editor";
 import { NeovimRpc } from "../neovim/rpc";
@@ -56,11 +57,12 @@ async function run(
   });
   const editor = new NeovimEditor(rpc, log, launch.workspaceFolders);
   // Publish at once: everything below runs before the first client can be served.
-  const published = new Published({ ...launch, token }, address, listener.port, log);
+  const mod = new ModEndpoint(editor, log, token);
+  const published = new Published({ ...launch, token }, address, listener.port, mod, log);
   const { lock } = published;
   const failed = Promise.withResolvers<string>();
   // Report to Neovim only after it has let us attach.
-  const attached = attach(editor, launch, { port: listener.port, token, lock }, () =>
+  const attached = attach(editor, launch, { port: listener.port, token, lock, mod }, () =>
     requests.reportSessions(),
   ).catch((error) => {
     // Attaching also fails if Neovim ends first. That is not an error.
@@ -84,7 +86,7 @@ async function run(
     onConnect: (transport) => server.connect(transport),
     onRefuse: (cause) => log.warn(`Refused a connection: ${cause}`),
   });
-  const requests = neovimRequests(editor, server, log, { pid: launch.pid, token });
+  const requests = neovimRequests(editor, server, mod, log, launch.pid);
   void attached.then(() => requests.start());
   const unfollow = editor.on("state", ({ folders }) => {
     if (folders) published.follow(folders);
@@ -117,7 +119,7 @@ class Published {
   readonly #registration: Registration;
   readonly #projectFiles: ProjectFiles;
 
-  constructor(launch: Launch, address: string, port: number, log: Log) {
+  constructor(launch: Launch, address: string, port: number, mod: ModEndpoint, log: Log) {
     const { pid, token, workspaceFolders: folders } = launch;
     for (const path of sweepStaleLocks(lockFolder(), { port, token })) {
       log.info(`Removed the stale lock file ${path}`);
@@ -128,7 +130,8 @@ class Published {
     this.#projectFiles = new ProjectFiles(address, projectAround);
     this.#projectFiles.follow(folders);
     // The lock file comes last: a program that sees it can rely on the other files.
-    this.lock = new LockKeeper({ port, token, pid, folders, log });
+    const servesMods = mod.problem === undefined;
+    this.lock = new LockKeeper({ port, token, pid, folders, servesMods, log });
     log.info(`Serving Neovim ${pid} on port ${port}`);
   }
 
@@ -150,18 +153,21 @@ class Published {
 async function attach(
   editor: NeovimEditor,
   { executable, token: given }: Launch,
-  { port, token, lock }: { port: number; token: string; lock: LockKeeper },
+  { port, token, lock, mod }: { port: number; token: string; lock: LockKeeper; mod: ModEndpoint },
   reportSessions: () => Promise<unknown>,
 ): Promise<void> {
   await editor.attach({ contract: CONTRACT, version: VERSION });
   await reportSessions();
   const { problem, path } = lock;
+  const plugins = writePlugins(executable);
   // `claude-code.ReadyInfo` in Lua.
   await editor.call("ready", {
     port,
     lock_file: path,
     uses_next_token: token !== given,
-    ...writePlugins(executable),
+    ...plugins,
+    // A mod would find no socket in the lock file, and end.
+    ...(mod.problem && { no_mod: mod.problem, plugin: plugins.plugin_without_mod }),
     problem,
   });
 }

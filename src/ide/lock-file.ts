@@ -34,8 +34,8 @@ export interface LockContent {
   transport: "ws";
   runningInWindows: boolean;
   authToken: string;
-  /** Path of the socket for the mod in the CLI; Claude Code ignores it (2.1.332). */
-  modSocket: string;
+  /** Path of the socket for the mod in the CLI, if it can connect; Claude Code ignores it (2.1.332). */
+  modSocket: string | undefined;
 }
 
 /** The readable parts of any editor's lock file. */
@@ -121,6 +121,7 @@ interface LockKeeperOptions {
   /** Neovim's process id. Claude Code deletes the lock file if it is not alive. Undefined if Neovim runs elsewhere. */
   pid?: number;
   folders: readonly string[];
+  servesMods: boolean;
   log: Log;
 }
 
@@ -192,7 +193,7 @@ export class LockKeeper {
   }
 
   #problemOfWriting(): string | undefined {
-    const { pid, token } = this.#options;
+    const { pid, token, servesMods } = this.#options;
     try {
       const content: LockContent = {
         pid,
@@ -201,7 +202,7 @@ export class LockKeeper {
         transport: "ws",
         runningInWindows: IS_WINDOWS,
         authToken: token,
-        modSocket: modSocket(),
+        modSocket: servesMods ? native(modSocket()) : undefined,
       };
       this.#lock.write(JSON.stringify(content));
       return undefined;

@@ -4,7 +4,7 @@ import { Emitter } from "../lib/emitter";
 import type { Log } from "../lib/log";
 import { type Answer, takes } from "../lib/requests";
 import { Mods, text } from "./mods";
-import { serveMods } from "./socket";
+import { type ModServer, serveMods } from "./socket";
 
 /** `remote` is the name of the remote that runs the session. */
 const Session = v.object({ session: v.string(), remote: v.optional(v.string()) });
@@ -18,7 +18,7 @@ export class ModEndpoint {
   readonly onChange = new Emitter<void>();
   /** By the name of the remote; "" is this machine. No remote reaches the mods of another place. */
   readonly #places = new Map<string, Mods>();
-  readonly #server: ReturnType<typeof serveMods>;
+  readonly #server: ModServer;
 
   constructor(
     private readonly editor: Pick<EditorPort, "call">,
@@ -51,6 +51,11 @@ export class ModEndpoint {
     follow: takes(Follow, (to) => this.place(to.remote).follow(to.session, to.on)),
   };
 
+  /** Why no mod of this machine can connect. */
+  get problem(): string | undefined {
+    return this.#server.problem;
+  }
+
   place(remote = ""): Mods {
     const known = this.#places.get(remote);
     if (known) return known;
@@ -68,8 +73,8 @@ export class ModEndpoint {
     );
   }
 
-  async end(): Promise<void> {
+  end(): void {
     for (const mods of this.#places.values()) mods.end();
-    await this.#server?.stop(true);
+    this.#server.stop();
   }
 }

@@ -14,7 +14,7 @@ import { modFolder } from "../ide/lock-file";
 import { replace, writePrivateFile } from "../lib/atomic-write";
 import { message } from "../lib/errors";
 import { isSameFile, removeFile, stablePath } from "../lib/paths";
-import { dirname, IS_WINDOWS, join } from "../lib/platform";
+import { dirname, IS_WINDOWS, join, native } from "../lib/platform";
 import { makePrivateFolder, readPrivateFile } from "../lib/private-folder";
 import { DESCRIPTION, NAME, VERSION } from "../lib/version";
 
@@ -116,7 +116,7 @@ function pluginFiles(executable: string, hasMod: boolean, market: string): Recor
       hooks: hookSettings(executable),
     }),
     ...(hasMod && {
-      "hooks/register.ts": MOD.replace('"MOD_FOLDER"', () => JSON.stringify(modFolder())),
+      "hooks/register.ts": MOD.replace('"MOD_FOLDER"', () => JSON.stringify(native(modFolder()))),
     }),
     "settings.json": json(SETTINGS),
   };

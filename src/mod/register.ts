@@ -8,7 +8,7 @@
 const CONTRACT = 1;
 /** The executable's folder, which it writes here: a project's settings can change variables of the environment. */
 const SOCKETS = "MOD_FOLDER";
-const NAME = /^\/[\w-]+\.sock$/;
+const NAME = /^[/\\][\w-]+\.sock$/;
 const REFUSED = 409;
 /** How long we wait after a failure: the executable may restart, or be gone. */
 const RETRY_MS = 2_000;
@@ -39,7 +39,8 @@ const open = new Set<number>();
 
 /** Socket and token are in the lock file by which the CLI finds its IDE, so the environment holds no secret. */
 async function find($: Engine): Promise<typeof executable> {
-  const home = (await $.env.get("HOME")) ?? (await $.env.get("USERPROFILE"));
+  // On Windows, Git Bash sets HOME to a path of its own.
+  const home = await (SOCKETS[0] === "/" ? $.env.get("HOME") : $.env.get("USERPROFILE"));
   const folder = (await $.env.get("CLAUDE_CONFIG_DIR")) || `${home}/.claude`;
   const path = `${folder}/ide/${await $.env.get("CLAUDE_CODE_SSE_PORT")}.lock`;
   const { modSocket, authToken } = JSON.parse(await $.fs.read(path));

@@ -3,7 +3,7 @@ import { modFolder, modSocket } from "../ide/lock-file";
 import { message } from "../lib/errors";
 import type { Log } from "../lib/log";
 import { namesIn, removeFile } from "../lib/paths";
-import { join } from "../lib/platform";
+import { IS_WINDOWS, join, native } from "../lib/platform";
 import { makePrivateFolder } from "../lib/private-folder";
 import { isAlive } from "../lib/process";
 import { isSame, TOKEN_HEADER } from "../lib/token";
@@ -17,6 +17,12 @@ export interface ModResponse {
   body?: string;
 }
 
+export interface ModServer {
+  /** Why no mod can connect: a path that is too long, or a Windows without such sockets. */
+  readonly problem?: string;
+  stop(): void;
+}
+
 /**
  * Serves mods that show the token, at a socket that only this user can reach. Each process has a socket of its own,
  * since Bun removes the path as the server stops.
@@ -25,7 +31,7 @@ export function serveMods(
   token: string,
   log: Log,
   receive: (path: string, body: string, signal: AbortSignal) => Promise<ModResponse>,
-): { stop(isNow: boolean): unknown } | undefined {
+): ModServer {
   const respond = async (request: Request): Promise<Response> => {
     if (!isSame(request.headers.get(TOKEN_HEADER) ?? "", token)) {
       log.warn("Refused a mod: a missing or wrong token");
@@ -47,15 +53,16 @@ export function serveMods(
     const idle: object = { idleTimeout: IDLE_SECONDS };
     const server = Bun.serve({
       ...idle,
-      unix: socket,
+      unix: native(socket),
       maxRequestBodySize: MAX_MESSAGE_BYTES,
       fetch: respond,
       error: () => new Response(null, { status: 500 }),
     });
-    chmodSync(socket, 0o600);
-    return server;
+    if (!IS_WINDOWS) chmodSync(socket, 0o600);
+    return { stop: () => void server.stop(true) };
   } catch (error) {
-    log.warn(`No mod can connect: ${message(error)}`);
-    return undefined;
+    const problem = `no mod can connect: ${message(error)}`;
+    log.warn(problem);
+    return { problem, stop() {} };
   }
 }

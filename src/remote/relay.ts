@@ -50,14 +50,15 @@ export async function runRelay(
     (cause) => log.warn(`Refused ${cause}`),
   );
   const folders = hello.roots.filter((root) => statOf(root)?.isDirectory()).map(realPath);
-  const lock = new LockKeeper({ port: listener.port, token, folders, log });
+  const mods = serveMods(token, log, (...posted) => passMod(channels, ...posted));
+  const servesMods = mods.problem === undefined;
+  const lock = new LockKeeper({ port: listener.port, token, folders, servesMods, log });
   listener.admit({
     token,
     onConnect: (client) => join(client, channels),
     onRefuse: (cause) => log.warn(`Refused a connection: ${cause}`),
   });
   const programs = openSocket(listener.port, channels, log);
-  const mods = serveMods(token, log, (...posted) => passMod(channels, ...posted));
   try {
     wire.write(relayHello(hello.roots, listener.port, lock.problem));
     const how = await Promise.race([stopped, channels.pass(silenceMs)]);
@@ -69,7 +70,7 @@ export async function runRelay(
     channels.dispose();
     lock.end();
     programs?.stop();
-    mods?.stop(true);
+    mods.stop();
     removeFile(relaySocket(listener.port));
     await listener.stop();
     wire.end();

@@ -1,7 +1,16 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
-import { AUTHORIZATION, claims, eventually, NEWEST, perBlock, TestNeovim } from "#test";
+import {
+  AUTHORIZATION,
+  claims,
+  eventually,
+  NEWEST,
+  perBlock,
+  stateFolderOf,
+  TestNeovim,
+  temporaryFolder,
+} from "#test";
 import { dirname, join } from "../../src/lib/platform";
 
 /* A program at the socket for mods meets the compiled executable, as the mod in a CLI does. */
@@ -114,6 +123,24 @@ describe("the socket", () => {
     process.kill(pid, "SIGKILL");
     await neovim.ready(pid);
     expect([modSocket, left, foreign].map(existsSync)).toEqual([false, false, true]);
+  });
+
+  test("is missing if the system gives none: the CLI then gets no mod, and the status says why", async () => {
+    const home = temporaryFolder();
+    mkdirSync(stateFolderOf(home), { recursive: true });
+    writeFileSync(join(stateFolderOf(home), "mod"), "");
+    const setup = "{ terminal = { command = { 'sh', '-c', 'exec sleep 1000' } } }";
+    await using other = await TestNeovim.start({ version: NEWEST, home, setup });
+    await other.ready();
+    expect((await other.lock()).content).not.toHaveProperty("modSocket");
+    const [plugin = ""] = await other.lua<string[]>("return require('port').plugin_arguments()");
+    const hooks = join(plugin.replace("--plugin-dir=", ""), "hooks/hooks.json");
+    expect(readFileSync(hooks, "utf8")).not.toContain("register.ts");
+    await other.command("Claude");
+    await eventually("the way of prompts", async () => {
+      const status = await other.lua<string>("return vim.fn.join(require('port').status_lines())");
+      return status.includes("Claude receives prompts by paste: no mod can connect: ");
+    });
   });
 
   test("refuses a client without the token", async () => {

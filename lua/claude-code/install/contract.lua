@@ -7,6 +7,7 @@
 ---@field plugin? string folder of the plugin for Claude Code
 ---@field plugin_without_mod? string another one, for the option `terminal.mod`
 ---@field plugin_problem? string why it is missing
+---@field no_mod? string why no mod can connect here
 
 --- The executable refuses (exit code 3) to serve a plugin with another number.
 ---@class claude-code.Contract

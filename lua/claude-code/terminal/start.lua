@@ -41,6 +41,7 @@ local function why_no_mod(command, place, setup)
     return vim.startswith(word, "--plugin-dir=")
   end)
   return not place and not config.get().terminal.mod and "the option terminal.mod is off"
+    or not place and require("claude-code.server").no_mod
     or setup and setup.off
     or vim.list_contains(command, "--bare") and "its CLI has --bare"
     or not has_plugin and "its CLI started without the plugin folder"
