@@ -114,7 +114,7 @@ local function way(row)
   local is_ready = require("claude-code.server").state == "ready"
   local why = row.no_mod
     or not is_ready and "the server is not ready"
-    or "its CLI has loaded no mod: it is too old, or :Claude log shows a refusal"
+    or "its CLI has loaded no mod: it is too old or forbids mods, or :Claude log shows a refusal"
   return note("%s receives prompts by paste: %s", name, why)
 end
 

@@ -195,7 +195,9 @@ export class ReviewService {
     const project = this.#projects.around(folder);
     const knows = ({ sessions }: ReviewedProject) => sessions.knows(call.session, call.use);
     if (project && !this.#projects.known().some(knows))
-      await this.#watched.of(project).unrecorded.take(call);
+      await this.#watched
+        .of(project)
+        .unrecorded.take({ ...call, off: call.off ?? hooksOff(folder) });
   }
 
   async summary() {

@@ -21,6 +21,8 @@ export interface EndedCall extends ToolCall {
   durationMs: number;
   /** Whether the call failed or continues in the background. Working hooks may then have recorded nothing. */
   isVague: boolean;
+  /** Why the session's CLI runs no hooks, if we know. */
+  off?: string | undefined;
 }
 
 /** Each agent has its own transcript. */
@@ -35,6 +37,7 @@ export class Unrecorded {
   /** When the first unrecorded call began, in ms since the epoch. */
   #since = Number.POSITIVE_INFINITY;
   #problem: string | undefined;
+  #off: string | undefined;
 
   constructor(private readonly project: ReviewedProject) {}
 
@@ -60,6 +63,7 @@ export class Unrecorded {
       this.#problem = message(error);
     }
     this.#since = Math.min(this.#since, call.began);
+    this.#off = call.off;
     noteIncomplete(folder);
   }
 
@@ -72,7 +76,9 @@ export class Unrecorded {
       const why = `${stateFolder()} cannot be written (${this.#problem})`;
       return `see git diff: Claude's changes have not been recorded since ${time}: ${why}`;
     }
-    const why = `it cannot start ${process.execPath}, or has other settings or another $XDG_STATE_HOME`;
+    const why =
+      this.#off ??
+      `its CLI cannot start ${process.execPath}, or has --bare, other settings or another $XDG_STATE_HOME`;
     return `Claude's hooks have not run since ${time}: the list comes from its conversation and git (${why})`;
   }
 

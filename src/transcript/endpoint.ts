@@ -21,7 +21,8 @@ const optional = v.optional(v.string());
 /** `remote`: the name of the remote on which Claude runs. */
 const Session = v.object({ session: v.string(), agent: optional, remote: optional });
 const Watched = v.object({
-  sessions: v.array(v.object({ id: v.string(), cwd: v.string() })),
+  /** `off`: why the session's CLI runs no hooks. */
+  sessions: v.array(v.object({ id: v.string(), cwd: v.string(), off: optional })),
 });
 const Trail = v.object({
   ...Session.entries,
@@ -101,11 +102,11 @@ export class TranscriptEndpoint {
     for (const id of this.#watched.keys()) {
       if (!sessions.some((session) => session.id === id)) this.#watched.delete(id);
     }
-    for (const { id, cwd } of sessions) {
+    for (const { id, cwd, off } of sessions) {
       const path = transcriptOf(id) ?? expectedPath(id, cwd);
       if (this.#watched.get(id)?.path === path) continue;
-      const onEnded = (call: Omit<EndedCall, "session">) =>
-        this.onEnded?.(cwd, { session: id, ...call });
+      const onEnded = (call: Omit<EndedCall, "session" | "off">) =>
+        this.onEnded?.(cwd, { session: id, off, ...call });
       this.#watched.set(id, new WatchedTranscript(path, onEnded));
     }
     this.#follow();

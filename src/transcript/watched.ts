@@ -24,7 +24,7 @@ export class WatchedTranscript {
   /** `onEnded` gets calls that begin from now on. A file may begin with a copy of another conversation. */
   constructor(
     readonly path: string,
-    private readonly onEnded?: (call: Omit<EndedCall, "session">) => void,
+    private readonly onEnded?: (call: Omit<EndedCall, "session" | "off">) => void,
   ) {
     this.#file = new TranscriptFile(path);
   }

@@ -7,6 +7,7 @@ import { join } from "../../src/lib/platform";
 import { untilAnswered } from "../support/claude";
 import { claudeEnv, newUser } from "../support/claude-home";
 import { Model } from "../support/model";
+import { inOrganization } from "../support/mount";
 import { eventually } from "./eventually";
 import { Neovim } from "./neovim";
 
@@ -19,6 +20,8 @@ interface Options {
   terminal?: string;
   setup?: string | (() => string);
   columns?: number;
+  /** The settings of the user's organization. */
+  organization?: object;
   /** Before Neovim starts, and before it is closed. */
   prepare?: (env: Record<string, string>) => unknown;
   finish?: () => Promise<unknown>;
@@ -38,8 +41,17 @@ export class InTerminal {
       await options.prepare?.(this.env);
       const { terminal = "", setup = "", columns = 180 } = options;
       const [first = ""] = Object.keys(options.files);
+      const { organization } = options;
+      const binary = organization && (await inOrganization(organization, version.binary, root));
       this.neovim = await Neovim.start({
-        ...{ version, project, home, columns, env: this.env, files: [this.path(first)] },
+        ...{
+          version: binary ? { ...version, binary } : version,
+          project,
+          home,
+          columns,
+          env: this.env,
+          files: [this.path(first)],
+        },
         setup: `{ terminal = { command = [[${claudeCli()}]], permission_mode = "default", ${terminal} }, ${typeof setup === "string" ? setup : setup()} }`,
       });
       // It answers before it has read its plugins.

@@ -1,4 +1,6 @@
-import { NEOVIMS } from "#test";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { first, NEOVIMS } from "#test";
+import { join } from "../../src/lib/platform";
 import { newsText } from "../support/model-request";
 import { requireNamespace } from "../support/namespace";
 import { bash, say } from "../support/turns";
@@ -6,13 +8,52 @@ import { eventually } from "./eventually";
 import { InTerminal, START_MS } from "./in-terminal";
 
 /* Text for a genuine CLI: by the mod, or by a paste. */
+
+const BARE = "args = { '--bare' }";
+const MANAGED = "is true in /etc/claude-code/managed-settings.json";
+const NO_MOD = "its CLI has loaded no mod: it is too old or forbids mods, or :Claude log shows";
+const ONLY_THEIRS = {
+  "cc-plugin-sec-default@builtin": { options: { allowManagedModsOnly: true } },
+};
+
+/** CLIs without a mod, why, and whether they run no hooks either. */
+const FALLBACKS: [name: string, why: string, isHookless: boolean, options: object][] = [
+  [
+    "the user's settings turn hooks off",
+    "disableAllHooks is true in",
+    ...([true, { prepare: disableHooks }] as const),
+  ],
+  ["--bare is given", "its CLI has --bare", true, { terminal: BARE }],
+  [
+    "the organization allows only its hooks",
+    `allowManagedHooksOnly ${MANAGED}`,
+    ...([true, { organization: { allowManagedHooksOnly: true } }] as const),
+  ],
+  [
+    "the organization forbids folders of plugins",
+    `disableSideloadFlags ${MANAGED}`,
+    ...([true, { organization: { disableSideloadFlags: true } }] as const),
+  ],
+  [
+    "the organization allows only its mods",
+    NO_MOD,
+    ...([false, { organization: { pluginConfigs: ONLY_THEIRS } }] as const),
+  ],
+  ["the executable refuses the mod", NO_MOD, false, {}],
+];
+
+function disableHooks({ HOME = "" }: Record<string, string>): void {
+  writeFileSync(join(HOME, ".claude/settings.json"), '{ "disableAllHooks": true }');
+}
+
 requireNamespace();
 describe.each(NEOVIMS)("text from $name", (version) => {
-  describe.each([
+  const ways: [name: string, terminal: string, why: string | null][] = [
     ["the mod", "", null],
     ["a paste, as terminal.mod is off", "mod = false", "the option terminal.mod is off"],
-    ["a paste, as --bare is given", "args = { '--bare' }", "its CLI has --bare"],
-  ])("by %s", (_, terminal, why) => {
+    ["a paste, as --bare is given", BARE, "its CLI has --bare"],
+  ];
+  describe.each(first(2, ways))("by %s", (_, terminal, why) => {
     const claude = new InTerminal().inBlock(version, {
       files: { "main.lua": "return 1\n" },
       terminal,
@@ -140,4 +181,47 @@ describe.each(NEOVIMS)("text from $name", (version) => {
       } else await claude.showing(/Context usage/i);
     });
   });
+
+  describe.each(first(1, FALLBACKS))("by a paste, as %s", (_, why, isHookless, options) => {
+    const claude = new InTerminal().inBlock(version, {
+      files: { "main.lua": "return 1\n" },
+      ...options,
+    });
+
+    test("arrives without a question, and status and review say why", async () => {
+      const isOld = options === FALLBACKS.at(-1)?.[3];
+      if (isOld) await changeContract(claude);
+      claude.model.script([say("I see one."), bash("touch made"), say("Made.")]);
+      await claude.command("Claude");
+      await claude.command("Claude send! one");
+      expect(newsText(await claude.model.nextRequest())).toContain("one");
+      await claude.showing(/I see one/);
+      const status = "return table.concat(require('port').status_lines(), '\\n')";
+      expect(await claude.lua<string>(status)).toContain(
+        `Claude receives prompts by paste: ${why}`,
+      );
+      await claude.command("Claude send! make it");
+      await claude.showing(/Do you want to proceed/);
+      const state = `return require("claude-code").sessions()[1].state`;
+      await claude.confirm(async () => (await claude.lua(state)) !== "blocked");
+      await claude.showing(/Made\./);
+      if (isHookless) await claude.says(`the list comes from its conversation and git (${why}`);
+      const messages = await claude.messages();
+      expect(messages.includes(`Claude runs without hooks`)).toBe(isHookless);
+      expect(messages).not.toContain("its CLI cannot start");
+      const log = readFileSync(join(claude.home, ".local/state/nvim/claude-code.log"), "utf8");
+      expect(log.includes("it has contract 0, we have 1")).toBe(isOld);
+    });
+  });
 });
+
+/** The executable of another version wrote the mod. */
+async function changeContract(claude: InTerminal): Promise<void> {
+  const plugin = () => claude.lua<string[]>(`return require("port").plugin_arguments()`);
+  await eventually(async () => (await plugin()).length, 2);
+  const [argument = ""] = await plugin();
+  const path = join(argument.slice("--plugin-dir=".length), "hooks/register.ts");
+  const text = readFileSync(path, "utf8").replace("const CONTRACT = 1;", "const CONTRACT = 0;");
+  rmSync(path);
+  writeFileSync(path, text);
+}

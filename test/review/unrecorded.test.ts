@@ -114,6 +114,19 @@ test("lists an edit's lines from the transcript as hunks, and finds other change
   expect((await world.list()).incomplete).toEqual([]);
 });
 
+test("says why if the CLI runs no hooks", async () => {
+  using world = new World();
+  world.write("a.txt", "one\nTWO\n");
+  const edit = { path: world.path("a.txt"), response: { originalFile: OLD } };
+  await world.ended({ ...edit, off: "its CLI has --bare" });
+  expect((await world.found()).problems).toEqual([expect.stringContaining("(its CLI has --bare)")]);
+  world.write(".claude/settings.json", '{ "disableAllHooks": true }');
+  await world.ended({ ...edit, use: "use-2" });
+  expect((await world.found()).problems).toEqual([
+    expect.stringContaining("(disableAllHooks is true in "),
+  ]);
+});
+
 needs("symlinks").test("says why if the state folder cannot be written", async () => {
   using world = new World();
   const state = stateFolderOf(world.home);

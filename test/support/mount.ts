@@ -1,4 +1,4 @@
-import { chmod, writeFile } from "node:fs/promises";
+import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { join } from "../../src/lib/platform";
 import { platformSkip } from "./platform-skip";
 
@@ -12,16 +12,32 @@ export async function inMount(
   program: string,
   place: string,
 ): Promise<string | null> {
-  const unshare = ["unshare", "--map-root-user", "--mount", "--"];
   const mount = `mount -t tmpfs -o ${options} tmpfs "${folder}"`;
-  const possible = Bun.which("unshare") !== null;
-  if (!possible || Bun.spawnSync([...unshare, "sh", "-c", mount]).exitCode !== 0) {
-    platformSkip("no mount namespace, so no full, read-only or noexec disk");
-    return null;
-  }
-  const script = join(place, "mounted");
-  const inner = `${mount} && exec "${program}" "$@"`;
-  await writeFile(script, `#!/bin/sh\nexec ${unshare.join(" ")} sh -c '${inner}' sh "$@"\n`);
-  await chmod(script, 0o755);
-  return script;
+  if (Bun.which("unshare") !== null && Bun.spawnSync([...UNSHARE, "sh", "-c", mount]).success)
+    return script([mount], program, place);
+  platformSkip("no mount namespace, so no full, read-only or noexec disk");
+  return null;
+}
+
+/** Writes a script in `place` that runs `program` where the CLI finds these settings of an organization. */
+export async function inOrganization(settings: object, program: string, place: string) {
+  const etc = join(place, "etc");
+  await mkdir(etc);
+  await writeFile(join(place, "managed.json"), JSON.stringify(settings));
+  const commands = [
+    ...[`mount --rbind /etc "${etc}"`, "mount -t tmpfs tmpfs /etc", `ln -s "${etc}"/* /etc/`],
+    "mkdir /etc/claude-code",
+    `cp "${place}/managed.json" /etc/claude-code/managed-settings.json`,
+  ];
+  return script(commands, program, place);
+}
+
+const UNSHARE = ["unshare", "--map-root-user", "--mount", "--"];
+
+async function script(commands: string[], program: string, place: string): Promise<string> {
+  const path = join(place, "mounted");
+  const inner = [...commands, `exec "${program}" "$@"`].join(" && ");
+  await writeFile(path, `#!/bin/sh\nexec ${UNSHARE.join(" ")} sh -c '${inner}' sh "$@"\n`);
+  await chmod(path, 0o755);
+  return path;
 }

@@ -71,7 +71,11 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
                  said Claude runs without hooks: nothing records its changes for :Claude review, or checks them: ${reason}
     `);
     rmSync(folder, { recursive: true });
-    await play(`<Ignore>  ${line} ! hooks`);
+    await play(`
+      <Ignore>        ${line} ! hooks
+      <Cmd>Claude new --bare<CR>
+                      said Claude runs without hooks: nothing records its changes for :Claude review, or checks them: its CLI has --bare
+    `);
   });
 
   test("hides, also closed by hand, and comes back: the same job, its own size, the others' sizes", async () => {

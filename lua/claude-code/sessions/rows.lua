@@ -35,6 +35,7 @@ local M = {}
 ---@field context? integer fullness of the model's context in percent
 ---@field tokens? integer in the context
 ---@field mod? true our mod runs in its CLI
+---@field hooks_off? string why its CLI runs no hooks, if that was known before it started
 ---@field no_mod? string why its CLI loads none, if that was known before it started
 ---@field usage? { percent?: integer, tokens?: integer, window?: integer, cost?: number } in dollars; from the mod
 ---@field tasks? { done: integer, all: integer, doing?: string } its task list

@@ -41,6 +41,7 @@ local MAX_NAME = 80
 ---@class claude-code.FolderSetup from the settings files that a CLI reads in a folder
 ---@field folder? string
 ---@field off? string file and setting that turn hooks off
+---@field forbids_plugin? true the CLI would refuse to start with the plugin
 
 local setups = {} ---@type claude-code.FolderSetup[] of the workspace folders
 

@@ -30,7 +30,7 @@ function M.watch()
   local list = {}
   for _, row in ipairs(rows.list()) do
     if row.id and row.cwd and row.attached and not row.remote then
-      list[#list + 1] = { id = row.id, cwd = row.cwd }
+      list[#list + 1] = { id = row.id, cwd = row.cwd, off = row.hooks_off }
     end
   end
   local key = vim.inspect(list)

@@ -32,18 +32,26 @@ function M.plugin_arguments(place)
   return { "--plugin-dir=" .. folder, ("--settings=%s/settings.json"):format(folder) }
 end
 
+--- Options with which the CLI (2.1.332) runs neither hooks nor mods.
+local WITHOUT_HOOKS = { "--bare", "--safe-mode" }
+
+---@return string? why the CLI runs no hooks, if that is known before it starts
+local function why_no_hooks(command, setup)
+  local option = vim.iter(WITHOUT_HOOKS):find(function(word)
+    return vim.list_contains(command, word)
+  end)
+  return setup and setup.off or option and "its CLI has " .. option or nil
+end
+
 ---@param command string[]
 ---@param place? claude-code.RemotePlace
----@param setup? claude-code.FolderSetup
 ---@return string? why the CLI loads no mod, if that is known before it starts
-local function why_no_mod(command, place, setup)
+local function why_no_mod(command, place)
   local has_plugin = vim.iter(command):any(function(word)
     return vim.startswith(word, "--plugin-dir=")
   end)
   return not place and not config.get().terminal.mod and "the option terminal.mod is off"
     or not place and require("claude-code.server").no_mod
-    or setup and setup.off
-    or vim.list_contains(command, "--bare") and "its CLI has --bare"
     or not has_plugin and "its CLI started without the plugin folder"
     or nil
 end
@@ -113,9 +121,10 @@ end
 
 --- Passes the plugin as an argument to leave the user's files alone. The user's own arguments come last.
 ---@param place? claude-code.RemotePlace where it will run; the result is then only the arguments
+---@param setup? claude-code.FolderSetup
 ---@return string[]? command
 ---@return string|claude-code.SessionArguments
-function M.command(arguments, place)
+function M.command(arguments, place, setup)
   local command, message = {}, nil
   if not place then
     command, message = require("claude-code.claude.cli").command()
@@ -139,7 +148,9 @@ function M.command(arguments, place)
   if options.permission_mode and not has_permission_mode then
     vim.list_extend(command, { "--permission-mode", options.permission_mode })
   end
-  vim.list_extend(command, M.plugin_arguments(place))
+  if place or not (setup and setup.forbids_plugin) then
+    vim.list_extend(command, M.plugin_arguments(place))
+  end
   return vim.list_extend(command, own), session
 end
 
@@ -249,14 +260,15 @@ end
 
 --- Runs once the server is ready: command line and environment contain its port and its executable.
 local function open(arguments, n, folder, place, setup)
-  local command, session = M.command(arguments, place)
+  local command, session = M.command(arguments, place, setup)
   if not command then
     return notify.error(session)
   end
-  if setup and setup.off then
+  local hooks_off = why_no_hooks(command, setup)
+  if hooks_off then
     local words =
       "Claude runs without hooks: nothing records its changes for :Claude review, or checks them: %s"
-    notify.warn(words:format(setup.off))
+    notify.warn(words:format(hooks_off))
   end
   require("claude-code.terminal.winbar").follow()
   n = sessions.add({
@@ -267,7 +279,8 @@ local function open(arguments, n, folder, place, setup)
     worktree = session.worktree,
     cwd = folder,
     remote = place and place.name,
-    no_mod = why_no_mod(command, place, setup),
+    hooks_off = hooks_off,
+    no_mod = hooks_off or why_no_mod(command, place),
   })
   -- The daemon of background sessions would pass the number on to all of them.
   local has_daemon = session.job or session.is_background
