@@ -210,7 +210,12 @@ export class Mods {
       const cause = visibleLine(said, 200);
       const { code: given = "" } = answer;
       const code = ["dialog", "dropped"].includes(given) ? given : "refused";
-      result.reject(new Failure(`Claude Code refused it: ${cause}`, code));
+      const unknown = /^no command named (\S+) in this session/.exec(cause)?.[1];
+      result.reject(
+        unknown
+          ? new Failure(`Claude has no command ${unknown}`, "no_command")
+          : new Failure(`Claude Code refused it: ${cause}`, code),
+      );
     }
   }
 
@@ -301,6 +306,14 @@ export class Mods {
   /** Performs an operation that the CLI does without waiting. */
   atOnce(session: string, op: Name, text = "", args = ""): Promise<unknown> {
     return this.perform(session, op, text, args, AT_ONCE_MS);
+  }
+
+  /** Inserts text at the cursor of the draft, and white space between, so that no words are joined. */
+  async fill(session: string, text: string): Promise<unknown> {
+    const draft = v.parse(OPERATIONS.draft, await this.atOnce(session, "draft"));
+    const isApart = /(^|\s)$/.test(draft.text.slice(0, draft.cursor));
+    const gap = text.includes("\n") ? "\n" : " ";
+    return this.atOnce(session, "fill", isApart ? text : gap + text);
   }
 
   /** Rejects with Failure: `no_mod`, `gone`, `dialog` or `refused`. */

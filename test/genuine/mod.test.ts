@@ -90,7 +90,7 @@ describe.each(NEOVIMS)("the mod in the CLI of $name", (version) => {
   test("runs a slash command, and returns its answer", async () => {
     const { value } = await call("run", "context", "");
     expect(value?.text).toContain("Context Usage");
-    expect((await call("run", "no-such-command", "")).failure?.code).toBe("refused");
+    expect((await call("run", "no-such-command", "")).failure?.code).toBe("no_command");
     const names = (await call("commands")).value as unknown as { name: string }[];
     expect(names.map(({ name }) => name)).toContain("compact");
   });

@@ -231,11 +231,39 @@ describe("an operation", () => {
       [{ refused: "under a dialog", code: "dialog" }, "dialog"],
       [{ refused: "a hook", code: "gone" }, "refused"],
     ] as const) {
-      const answered = await call("refusing", "fill", "text");
+      const answered = await call("refusing", "submit", "text");
       await mod.answer((await mod.next()).id, answer);
       const { failure } = await answered();
       expect(failure?.code).toBe(code);
       expect(failure?.message).toContain(answer.refused);
+    }
+    const answered = await call("refusing", "run", "nosuch", "");
+    const refused =
+      "HooksError: our-plugin: $.command.run: no command named /nosuch in this session";
+    await mod.answer((await mod.next()).id, { refused });
+    expect((await answered()).failure).toEqual({
+      code: "no_command",
+      message: "Claude has no command /nosuch",
+    });
+  });
+
+  test("joins no word of the draft with the text that it inserts", async () => {
+    const mod = await connected("filling");
+    for (const [text, cursor, given, inserted] of [
+      ["", 0, "lines\n", "lines\n"],
+      ["my draft", 8, "lines\n", "\nlines\n"],
+      ["my draft", 8, "word", " word"],
+      ["my draft", 3, "word", "word"],
+      ["my\n", 3, "word", "word"],
+    ] as const) {
+      const answered = await call("filling", "fill", given);
+      const read = await mod.next();
+      expect(read.op).toBe("draft");
+      await mod.answer(read.id, { value: { text, cursor } });
+      const { id, ...operation } = await mod.next();
+      expect(operation).toEqual({ op: "fill", text: inserted, args: "" });
+      await mod.answer(id);
+      expect((await answered()).failure).toBeUndefined();
     }
   });
 

@@ -7,7 +7,7 @@ local M = {}
 
 ---@class claude-code.ModFailure
 --- Nothing was sent after `no_mod` and `dropped`. After `gone` perhaps it was: never repeat it.
----@field code "no_mod"|"dropped"|"dialog"|"gone"|"refused"
+---@field code "no_mod"|"no_command"|"dropped"|"dialog"|"gone"|"refused"
 ---@field message string for the user
 
 ---@alias claude-code.ModCallback fun(failure?: claude-code.ModFailure, value?: any) in the main loop
