@@ -104,16 +104,20 @@ local function connected(client)
   return ok("client %s%s", name, place)
 end
 
---- How a session of this Neovim receives prompts and commands.
+--- How a session receives prompts and commands.
 ---@param row claude-code.SessionRow
 local function way(row)
-  local name = require("claude-code.sessions.label").of(row.n)
+  local name = row.n and require("claude-code.sessions.label").of(row.n)
+    or ("Claude in process %d"):format(row.pid)
   if row.mod then
     return ok("%s receives prompts by the mod", name)
+  elseif not row.n and not row.buf then
+    local why = "it runs outside of this Neovim, and no mod is in its CLI (:help claude-code-mod)"
+    return note("%s receives no prompts: %s; :Claude mention works", name, why)
   end
-  local is_ready = require("claude-code.server").state == "ready"
   local why = row.no_mod
-    or not is_ready and "the server is not ready"
+    or require("claude-code.server").state ~= "ready" and "the server is not ready"
+    or not row.n and "its CLI has loaded no mod, which :Claude setup adds for later ones"
     or "its CLI has loaded no mod: it is too old or forbids mods, or :Claude log shows a refusal"
   return note("%s receives prompts by paste: %s", name, why)
 end
@@ -182,8 +186,12 @@ function M.findings(broken)
     "none, as the home folder and folders above it are not published; :cd to a project"
   add(note("workspace: %s", folders ~= "" and folders or nothing))
   vim.list_extend(found, vim.tbl_map(connected, status.clients))
-  local label = package.loaded["claude-code.sessions.label"]
-  vim.list_extend(found, vim.tbl_map(way, label and label.own() or {}))
+  local sessions = package.loaded["claude-code.sessions"]
+  for _, row in ipairs(sessions and sessions.list() or {}) do
+    if row.n or row.connected then
+      add(way(row))
+    end
+  end
   local remotes = package.loaded["claude-code.remote"]
   vim.list_extend(found, vim.tbl_map(remote, remotes and remotes.list() or {}))
   local other, remedy = require("claude-code.server.other_plugins").problem()
