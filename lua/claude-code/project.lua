@@ -82,7 +82,7 @@ function M.install()
 end
 
 function M.uninstall()
-  local done = "all changes to this project were removed"
+  local done = "what :Claude setup added to this project was removed"
   confirm_and_run("uninstall-hooks", "Undo this?", "&Yes\n&No", { {} }, done)
 end
 

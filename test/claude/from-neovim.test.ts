@@ -185,7 +185,9 @@ describe.each(NEOVIMS)("in $name", (version) => {
       expect(await project.neovim.lua("return #_G.asked")).toBe(0);
 
       await project.neovim.lua("_G.answer = 1");
-      expect(await told("Claude unsetup")).toContain("all changes to this project were removed");
+      expect(await told("Claude unsetup")).toContain(
+        "what :Claude setup added to this project was removed",
+      );
       expect(readFileSync(settings(), "utf8")).toBe('{"mine": true}');
       for (const name of [".nvim-claude", "CLAUDE.md"])
         expect(existsSync(project.path(name))).toBe(false);

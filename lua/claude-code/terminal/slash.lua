@@ -1,4 +1,5 @@
 --- The slash commands of a CLI that has the mod.
+local channel = require("claude-code.server.channel")
 local mod = require("claude-code.sessions.mod")
 local notify = require("claude-code.messages.notify")
 local sessions = require("claude-code.sessions")
@@ -47,7 +48,8 @@ end
 ---@param key integer|claude-code.SessionKey
 ---@param done claude-code.ModCallback
 function M.run(key, name, args, done)
-  local begun, cancel = vim.uv.now(), show_if_asking(key, name)
+  local is_waiting = (sessions.get(key) or {}).state == "blocked"
+  local begun, cancel = vim.uv.now(), is_waiting and function() end or show_if_asking(key, name)
   mod.run(key, name, args, function(failure, answer)
     cancel()
     done(failure)
@@ -65,13 +67,9 @@ function M.list(typed, done)
   mod.commands(n, function(failure, commands)
     if failure then
       local params = { folder = require("claude-code.lib.workspace").tab_folder(0), word = typed }
-      return require("claude-code.server.channel").request(
-        "prompt/commands",
-        params,
-        function(items)
-          done(items or {})
-        end
-      )
+      return channel.request("prompt/commands", params, function(items)
+        done(items or {})
+      end)
     end
     local items = {}
     for _, command in ipairs(commands) do
