@@ -68,18 +68,31 @@ onEachNeovim(
         five?<Esc><CR>          sent a.txt:5|   float = no
       `));
 
-    test.each(["q", "<Esc>", ":q<CR>", "<C-w>c"])("closes by %s without a trace", async (key) => {
-      await plays(`
+    test.each(["q", "<Esc>", ":q<CR>", "<C-w>c"])(
+      "closes by %s, and keeps the question",
+      async (key) => {
+        await plays(`
         50Gzt                       {winsaveview().topline} 50
-        VM:Claude ask<CR>why<Esc>   float why   mode n
-        ${key}                      float = no   marked = 0   sent =   {winsaveview().topline} 50
+        VM:Claude ask<CR>why<Esc>   float why   mode n   {bufname()} claude-code://ask/a.txt:50-65
+        ${key}                      float = no   marked = 0   sent =   {winsaveview().topline} 50   says is kept
+        1G:Claude ask<CR>now<C-p>   float why   mode i
+        <C-n>                       float now
+        <C-u><Esc>${key}            float = no   says =
       `);
-    });
+      },
+    );
 
     test("sends no empty question", () =>
       plays(`
-        gg:Claude ask<CR><CR>   mode i   float a.txt:1   sent =
+        gg:Claude ask<CR><CR>   mode i   float a.txt:1   sent =   says write your question first
         <Esc>o<Esc><CR>       float a.txt:1   sent =
+      `));
+
+    test("sends the question of the command at once, or returns to an open one", () =>
+      plays(`
+        :2,3Claude ask a | b?        sent a | b?||a.txt:2-3|   float = no   mode n
+        :Claude ask                  mode i   float a.txt:1
+        one<Esc>:Claude ask two<CR>   says your question is not sent   float one
       `));
 
     test("stays beside the lines: above them at the end of the screen, below them otherwise", () =>
@@ -118,6 +131,7 @@ onEachNeovim(
       plays(`
         :Claude ask<CR>why?<C-s>   says asking aside needs the mod   float why?   sent =   mode i
         <CR>                       sent why?|
+        :Claude ask! and?<CR>      says :Claude ask asks openly   float <CR> asks aside <Esc> closes and?   mode n
       `));
 
     test("names the session that it asks, and needs one", async () => {

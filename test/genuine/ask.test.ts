@@ -1,4 +1,4 @@
-import { NEOVIMS } from "#test";
+import { claudeCli, NEOVIMS } from "#test";
 import { newsText } from "../support/model-request";
 import { requireNamespace } from "../support/namespace";
 import { say } from "../support/turns";
@@ -46,5 +46,23 @@ describe.each(NEOVIMS)(":Claude ask in $name", (version) => {
     expect(JSON.stringify(await claude.model.nextRequest())).not.toContain("aside");
     await claude.showing(/Next\./);
     expect(claude.transcript()).not.toContain("and this?");
+  });
+
+  test("asks the question of the command aside, also in a terminal that the user opened", async () => {
+    await claude.command("Claude close!");
+    await lua("vim.fn.confirm = function() return 1 end vim.cmd('Claude setup') return true");
+    await claude.says("set up for new Claude sessions");
+    await claude.command(`tabnew | terminal ${claudeCli()}`);
+    await claude.command("tabprevious");
+    const status = () => lua<string>("return table.concat(require('port').status_lines(), '\\n')");
+    const way = /Claude in process \d+ receives prompts by the mod/;
+    await eventually(async () => way.test(await status()) || status(), true, START_MS);
+    claude.model.script([say("Yes.")]);
+    await claude.command("2Claude ask is it right?");
+    expect(newsText(await claude.model.nextRequest())).toContain("is it right?\n\nmain.lua:2");
+    await eventually(() => lua("return require('claude-code').sessions()[1].state"), "idle");
+    claude.model.script([say("Twice.")]);
+    await claude.command("2Claude ask! are you sure?");
+    await eventually(lines, ["❯ are you sure?", "", "Twice."]);
   });
 });

@@ -81,13 +81,17 @@ return {
     end,
   },
 
-  --- Asks about the lines of the range or the current line, in a float beside them. `<CR>` submits your
-  --- question with the lines. `<C-s>` asks aside: only the float gets question and answer. `q` closes
-  --- it.
+  --- Asks about the lines of the range or the current line, in a float beside them: {text} at once.
+  --- `<CR>` submits your question with the lines. With !, or by `<C-s>`, it is aside: only the float gets
+  --- question and answer. `q` closes it.
   ask = {
+    args = "[text]",
+    bang = true,
     range = "lines",
+    complete = complete.files,
     run = function(args)
-      require("claude-code.editor.prompt.ask").open(args.line1, args.line2)
+      local question = args.args ~= "" and args.args or nil
+      require("claude-code.editor.prompt.ask").open(args.line1, args.line2, question, args.bang)
     end,
   },
 

@@ -6,6 +6,14 @@ local MAX_PROBLEMS = 20
 
 local M = {}
 
+function M.report_no_receiver()
+  if #require("claude-code.server").clients > 0 then
+    notify.warn("text cannot be pasted outside of Neovim; use :Claude mention")
+  else
+    notify.warn("no Claude runs in this Neovim; :Claude starts it")
+  end
+end
+
 ---@param if_outside fun() called if Claude runs outside of this Neovim
 local function paste(text, submit, n, if_outside)
   local prompt = require("claude-code.terminal.prompt")
@@ -21,7 +29,7 @@ local function paste(text, submit, n, if_outside)
   elseif #require("claude-code.server").clients > 0 then
     if_outside()
   else
-    notify.warn("no Claude runs in this Neovim; :Claude starts it")
+    M.report_no_receiver()
   end
 end
 
@@ -61,9 +69,7 @@ end
 ---@param submit boolean
 ---@param n? integer number of a session of this Neovim; the current one if left out
 function M.text(text, submit, n)
-  paste(text, submit, n, function()
-    notify.warn("text cannot be pasted outside of Neovim; use :Claude mention")
-  end)
+  paste(text, submit, n, M.report_no_receiver)
 end
 
 --- Sends lines of the current buffer; a CLI outside of this Neovim gets a mention of them.
@@ -126,7 +132,7 @@ local function deliver(text, targets, n)
   if prompt.send(text, { submit = submit, n = n, name = "the problems" }) then
     return
   elseif #require("claude-code.server").clients == 0 then
-    return notify.warn("no Claude runs in this Neovim; :Claude starts it")
+    return M.report_no_receiver()
   end
   local accepted, problem = require("claude-code.context.mention").add(targets)
   if not accepted then

@@ -1,9 +1,11 @@
 --- Asks Claude about lines of a buffer, in a float at those lines (`:Claude ask`). A question aside leaves no trace in
 --- the conversation, and its answer appears in the float.
 local api, fn = vim.api, vim.fn
+local history = require("claude-code.editor.prompt.history")
 local mod = require("claude-code.sessions.mod")
 local notify = require("claude-code.messages.notify")
 local prompt = require("claude-code.terminal.prompt")
+local sessions = require("claude-code.sessions")
 local windows = require("claude-code.editor.windows")
 require("claude-code.lib.highlights")
 
@@ -14,12 +16,15 @@ local NAMESPACE = api.nvim_create_namespace("claude-code.ask")
 local BORDER, MIN_WIDTH, MAX_WIDTH, MIN_ROWS = 2, 60, 100, 3
 local FOOTERS = {
   written = " <CR> asks   <C-s> asks aside   <Esc> closes ",
+  aside = " <CR> asks aside   <Esc> closes ",
   waits = " Claude thinks …   q closes ",
   answered = " not in the conversation   q closes ",
 }
 
 ---@class claude-code.Ask
----@field n? integer number of the session; nil: a CLI in a terminal that the user opened
+---@field n? integer number of the session; nil: a CLI that the user started
+---@field is_aside? boolean <CR> asks aside
+---@field ask fun(self) of <CR>
 ---@field source integer buffer of the lines
 ---@field first integer 1-based
 ---@field last integer
@@ -29,7 +34,7 @@ local FOOTERS = {
 ---@field view vim.fn.winsaveview.ret of that window
 ---@field buf integer
 ---@field win? integer
----@field state "written"|"waits"|"answered" of the question
+---@field state "written"|"waits"|"answered"|"sent" of the question
 local Ask = {}
 Ask.__index = Ask
 
@@ -66,7 +71,7 @@ function Ask:fit()
     row = 0,
     col = math.min(info.wincol + info.textoff - 1, vim.o.columns - width - BORDER),
     title = (" %s "):format(self.title),
-    footer = FOOTERS[self.state],
+    footer = FOOTERS[self.state == "written" and self.is_aside and "aside" or self.state],
     border = "rounded",
     style = "minimal",
   }
@@ -88,11 +93,19 @@ function Ask:close()
   pcall(api.nvim_win_close, self.win, true)
 end
 
+---@return string? question that is not asked yet
+function Ask:question()
+  local text = vim.trim(table.concat(api.nvim_buf_get_lines(self.buf, 0, -1, true), "\n"))
+  return self.state == "written" and text or nil
+end
+
 ---@return string? question, string? text with the lines
 function Ask:compose()
-  local question = vim.trim(table.concat(api.nvim_buf_get_lines(self.buf, 0, -1, true), "\n"))
-  if self.state ~= "written" or question == "" then
+  local question = self:question()
+  if not question then
     return nil
+  elseif question == "" then
+    return notify.info("write your question first")
   end
   local expanded, missing = require("claude-code.editor.prompt.expand").run(question, self.source)
   if missing then
@@ -118,8 +131,9 @@ function Ask:send()
   end)
   is_open = is_refused or not found
   if not found then
-    notify.warn("no Claude runs in this Neovim; :Claude starts it")
+    require("claude-code.context.send").report_no_receiver()
   elseif not is_open then
+    self.state = "sent"
     self:close()
   end
 end
@@ -133,18 +147,29 @@ function Ask:show(question, answer)
   api.nvim_win_set_cursor(self.win, { 1, 0 })
 end
 
+---@return integer|claude-code.SessionKey? key of the session, if its CLI has a mod
+function Ask:key_of_mod()
+  local row = vim.iter(sessions.list()):find(function(row)
+    return row.mod and (self.n and row.n == self.n or not self.n and row.connected)
+  end)
+  return row and (row.n or { pid = row.pid })
+end
+
 ---Asks a question that leaves no trace in the conversation.
 function Ask:ask_aside()
   local question, text = self:compose()
+  local key, openly = self:key_of_mod(), self.is_aside and ":Claude ask" or "<CR>"
   if not text then
     return
-  elseif not (self.n and mod.has(self.n)) then
-    return notify.warn("asking aside needs the mod (:checkhealth claude-code); <CR> asks openly")
+  elseif not key then
+    local words = "asking aside needs the mod (:checkhealth claude-code); %s asks openly"
+    return notify.warn(words:format(openly))
   end
   local mode = api.nvim_get_mode().mode
   vim.cmd.stopinsert()
   self:enter("waits")
-  mod.ask(self.n, text, function(failure, answer)
+  history.add(question)
+  mod.ask(key, text, function(failure, answer)
     if current ~= self then
       return
     elseif not failure then
@@ -155,7 +180,8 @@ function Ask:ask_aside()
       vim.cmd.startinsert({ bang = true })
     end
     local is_new = failure.message:find("nothing-to-fork", 1, true)
-    notify.warn(is_new and "no conversation to ask aside yet; <CR> begins it" or failure.message)
+    local new = ("no conversation to ask aside yet; %s begins it"):format(openly)
+    notify.warn(is_new and new or failure.message)
   end)
 end
 
@@ -165,13 +191,13 @@ function Ask:map_keys()
       run(self)
     end, { buffer = self.buf, nowait = true, desc = desc })
   end
-  map({ "n", "i" }, "<CR>", "Ask", self.send)
+  map({ "n", "i" }, "<CR>", "Ask", self.ask)
   map({ "n", "i" }, "<C-s>", "Ask aside", self.ask_aside)
   map("n", "q", "Close", self.close)
   map("n", "<Esc>", "Close", self.close)
 end
 
----Follows the text, and restores what the float changed, however it closes.
+---Follows the text. Keeps a question that was not asked, and restores what the float changed, however it closes.
 function Ask:follow()
   local events = require("claude-code.lib.autocommands").new("ask")
   events:on({ "TextChanged", "TextChangedI", "TextChangedP" }, function()
@@ -180,6 +206,11 @@ function Ask:follow()
   events:on("WinClosed", function()
     current = nil
     events:stop()
+    local question = self:question() or ""
+    if question ~= "" then
+      history.add(question)
+      notify.info("your question is kept: <C-p> in :Claude ask shows it")
+    end
     if api.nvim_buf_is_valid(self.source) then
       api.nvim_buf_clear_namespace(self.source, NAMESPACE, 0, -1)
     end
@@ -205,17 +236,26 @@ function Ask:mark_lines()
   end
 end
 
----Opens the float at lines of the current buffer, or returns to a question that is not answered.
+---Opens the float at lines of the current buffer, or returns to a question that is not answered. In the answer's float
+---it is about the same lines.
 ---@param first integer 1-based
 ---@param last integer included
-function M.open(first, last)
-  local n, source = require("claude-code.terminal.running").current(), api.nvim_get_current_buf()
-  if current and (current.state ~= "answered" or current.buf == source) then
+---@param question? string asks it at once
+---@param is_aside? boolean
+function M.open(first, last, question, is_aside)
+  if current and current.state ~= "answered" and question then
+    return notify.warn("your question is not sent: another one is open (:Claude ask shows it)")
+  elseif current and current.state ~= "answered" then
     return api.nvim_set_current_win(current.win)
-  elseif require("claude-code.context.send").refuse_private(source) then
+  elseif current and current.buf == api.nvim_get_current_buf() then
+    first, last = current.first, current.last
+    current:close()
+  end
+  local n, source = require("claude-code.terminal.running").current(), api.nvim_get_current_buf()
+  if require("claude-code.context.send").refuse_private(source) then
     return
   elseif not prompt.is_there() then
-    return notify.warn("no Claude runs in this Neovim; :Claude starts it")
+    return require("claude-code.context.send").report_no_receiver()
   elseif current then
     current:close()
   end
@@ -224,7 +264,9 @@ function M.open(first, last)
   local whom = n and require("claude-code.sessions.label").of(n) or "Claude"
   self.text, self.title = text, ("Ask %s about %s"):format(whom, place)
   self.beside, self.view = api.nvim_get_current_win(), fn.winsaveview()
+  self.is_aside, self.ask = is_aside, is_aside and self.ask_aside or self.send
   self.buf = api.nvim_create_buf(false, true)
+  api.nvim_buf_set_name(self.buf, "claude-code://ask/" .. place)
   vim.bo[self.buf].bufhidden = "wipe"
   require("claude-code.editor.documents.parsing").set_filetype(self.buf, "markdown")
   self:mark_lines()
@@ -234,7 +276,13 @@ function M.open(first, last)
   self:follow()
   current = self
   require("claude-code.editor.prompt.completion").attach(self.buf)
-  vim.cmd.startinsert()
+  history.attach(self.buf)
+  if not question then
+    return vim.cmd.startinsert()
+  end
+  api.nvim_buf_set_lines(self.buf, 0, -1, true, { question })
+  self:fit()
+  self:ask()
 end
 
 return M

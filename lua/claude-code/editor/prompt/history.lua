@@ -1,21 +1,21 @@
---- Earlier prompts of the project, as in the command line's history: those that this Neovim sent, and those in the
+--- Earlier prompts of the project, as in the command line's history: those of this Neovim's user, and those in the
 --- CLI's transcripts.
 local api = vim.api
 
 local M = {}
 
-local sent = {} ---@type string[] newest first
+local own = {} ---@type string[] newest first
 
 ---@param text string
 function M.add(text)
-  table.insert(sent, 1, text)
+  table.insert(own, 1, text)
 end
 
 ---@param done fun(prompts: string[]) newest first, each once
 local function list(done)
   require("claude-code.server.channel").request("sessions/prompts", {}, function(written)
     local prompts, seen = {}, {}
-    for _, text in ipairs(vim.list_extend(vim.list_slice(sent), written or {})) do
+    for _, text in ipairs(vim.list_extend(vim.list_slice(own), written or {})) do
       if not seen[text] then
         seen[text] = true
         prompts[#prompts + 1] = text
@@ -26,22 +26,22 @@ local function list(done)
 end
 
 local function show(buf, text)
-  api.nvim_buf_set_lines(buf, 0, -1, true, vim.split(text, "\n"))
-  api.nvim_win_set_cursor(0, { api.nvim_buf_line_count(buf), 0 })
-  vim.cmd.normal({ "$", bang = true })
+  local lines = vim.split(text, "\n")
+  api.nvim_buf_set_lines(buf, 0, -1, true, lines)
+  api.nvim_win_set_cursor(0, { #lines, #lines[#lines] })
 end
 
 --- Maps CTRL-P and CTRL-N in a prompt's buffer. Its own text comes after the newest prompt.
 function M.attach(buf)
-  local at, own, prompts = 0, "", nil ---@type integer, string, string[]?
+  local at, text, prompts = 0, "", nil ---@type integer, string, string[]?
   local function go(step)
     if at == 0 then
-      own = table.concat(api.nvim_buf_get_lines(buf, 0, -1, true), "\n")
+      text = table.concat(api.nvim_buf_get_lines(buf, 0, -1, true), "\n")
     end
     local wanted = at + step
-    if wanted >= 0 and wanted <= #prompts then
+    if wanted >= 0 and wanted <= #prompts and vim.bo[buf].modifiable then
       at = wanted
-      show(buf, prompts[at] or own)
+      show(buf, prompts[at] or text)
     end
   end
   for key, step in pairs({ ["<C-p>"] = 1, ["<C-n>"] = -1 }) do
