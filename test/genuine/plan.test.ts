@@ -48,7 +48,7 @@ describe.each(CASES)(
       return true`);
       await claude.begin();
       claude.model.script([[{ text: "Hello." }]]);
-      await claude.send("hi");
+      await claude.send("hi ".repeat(500)); // The CLI calls such a paste foreign, and adds no rules to a mod's prompt.
       await claude.showing(/Hello\./);
       const asked = JSON.stringify(claude.model.requests);
       path = /[^" \\]*\/plans\/[^"\\ ]*\.md/.exec(asked)?.[0] ?? "";

@@ -1,7 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { first, NEOVIMS } from "#test";
 import { join } from "../../src/lib/platform";
-import { newsText } from "../support/model-request";
+import { type ModelRequest, newsText } from "../support/model-request";
 import { requireNamespace } from "../support/namespace";
 import { bash, say } from "../support/turns";
 import { eventually } from "./eventually";
@@ -61,6 +61,7 @@ describe.each(NEOVIMS)("text from $name", (version) => {
     const row = <T>(field: string) =>
       claude.lua<T>(`return require("claude-code").sessions()[1].${field} or vim.NIL`);
     const received = async () => newsText(await claude.model.nextRequest());
+    const lastAsked = () => newsText(claude.model.requests.at(-1) as ModelRequest);
     const asks = async () => {
       await eventually(() => row("state"), "blocked");
       await claude.showing(/Do you want to proceed/);
@@ -117,40 +118,40 @@ describe.each(NEOVIMS)("text from $name", (version) => {
       await eventually(() => row("state"), "idle");
       await claude.command("Claude send! again");
       await claude.showing(/Again\./);
+      await eventually(() => row("state"), "idle");
       await claude.command("Claude send! see @main.lua");
       await claude.showing(/I see the file/);
-      expect(JSON.stringify(claude.model.requests.at(-1))).toContain("return 1");
+      // With --bare the CLI adds none (2.1.332).
+      if (!why?.includes("--bare")) expect(lastAsked()).toContain("return 1");
     });
 
     if (why === null)
       test("keeps the order of a prompt that waits and one that mentions a file", async () => {
-        claude.model.script([
-          bash("touch third"),
-          say("Ended."),
-          say("I see 1st."),
-          say("I see 2nd."),
-        ]);
+        claude.model.script([bash("touch third"), say("Ended."), say("I see all.")]);
         await claude.command("Claude send! third");
         await asks();
         await claude.command("Claude send! 1st");
         await claude.command("Claude send! 2nd @main.lua");
         await claude.confirm(async () => (await row("state")) !== "blocked");
-        await claude.showing(/I see 2nd/);
-        const asked = claude.model.requests.map((request) => newsText(request));
-        const at = (word: string) => asked.findIndex((news) => news.includes(word));
-        expect(at("1st")).toBeGreaterThan(0);
-        expect(at("2nd")).toBeGreaterThan(at("1st"));
+        await claude.showing(/I see all/);
+        expect(lastAsked()).toMatch(/1st(.|\n)*2nd/);
       });
 
     if (why === null)
-      test("submits nothing that the user has half typed, though it must paste", async () => {
-        const sent = claude.model.requests.length;
+      test("leaves alone what the user has half typed", async () => {
+        claude.model.script([say("I see both.")]);
+        await claude.lua("vim.cmd('wincmd t | normal! gg0v$') return true");
         await claude.command("Claude send half typed");
-        await claude.command("Claude send! see @main.lua");
-        await claude.says("press Enter there");
+        await claude.lua(
+          `return require("port").prompt.send("see it", { submit = true, with_selection = true })`,
+        );
+        await claude.showing(/I see both/);
+        await claude.keys("<Esc>");
+        const asked = lastAsked();
+        expect(asked).toContain("see it");
+        expect(asked).toContain("main.lua#L1-1");
+        expect(asked).not.toContain("half typed");
         await claude.showing(/half typed/);
-        await claude.showing(/see @main\.lua/);
-        expect(claude.model.requests).toHaveLength(sent);
         await claude.lua(
           `vim.api.nvim_chan_send(vim.bo[require("port").session_rows.get(1).buf].channel, "\\21\\21\\21") return true`,
         );

@@ -71,7 +71,9 @@ describe.each(NEOVIMS)("terminal.provider in $name", (version) => {
     // A provider without hide() at least shows it.
     await run("Claude send! hello", "Claude focus", "Claude", "Claude new");
     await opened(2);
-    await run("Claude send words", "1ClaudeCode", "Claude send more", "Claude close");
+    await run("Claude send words", "1ClaudeCode", "Claude send more");
+    await neovim.until("a pause after the prompt", "return CALLS[#CALLS][2] == 'more'");
+    await run("Claude close");
     await run("Claude send last", "Claude close");
     expect((await said(neovim)).join()).not.toContain("code -1");
     await neovim.command("Claude");
@@ -155,7 +157,10 @@ describe.each(NEOVIMS)("terminal.provider in $name", (version) => {
     writeFileSync(join(folder, "broken"), "");
     await neovim.lua("SAID = {}");
     await neovim.command("Claude send lost");
-    expect((await said(neovim)).join()).toMatch(/send\(\) of .*"wezterm" failed: .*no such pane/);
+    const failed = /send\(\) of .*"wezterm" failed: .*no such pane/;
+    await eventually("the failure", async () =>
+      expect((await said(neovim)).join()).toMatch(failed),
+    );
     rmSync(join(folder, "broken"));
     await told("Claude close", `kill-pane ${pane}`);
   });

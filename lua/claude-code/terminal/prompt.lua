@@ -5,7 +5,7 @@ local mod = require("claude-code.sessions.mod")
 local notify = require("claude-code.messages.notify")
 local running = require("claude-code.terminal.running")
 local sessions = require("claude-code.sessions")
-local timer = require("claude-code.lib.timer")
+local task = require("claude-code.lib.task")
 
 local M = {}
 
@@ -152,33 +152,6 @@ local function paste(row, text, options)
   return true
 end
 
---- Does the text mention a file, an agent or a resource? The CLI (2.1.332) expands no mention in the prompt of a mod.
-local function has_mention(row, text)
-  local padded = " " .. text
-  for _, pattern in ipairs({ '%s@"([^"]+)"', '%s@([^%s"]+)' }) do
-    for word in padded:gmatch(pattern) do
-      local name = word:gsub("#L%d+%-?%d*$", ""):gsub("[.,;:!?)]+$", "")
-      local path = vim.startswith(name, "/") and name or vim.fs.joinpath(row.cwd or "", name)
-      if row.remote or name:find("^agent%-") or name:find(":") or vim.uv.fs_stat(path) then
-        return true
-      end
-    end
-  end
-  return false
-end
-
---- Pastes a prompt unless the user has typed something, which Enter would submit, too.
----@param done fun(is_sent: boolean)
----@param on_draft fun() called instead
-local function paste_without_draft(key, row, text, options, done, on_draft)
-  mod.draft(key, function(_, draft)
-    if draft and draft.text:find("%S") then
-      return on_draft()
-    end
-    done(paste(row, text, options))
-  end)
-end
-
 ---@return boolean added
 local function add_to_draft(row, text, options)
   local is_added = paste(row, "\n" .. text, vim.tbl_extend("force", options, { submit = false }))
@@ -200,115 +173,145 @@ local function report_failure(row, failure, options)
   notify.warn((options.kept and options.kept .. "; " or "") .. words, "send")
 end
 
---- The CLI (2.1.332) calls such a text pasted from somewhere else, which the model distrusts.
-local MIN_FOREIGN_BYTES, MIN_FOREIGN_LINE_ENDS = 800, 3
-
-local function would_be_foreign(text)
-  return #text >= MIN_FOREIGN_BYTES or select(2, text:gsub("\n", "")) >= MIN_FOREIGN_LINE_ENDS
-end
-
 --- How long a prompt waits, in ms, for the mod of a session that had one: the executable restarts.
-local MOD_MS, LOOK_MS = 6000, 100
----@type table<claude-code.Terminal, true>
+local MAX_MOD_MS = 6000
+--- The CLI (2.1.332) makes one prompt of two pastes at once.
+local BETWEEN_MS = 1000
+
+---@type table<claude-code.Terminal, boolean>
 local had_mod = setmetatable({}, { __mode = "k" })
 
---- Calls back once the session's mod is back, or has not come back in time.
-local function wait_for_mod(n, terminal, callback)
-  local limit, cancel = vim.uv.now() + MOD_MS, nil
-  cancel = timer.every(LOOK_MS, function()
-    if mod.has(n) or vim.uv.now() > limit then
-      cancel()
-      had_mod[terminal] = nil
-      callback()
+--- Prompts that the mod has submitted and that wait in the CLI, by the session's number, or else its process. Later
+--- ones wait behind them.
+---@type table<integer, integer>
+local submitted = {}
+
+--- Deliveries to a session, one after another.
+---@type table<integer, (fun())[]> with the same keys
+local queues = {}
+
+---@param work fun() runs in a task
+local function enqueue(row, work)
+  local id = row.n or row.pid
+  if queues[id] then
+    return table.insert(queues[id], work)
+  end
+  queues[id] = { work }
+  task.run(function()
+    while queues[id][1] do
+      table.remove(queues[id], 1)()
+    end
+  end, function(problem)
+    queues[id] = nil
+    if problem then
+      error(problem, 0)
     end
   end)
 end
 
---- Prompts that a session's mod submits, and pastes that wait for them: the CLI would take a paste first.
----@type table<integer, { count: integer, pastes: fun()[] }> by the session's number, else by process
-local submitting = {}
+--- A mod's prompt names the selected lines, since the CLI (2.1.332) does not add them.
+local function with_selected_lines(text)
+  local selection = require("claude-code.editor.selection").latest() or {}
+  if (selection.text or "") == "" then
+    return text
+  end
+  local name = "%s#L%d-%d"
+  name = name:format(selection.path, selection.start.line + 1, selection["end"].line + 1)
+  return text .. "\n\n" .. require("claude-code.lib.text").mention(name)
+end
 
---- Sends a text to a CLI that has begun.
----@param done fun(is_sent: boolean)
+--- Types a prompt where the user has typed nothing. To such a prompt the CLI (2.1.332) adds plan mode's rules, the
+--- selection and mentioned files, which a mod's prompt lacks; and it calls none a paste, as it does long pastes.
+---@return boolean? is_typed nil: the user has typed something, or the CLI takes no text
+---@return claude-code.ModFailure? failure perhaps it was typed
+local function type_prompt(key, row, text, options)
+  local failure, draft = task.await(function(done)
+    mod.draft(key, done)
+  end)
+  if failure or draft.text:find("%S") then
+    return nil
+  end
+  failure = task.await(function(done)
+    mod.fill(key, text, done)
+  end)
+  if failure then
+    return nil, failure.code == "gone" and failure or nil
+  elseif why_no_paste(latest(row)) and not options.is_answered then
+    notify.warn(("%s is in Claude's prompt: press Enter there"):format(options.name), "send")
+    return true
+  end
+  -- The blank closes a list of files below a mention, which would take the Enter.
+  return paste(row, " ", options)
+end
+
+--- Sends a text to a CLI that has begun. Runs in a task.
+---@param done fun(is_sent: boolean) called once, perhaps later
 local function deliver(row, text, options, done)
   local slash = require("claude-code.terminal.slash")
-  local command, args = slash.parse(text)
-  local key, id, is_waiting = row.n or { pid = row.pid }, row.n or row.pid, false
+  local key, id, is_reported = row.n or { pid = row.pid }, row.n or row.pid, false
+  local terminal = row.n and running.terminal(row.n)
+  if options.submit and terminal and had_mod[terminal] then
+    task.wait_for(function()
+      return mod.has(key)
+    end, MAX_MOD_MS)
+  end
   row = latest(row)
+  if terminal then
+    had_mod[terminal] = mod.has(key)
+  end
   local function report(is_sent)
-    if is_sent and not is_waiting then
+    if is_sent and not is_reported then
       report_sent(row, options.what)
     end
     done(is_sent)
   end
   local function finish(failure)
-    if not failure and command then
-      done(true)
-    elseif not failure then
+    if not failure then
       report(true)
-    elseif failure.code ~= "no_mod" and failure.code ~= "dropped" then
-      report_failure(row, failure, options)
-      done(false)
-    elseif options.submit and mod.has(key) then
-      paste_without_draft(key, row, text, options, report, function()
-        report(add_to_draft(row, text, options))
+    elseif failure.code == "no_mod" then
+      report(paste(row, text, options))
+    elseif failure.code == "dropped" then
+      enqueue(row, function()
+        report(type_prompt(key, row, text, options) or add_to_draft(row, text, options))
       end)
     else
-      report(paste(row, text, options))
+      report_failure(row, failure, options)
+      done(false)
     end
   end
-  local function submit()
-    local all = submitting[id] or { count = 0, pastes = {} }
-    submitting[id], all.count = all, all.count + 1
-    mod.submit(key, text, function(failure)
-      all.count = all.count - 1
-      finish(failure)
-      if all.count == 0 then
-        submitting[id] = nil
-        vim.iter(all.pastes):each(pcall)
-      end
-    end)
-  end
-  -- A mod submits no text that begins with a slash, such as a path.
-  local is_path = not command and text:find("^%s*/")
-  -- The CLI (2.1.332) adds the selection to no prompt of a mod.
-  local has_selection = options.with_selection
-    and ((require("claude-code.editor.selection").latest() or {}).text or "") ~= ""
-  local is_for_paste = options.submit and (is_path or has_selection or has_mention(row, text))
-  local terminal = row.n and running.terminal(row.n)
-  if terminal and mod.has(key) then
-    had_mod[terminal] = true
-  elseif terminal and had_mod[terminal] and options.submit then
-    return wait_for_mod(row.n, terminal, function()
-      deliver(row, text, options, done)
-    end)
-  end
-  if is_for_paste and submitting[id] then
-    return table.insert(submitting[id].pastes, function()
-      deliver(row, text, options, done)
-    end)
-  elseif is_for_paste or not mod.has(key) then
-    return finish({ code = "no_mod" })
+  if not mod.has(key) then
+    finish({ code = "no_mod" })
+    return options.submit and task.sleep(BETWEEN_MS)
   elseif not options.submit then
     return mod.fill(key, text, finish)
   end
-  -- The CLI keeps a prompt until the turn or the question is over.
-  if is_asking(row) and not options.is_answered then
-    is_waiting = true
+  local command, args = slash.parse(text)
+  local asks = is_asking(row) and not options.is_answered
+  local waits = asks or row.edits or submitted[id] ~= nil or label.is_busy(row)
+  if not waits and not command and (row.n or row.buf) then
+    local is_typed, failure = type_prompt(key, row, text, options)
+    if is_typed ~= nil then
+      return report(is_typed)
+    elseif failure then
+      return finish(failure)
+    end
+  end
+  is_reported = waits or command ~= nil
+  if asks then
     local words = "%s waits in Claude's terminal until you have answered its question"
     notify.info(words:format(options.what or options.name), "send")
-  elseif label.is_busy(row) then
-    is_waiting = true
+  elseif waits then
     report_sent(row, options.what)
   end
   if command then
-    slash.run(key, command, args, finish)
-  elseif is_waiting or submitting[id] or would_be_foreign(text) then
-    submit()
-  else
-    -- The CLI (2.1.332) adds no rules of plan mode and no selection to a mod's prompt, so an idle one gets a paste.
-    paste_without_draft(key, row, text, options, report, submit)
+    return slash.run(key, command, args, finish)
   end
+  submitted[id] = (submitted[id] or 0) + 1
+  text = options.with_selection and with_selected_lines(text) or text
+  mod.submit(key, text, function(failure)
+    submitted[id] = submitted[id] > 1 and submitted[id] - 1 or nil
+    finish(failure)
+  end)
 end
 
 --- Sends a text as soon as the CLI has begun, in the order of the calls.
@@ -325,11 +328,14 @@ function M.send(text, options, done)
   end
   local terminal = row.n and running.terminal(row.n)
   running.when_begun(row.n, function()
-    if row.n and running.terminal(row.n) ~= terminal then
-      notify.warn("Claude has ended and did not receive: " .. clean)
-      return done(false)
-    end
-    deliver(row, clean, options, done)
+    enqueue(row, function()
+      -- Another session may have the number by now.
+      if row.n and running.terminal(row.n) ~= terminal then
+        notify.warn("Claude has ended and did not receive: " .. clean)
+        return done(false)
+      end
+      deliver(row, clean, options, done)
+    end)
   end)
   return true
 end
@@ -352,7 +358,9 @@ function M.submit_for_user(prompt)
     return false
   end
   local options = { submit = true, is_answered = true, name = "your reason: " .. prompt.text }
-  deliver(row, buffer.clean(prompt.text), options, function() end)
+  enqueue(row, function()
+    deliver(row, buffer.clean(prompt.text), options, function() end)
+  end)
   return true
 end
 

@@ -39,8 +39,6 @@ local M = {}
 ---How long a text waits, in ms, for a CLI that reports nothing, and for a mod after the CLI has begun.
 M.MAX_START_MS, M.MAX_MOD_MS = 10000, 3000
 local LOOK_MS = 100
---- Two pastes at once would become one prompt (2.1.332).
-local BETWEEN_MS = 1000
 
 ---@class claude-code.RunningTerminal
 ---@field terminal claude-code.Terminal
@@ -135,7 +133,7 @@ local function follow_start(n)
   if not one then
     return -- it has ended already
   end
-  local limit, pause_end = vim.uv.now() + M.MAX_START_MS, 0
+  local limit = vim.uv.now() + M.MAX_START_MS
   one.starting = {}
   cancel = require("claude-code.lib.timer").every(LOOK_MS, function()
     local row = running[n] == one and sessions.get(n)
@@ -143,17 +141,14 @@ local function follow_start(n)
       local is_known = row.no_mod and (row.connected or row.source == "terminal")
       limit = math.min(limit, vim.uv.now() + (is_known and 0 or M.MAX_MOD_MS))
     end
-    if row and not row.mod and vim.uv.now() < math.max(limit, pause_end) then
+    if row and not row.mod and vim.uv.now() < limit then
       return
     end
-    local callback = table.remove(one.starting, 1)
-    if callback then
+    local callbacks = one.starting
+    one.starting = nil
+    cancel()
+    for _, callback in ipairs(callbacks) do
       callback()
-      pause_end = vim.uv.now() + BETWEEN_MS
-    end
-    if #one.starting == 0 then
-      one.starting = nil
-      cancel()
     end
   end)
 end
