@@ -36,7 +36,7 @@ const BUDGETS: readonly {
 }[] = [
   { name: "Lua", files: "{lua,plugin}/**/*.lua", lines: 31_050, count: 195 },
   { name: "src", files: "src/**/*.ts", lines: 25_100, count: 231 },
-  { name: "test", files: "test/**/*.{ts,lua}", lines: 45_500 },
+  { name: "test", files: "test/**/*.{ts,lua}", lines: 46_200 },
   { name: "scripts and bench", files: "{scripts,bench}/**/!(LGPL-2.0.txt)", lines: 8_950 },
 ];
 /** A module that one other file requires is mostly a part of that file. */
