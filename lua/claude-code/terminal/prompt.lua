@@ -220,6 +220,13 @@ local function with_selected_lines(text)
   return text .. "\n\n" .. require("claude-code.lib.text").mention(name)
 end
 
+---@return claude-code.ModFailure?
+local function fill(key, text)
+  return task.await(function(done)
+    mod.fill(key, text, done)
+  end)
+end
+
 --- Types a prompt where the user has typed nothing. To such a prompt the CLI (2.1.332) adds plan mode's rules, the
 --- selection and mentioned files, which a mod's prompt lacks; and it calls none a paste, as it does long pastes. Enter
 --- answers no dialog: fill() fails while one waits, and the next appears 0.6 s after the last change of the draft.
@@ -232,9 +239,7 @@ local function type_prompt(key, row, text, options)
   if failure or draft.text:find("%S") then
     return nil
   end
-  failure = task.await(function(done)
-    mod.fill(key, text, done)
-  end)
+  failure = fill(key, text)
   if failure then
     return nil, failure.code == "gone" and failure or nil
   elseif why_no_paste(latest(row)) and not options.is_answered then
@@ -284,7 +289,7 @@ local function deliver(row, text, options, done)
     finish({ code = "no_mod" })
     return options.submit and task.sleep(BETWEEN_MS)
   elseif not options.submit then
-    return mod.fill(key, text, finish)
+    return finish(fill(key, text))
   end
   local command, args = slash.parse(text)
   local asks = is_asking(row) and not options.is_answered
