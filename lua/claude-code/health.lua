@@ -171,6 +171,11 @@ function M.findings(broken)
   if program.level == "ok" then
     add(server(status))
   end
+  local missing = require("claude-code.server").plugin_problem
+  if missing then
+    local remedy = "correct that, and run :ClaudeCodeStop and :ClaudeCodeStart"
+    add(problem("error", "plugin-missing", missing .. ": Claude runs without hooks", remedy))
+  end
   for _, why in ipairs(require("claude-code.sessions.sources").hooks_off()) do
     local what = why .. ": no hook runs, so nothing records Claude's changes for the review"
     add(problem("warning", "hooks-disabled", what, "correct that file"))

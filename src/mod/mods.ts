@@ -263,7 +263,10 @@ export class Mods {
     clearTimeout(mod.absence);
     mod.queue = [];
     this.#endWait(mod);
-    const failure = new Failure("Claude Code has ended, or has lost its connection", "gone");
+    const failure = new Failure(
+      "Claude Code has ended, or is suspended: then it may still arrive",
+      "gone",
+    );
     for (const { reject } of mod.open.values()) reject(failure);
     if (!mod.written.done) this.#write(mod, { ...mod.written, text: "", done: true });
     this.log.info(`The mod of session ${mod.session} is gone`, "mods");

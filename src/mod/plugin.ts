@@ -1,4 +1,12 @@
-import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { commandWords, SERVER_ENVIRONMENT } from "../claude/command";
 import { hookSettings } from "../claude/hooks";
 import {
@@ -75,8 +83,10 @@ export function writePlugin(executable: string, hasMod = true, root = pluginRoot
     }
   }
   if (isStable && hasMod && !isSameFile(stablePlugin(), folder)) {
-    // A junction is a folder, which Windows does not replace.
+    // A junction is a folder, which Windows does not replace. No system replaces another folder.
     if (IS_WINDOWS) removeFile(stablePlugin());
+    const isFolder = lstatSync(stablePlugin(), { throwIfNoEntry: false })?.isDirectory();
+    if (isFolder) rmSync(stablePlugin(), { recursive: true });
     replace(stablePlugin(), (draft) => symlinkSync(folder, draft, "junction"));
   }
   return folder;

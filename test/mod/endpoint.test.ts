@@ -143,6 +143,18 @@ describe("the socket", () => {
     });
   });
 
+  test("has no folder of the plugin if a file is in its place, and the status says so", async () => {
+    const home = temporaryFolder();
+    const data = join(home, ".local/share/claude-code.nvim");
+    mkdirSync(data, { recursive: true });
+    writeFileSync(join(data, "claude-plugin"), "");
+    await using other = await TestNeovim.start({ version: NEWEST, home });
+    await other.ready();
+    expect(await other.lua<string[]>("return require('port').plugin_arguments()")).toEqual([]);
+    const status = await other.lua<string>("return vim.fn.join(require('port').status_lines())");
+    expect(status).toContain("FAIL  The plugin for Claude Code cannot be written: ");
+  });
+
   test("refuses a client without the token", async () => {
     claims("A mod in the CLI shows the token, too");
     const mod = new Mod("hostile");
@@ -286,7 +298,8 @@ describe("an operation", () => {
     await mod.post("report");
     abort.abort();
     await poll;
-    expect(await failure(answered)).toBe("gone");
+    const { failure: lost } = await answered();
+    expect(lost).toMatchObject({ code: "gone", message: expect.stringContaining("still arrive") });
     await eventually("no mod", async () => !(await has("ending")));
     const next = await connected("ending");
     const draft = await call("ending", "draft");

@@ -120,6 +120,12 @@ describe("install-hooks", () => {
     await expectStopHook({ BUN_OPTIONS: "--preload=/no/such/file.js" });
   });
 
+  test("makes the plugin's link where a folder is in its place", async () => {
+    mkdirSync(join(plugin(), "left"), { recursive: true });
+    expect((await install()).code).toBe(0);
+    await expectStopHook({});
+  });
+
   test.each(["a=b", "a b'$(touch trap)`touch trap`\n"])(
     "runs a hook from a folder named %j",
     async (name) => {

@@ -7,6 +7,7 @@
 ---@field clients claude-code.Client[]
 ---@field plugin? string folder of the plugin for Claude Code
 ---@field plugin_without_mod? string
+---@field plugin_problem? string why there is none
 ---@field no_mod? string why no mod can connect
 ---@field binary? claude-code.Binary
 ---@field process? claude-code.Process
@@ -270,6 +271,7 @@ function M.on_ready(info)
   end
   M.state, M.port, M.lock_file = "ready", info.port, info.lock_file
   M.plugin, M.plugin_without_mod, M.no_mod = info.plugin, info.plugin_without_mod, info.no_mod
+  M.plugin_problem = info.plugin_problem
   M.ready_since, M.last_error, run.has_been_ready = os.time(), info.problem, true
   endpoint.set_environment(info.port)
   require("claude-code.messages.log").info("ready on port %d", info.port)
