@@ -12,6 +12,7 @@ import {
   claims,
   EXECUTABLE,
   eventually,
+  expectMode,
   NEOVIMS,
   NEWEST,
   nightly,
@@ -104,7 +105,7 @@ describe.each(NEOVIMS)("in $name", (version) => {
       await project.neovim.command("ClaudeCodeStop | ClaudeCodeStart");
       await project.neovim.ready();
       await eventually("the whole file", () => readFileSync(hooks, "utf8") === whole);
-      expect(statSync(join(hooks, "../../..")).mode & 0o777).toBe(0o700);
+      expectMode(join(hooks, "../../.."), 0o700);
     });
 
     test("has the mod, unless terminal.mod is off", async () => {

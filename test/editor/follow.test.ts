@@ -1,5 +1,5 @@
 import { appendFileSync, mkdirSync, rmSync, truncateSync } from "node:fs";
-import { eventually, onEachNeovim } from "#test";
+import { eventually, LUA_SLEEP, onEachNeovim } from "#test";
 import { join } from "../../src/lib/platform";
 import { answer, calls, line, prompt, result } from "../transcript/entries";
 
@@ -175,6 +175,6 @@ onEachNeovim(
   },
   {
     ui: { width: 120, height: 40 },
-    setup: '{ terminal = { command = { "/bin/sh", "-c", "exec sleep 1000" } } }',
+    setup: `{ terminal = { command = ${LUA_SLEEP} } }`,
   },
 );

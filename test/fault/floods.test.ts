@@ -1,3 +1,4 @@
+import { pathToFileURL } from "node:url";
 import {
   type CallError,
   eventually,
@@ -41,8 +42,9 @@ onNewestNeovim((session) => {
     await Promise.all(
       clients.map(async (client, i) => {
         const path = paths[i] as string;
-        const diagnostics = await client.json("getDiagnostics", { uri: `file://${path}` });
-        expect(diagnostics).toEqual([{ uri: `file://${path}`, diagnostics: [] }]);
+        const uri = pathToFileURL(path).href;
+        const diagnostics = await client.json("getDiagnostics", { uri });
+        expect(diagnostics).toEqual([{ uri, diagnostics: [] }]);
       }),
     );
     for (const client of clients) client.terminate();

@@ -3,6 +3,7 @@ import { connect } from "node:net";
 import {
   claims,
   eventually,
+  expectMode,
   neovimStateOf,
   onNewestNeovim,
   setSystemTime,
@@ -50,7 +51,7 @@ onNewestNeovim((session) => {
     await eventually("the line", () => readFileSync(path(), "utf8").includes("from<1b> Neovim"));
     expect(statSync(path()).size).toBeLessThan(10_000);
     expect(statSync(`${path()}.old`).size).toBeGreaterThan(5 * 1024 * 1024);
-    expect(statSync(path()).mode & 0o777).toBe(0o600);
+    expectMode(path(), 0o600);
   });
 });
 

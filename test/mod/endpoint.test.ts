@@ -1,12 +1,14 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import type { ChildProcess } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import {
   AUTHORIZATION,
   claims,
   eventually,
+  expectMode,
   NEWEST,
   perBlock,
+  startSleeping,
   stateFolderOf,
   TestNeovim,
   temporaryFolder,
@@ -32,7 +34,7 @@ let cli: ChildProcess;
 let log: string;
 
 beforeAll(async () => {
-  cli = spawn("sleep", ["1000"], { stdio: "ignore" });
+  cli = startSleeping();
   await neovim.ready();
   log = await neovim.lua<string>("return require('port').log.path()");
   await neovim.lua("answers, mod = {}, require('port').mod");
@@ -110,8 +112,8 @@ const row = <T>(session: string, field: string) =>
 describe("the socket", () => {
   test("belongs to the user alone", async () => {
     const { modSocket = "" } = (await neovim.lock()).content;
-    expect(statSync(modSocket).mode & 0o777).toBe(0o600);
-    expect(statSync(dirname(modSocket)).mode & 0o777).toBe(0o700);
+    expectMode(modSocket, 0o600);
+    expectMode(dirname(modSocket), 0o700);
   });
 
   test("is removed if its process is dead, but not another container's", async () => {

@@ -1,6 +1,6 @@
 import { expect } from "bun:test";
-import { type ChildProcess, spawn } from "node:child_process";
-import { eventually, isolatedEnv, type NeovimVersion, TestNeovim } from "#test";
+import type { ChildProcess } from "node:child_process";
+import { eventually, isolatedEnv, type NeovimVersion, startSleeping, TestNeovim } from "#test";
 import { runHook } from "../support/hook";
 
 export interface Asked {
@@ -71,7 +71,7 @@ export class Editor implements AsyncDisposable {
 
   /** Makes a session. Waits until a process that had one no longer counts as another session's. */
   async block(source = "terminal", fields = ""): Promise<number> {
-    this.#clis.push(spawn("sleep", ["100"]));
+    this.#clis.push(startSleeping());
     return this.neovim.lua(
       `local rows, n = require("port").session_rows, nil
       n = rows.add({ ${fields} })

@@ -1,12 +1,5 @@
-import {
-  appendFileSync,
-  existsSync,
-  mkdirSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
-import { eventually, nightly, outcomeOf } from "#test";
+import { appendFileSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { eventually, expectMode, nightly, outcomeOf } from "#test";
 import { EditorState } from "../../src/editor/state";
 import { Log } from "../../src/lib/log";
 import { dirname, join } from "../../src/lib/platform";
@@ -75,8 +68,8 @@ test("shows a conversation from there, in a private copy that is removed with th
   expect(block.lines.join("\n")).toContain("/etc/passwd");
   const main = join(world.project, "main.lua");
   expect(block.marks.flatMap((mark) => mark.path ?? [])).toEqual([main]);
-  expect(statSync(copy).mode & 0o777).toBe(0o600);
-  expect(statSync(dirname(copy)).mode & 0o777).toBe(0o700);
+  expectMode(copy, 0o600);
+  expectMode(dirname(copy), 0o700);
   append(prompt("more"));
   expect((await open()).block.lines).toContain("❯ more");
   remote.end();

@@ -1,5 +1,5 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { ALL, EXECUTABLE, eventually, nightly, run, temporaryFolder } from "#test";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { ALL, EXECUTABLE, eventually, expectMode, nightly, run, temporaryFolder } from "#test";
 import { join } from "../../src/lib/platform";
 import { isGone } from "../../src/lib/process";
 import { Blobs } from "../../src/review/journal/blobs";
@@ -117,7 +117,7 @@ nightly.test("leaves a readable journal if it is killed at any moment", async ()
     return text;
   });
   expect(readdirSync(world.folder).filter((name) => name.endsWith(".lock"))).toEqual([]);
-  expect(statSync(join(world.folder, "journal.jsonl")).mode & 0o777).toBe(0o600);
+  expectMode(join(world.folder, "journal.jsonl"), 0o600);
 });
 
 /** The process that holds the lock, by the lock. No one can take the lock over until it is gone. */

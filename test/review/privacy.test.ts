@@ -1,7 +1,8 @@
-import { existsSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import {
   claims,
   eventually,
+  expectMode,
   isolatedEnv,
   NEWEST,
   perBlock,
@@ -28,7 +29,7 @@ test("gives hooks Neovim's options, and each change of them", async () => {
   await eventually("the defaults", async () =>
     expect((await patterns()).last).toEqual(PRIVATE_BY_DEFAULT),
   );
-  expect(statSync(path).mode & 0o777).toBe(0o600);
+  expectMode(path, 0o600);
   const setup = "{ privacy = { defaults = false, patterns = { 'a' } } }";
   await neovim.lua(`require('claude-code').setup(${setup})`);
   await eventually("the pattern", async () =>

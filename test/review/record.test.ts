@@ -9,7 +9,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { claims, eventually, first, needs, nightly, rows } from "#test";
+import { claims, eventually, expectMode, first, needs, nightly, rows } from "#test";
 import { join } from "../../src/lib/platform";
 import { compareInTurns } from "../../src/review/record/comparison-request";
 import { ReviewService } from "../../src/review/service";
@@ -702,8 +702,8 @@ test("records prompt, stop and end in the project that CLAUDE_PROJECT_DIR names"
   ]);
   const [prompt] = world.records;
   expect(prompt?.type === "prompt" && prompt.text).toHaveLength(500);
-  expect(statSync(world.folder).mode & 0o777).toBe(0o700);
-  expect(statSync(join(world.folder, "snapshot.json")).mode & 0o777).toBe(0o600);
+  expectMode(world.folder, 0o700);
+  expectMode(join(world.folder, "snapshot.json"), 0o600);
 });
 
 test("records a new file that a comparison sees before its hook runs", async () => {

@@ -8,7 +8,7 @@ import {
   TestNeovim,
   temporaryFolder,
 } from "#test";
-import { join } from "../../src/lib/platform";
+import { join, native, parse } from "../../src/lib/platform";
 
 const FILES: [file: string, program: string][] = [
   [".git/COMMIT_EDITMSG", "git"],
@@ -31,6 +31,8 @@ const FILES: [file: string, program: string][] = [
   ["deploy/crontab", "the user"],
   ["mutt-colors.md", "the user"],
 ];
+
+const TOP = parse(ROOT).root;
 
 interface Situation {
   state: string;
@@ -92,15 +94,14 @@ describe.each(NEOVIMS)("auto_start in $name", (version) => {
     expect(state).toBe("stopped");
     expect(why).toBe("this Neovim edits for another program (git)");
     await neovim.command("ClaudeCodeStart"); // the user decides
-    expect((await neovim.lock()).content.workspaceFolders).toEqual([neovim.cwd]);
+    expect((await neovim.lock()).content.workspaceFolders).toEqual([native(neovim.cwd)]);
   });
 
   test("does not publish the home folder, but a project entered from there", async () => {
     const home = temporaryFolder();
     const project = join(home, "project");
     mkdirSync(project);
-    const env = { HOME: home };
-    await using neovim = await TestNeovim.start({ version, cwd: home, env });
+    await using neovim = await TestNeovim.start({ version, cwd: home, home });
     const { state, why } = await decided(neovim);
     expect(state).toBe("stopped");
     expect(why).toBe("the workspace would be the home folder or one above it");
@@ -112,10 +113,10 @@ describe.each(NEOVIMS)("auto_start in $name", (version) => {
   });
 
   test.each([
-    ["true", "/", true, ["/"]],
+    ["true", TOP, true, [TOP]],
     ["true", undefined, true, undefined],
     ["false", undefined, false, undefined],
-    ['"auto"', "/", false, []],
+    ['"auto"', TOP, false, []],
   ] as const)("starts by auto_start = %s in %p: %p", async (option, cwd, starts, folders) => {
     await using neovim = await TestNeovim.start({
       version,

@@ -1,6 +1,5 @@
-import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { eventually, NEOVIMS, TestNeovim, temporaryFolder } from "#test";
+import { eventually, NEOVIMS, startSleeping, TestNeovim, temporaryFolder } from "#test";
 import { join } from "../../src/lib/platform";
 
 /*
@@ -27,7 +26,7 @@ describe.each(NEOVIMS)("background and past sessions in Neovim $name", (version)
   const project = temporaryFolder();
   const calls = join(home, "calls");
   const folder = join(home, ".claude/sessions");
-  const cli = () => spawn("sleep", ["100"], { stdio: "ignore" });
+  const cli = startSleeping;
   let background = cli();
   let neovim: TestNeovim;
 

@@ -1,8 +1,8 @@
-import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { type ChildProcess, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import * as fc from "fast-check";
 import { commitAll, git } from "#review";
-import { eventually, NEOVIMS, needs, TestNeovim, temporaryFolder } from "#test";
+import { eventually, NEOVIMS, needs, startSleeping, TestNeovim, temporaryFolder } from "#test";
 import { join } from "../../src/lib/platform";
 
 /* Running CLIs describe themselves in `sessions/PID.json`: the sessions of the workspace. */
@@ -71,7 +71,7 @@ describe.each(NEOVIMS)("the files of running CLIs and Neovim $name", (version) =
   });
 
   function run(): number {
-    const child = spawn("sleep", ["100"], { stdio: "ignore" });
+    const child = startSleeping();
     children.push(child);
     return child.pid as number;
   }

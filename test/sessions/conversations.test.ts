@@ -1,7 +1,7 @@
-import { spawn, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { mkdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { commitAll, git } from "#review";
-import { deadPid, needs, nightly, temporaryFolder } from "#test";
+import { deadPid, needs, nightly, startSleeping, temporaryFolder } from "#test";
 import { join } from "../../src/lib/platform";
 import {
   type Conversation,
@@ -112,7 +112,7 @@ describe("past conversations", () => {
     const running = write(project, [user(project, "runs")]);
     const killed = write(project, [user(project, "was killed")]);
     const elsewhere = write(project, [user(project, "runs in a container")]);
-    const child = spawn("sleep", ["60"]);
+    const child = startSleeping();
     const dead = deadPid();
     const folder = join(home, ".claude/sessions");
     mkdirSync(folder);

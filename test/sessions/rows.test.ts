@@ -1,4 +1,4 @@
-import { NEOVIMS, perBlock, TestNeovim } from "#test";
+import { LUA_SLEEP, NEOVIMS, perBlock, TestNeovim } from "#test";
 
 /* The rows of sessions: what each source may change, which one is current, what events say. */
 
@@ -73,7 +73,7 @@ describe.each(NEOVIMS)("the rows of sessions in Neovim $name", (version) => {
   test("knows a session by its process, its id, or its number until its CLI ends", async () => {
     const known = await run(`
       local n, report = rows.add({ pid = 100, id = "a" }), { state = "idle" }
-      local second, cli = rows.add({}), vim.fn.jobstart({ "sleep", "100" })
+      local second, cli = rows.add({}), vim.fn.jobstart(${LUA_SLEEP})
       local pid = vim.fn.jobpid(cli)
       return {
         rows.report({ pid = 100, id = "cleared" }, "hook", report),

@@ -14,6 +14,7 @@ import {
   claims,
   EXECUTABLE,
   eventually,
+  expectMode,
   isolatedEnv,
   NEWEST,
   needs,
@@ -245,7 +246,7 @@ describe("install-hooks", () => {
     expect(stdout).toContain(`change ${join(project, SETTINGS)} (a symlink to ${target}): enable`);
     expect(lstatSync(join(project, SETTINGS)).isSymbolicLink()).toBe(true);
     expect(readFileSync(target, "utf8")).toContain(plugin());
-    expect(statSync(target).mode & 0o777).toBe(0o640);
+    expectMode(target, 0o640);
     await uninstall();
     expect(readFileSync(target, "utf8")).toBe(THEIRS);
     expect(lstatSync(join(project, SETTINGS)).isSymbolicLink()).toBe(true);
@@ -437,7 +438,7 @@ describe("the project's file that names its Neovim", () => {
     const neovim = await TestNeovim.start({ version, cwd: project, home });
     const address = await neovim.lua<string>("return vim.v.servername");
     await eventually("the file", () => readFileSync(file(), "utf8") === `${address}\n`);
-    expect(statSync(file()).mode & 0o777).toBe(0o600);
+    expectMode(file(), 0o600);
     await neovim.quit();
     await eventually("its end", () => !existsSync(file()));
   });

@@ -191,6 +191,8 @@ export class TestNeovim implements AsyncDisposable {
   /** The client library would wait forever for an answer from a Neovim that is gone. */
   #rejectWhenEnded(): void {
     let stderr = "";
+    // On Windows a write fails if Neovim has ended.
+    this.process.stdin?.on("error", () => {});
     this.process.stderr?.on("data", (chunk) => {
       stderr = `${stderr}${chunk}`.slice(-2_000);
     });

@@ -1,16 +1,16 @@
-import { describe, test } from "bun:test";
-import { appendFileSync } from "node:fs";
+import { describe, expect, test } from "bun:test";
+import { appendFileSync, statSync } from "node:fs";
 import { IS_WINDOWS, join } from "../../src/lib/platform";
 
 /** Features that Windows lacks, or gives to administrators alone, as tests use them. */
 type UnixFeature =
-  | "any bytes in a name"
   | "a shell"
+  | "any bytes in a name"
   | "FIFOs"
   | "modes of files"
   | "signals"
-  | "symlinks"
-  | "tmux";
+  | "sockets in folders"
+  | "symlinks";
 
 /**
  * Says why this platform cannot run a test, each time one is skipped or ends early: scripts/test prints it, and
@@ -36,4 +36,8 @@ export function needs(feature: UnixFeature) {
   const each = () => says;
   const only = Object.assign(says, { each, concurrent: says });
   return { test: only as unknown as typeof test, describe: only as unknown as typeof describe };
+}
+
+export function expectMode(path: string, mode: number): void {
+  if (!lacks("modes of files")) expect(statSync(path).mode & 0o777).toBe(mode);
 }

@@ -1,3 +1,4 @@
+import { spawn } from "node:child_process";
 import { attempt } from "../../src/lib/errors";
 import { IS_WINDOWS } from "../../src/lib/platform";
 
@@ -28,10 +29,14 @@ export function shell(script: string): string[] {
   return IS_WINDOWS ? [process.execPath, "exec", script] : ["sh", "-c", script];
 }
 
-/** A program that runs until it is killed. */
+/** A program that runs until it is killed, whatever further arguments it gets. */
 export const SLEEP = IS_WINDOWS
-  ? [process.execPath, "-e", "setTimeout(() => {}, 1e9)"]
-  : ["sleep", "1000"];
+  ? [process.execPath, "-e", "setTimeout(() => {}, 1e9)", "--"]
+  : ["sh", "-c", "exec sleep 1000"];
+/** The same as a value in Lua. */
+export const LUA_SLEEP = `vim.json.decode([=[${JSON.stringify(SLEEP)}]=])`;
+
+export const startSleeping = () => spawn(SLEEP[0] as string, SLEEP.slice(1), { stdio: "ignore" });
 
 /** The id of a process that has ended. */
 export const deadPid = () => Bun.spawnSync(IS_WINDOWS ? ["hostname"] : ["true"]).pid;

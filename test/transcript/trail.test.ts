@@ -1,6 +1,6 @@
 import { appendFileSync, writeFileSync } from "node:fs";
 import { temporaryFolder } from "#test";
-import { join } from "../../src/lib/platform";
+import { join, resolve } from "../../src/lib/platform";
 import { trailOf } from "../../src/transcript/trail";
 import { WatchedTranscript } from "../../src/transcript/watched";
 import { answer, calls, line, prompt, result } from "./entries";
@@ -26,7 +26,7 @@ describe("the trail", () => {
       prompt("first"),
       calls("1", "Read", { file_path: "/p/a.ts", offset: 3, limit: 10 }),
       result("1", "x"),
-      calls("2", "Grep", { pattern: "foo", path: "/p/src" }),
+      calls("2", "Grep", { pattern: "foo", path: resolve("/p/src") }),
       result("2", "x"),
       prompt("second"),
       calls("3", "Edit", { file_path: "b.ts" }),
@@ -38,10 +38,10 @@ describe("the trail", () => {
   );
 
   const FIRST = [
-    { act: "read", path: "/p/a.ts", subject: "a.ts:3-12", first: 3, last: 12 },
-    { act: "searched", path: "/p/src", subject: "foo in src" },
+    { act: "read", path: resolve("/p/a.ts"), subject: "a.ts:3-12", first: 3, last: 12 },
+    { act: "searched", path: resolve("/p/src"), subject: "foo in src" },
   ];
-  const SECOND = [{ act: "edited", path: "/p/b.ts", subject: "b.ts", first: 6, last: 7 }];
+  const SECOND = [{ act: "edited", path: resolve("/p/b.ts"), subject: "b.ts", first: 6, last: 7 }];
 
   test.each([
     ["last", SECOND],
@@ -58,7 +58,7 @@ describe("the trail", () => {
       ...Array.from({ length: 1_500 }, (_, i) => calls(`n${i}`, "Read", { file_path: `/p/${i}` })),
     );
     const { steps, left_out } = trailOf(path, "all");
-    expect([steps[0]?.path, steps.at(-1)?.path]).toEqual(["/p/500", "/p/1499"]);
+    expect([steps[0]?.path, steps.at(-1)?.path]).toEqual([resolve("/p/500"), resolve("/p/1499")]);
     expect([steps.length, left_out]).toEqual([1_000, 503]);
   });
 
@@ -68,7 +68,9 @@ describe("the trail", () => {
       append(calls(`n${i}`, "Read", { file_path: `/p/${i}` }), result(`n${i}`, text, {}, i === 7));
     }
     const read = trailOf(path, 2).steps.slice(1);
-    const all = Array.from({ length: 40 }, (_, i) => `/p/${i}`).filter((one) => one !== "/p/7");
+    const all = Array.from({ length: 40 }, (_, i) => `/p/${i}`)
+      .filter((one) => one !== "/p/7")
+      .map((one) => resolve(one));
     expect(read.map((step) => step.path)).toEqual(all);
   });
 });
@@ -108,13 +110,13 @@ describe("a conversation that is watched", () => {
     const watched = new WatchedTranscript(path);
     expect(watched.news()).toBeUndefined();
     append(calls("1", "Edit", { file_path: "/p/b.ts" }));
-    const edit = { act: "edited", path: "/p/b.ts", subject: "b.ts" } as const;
+    const edit = { act: "edited", path: resolve("/p/b.ts"), subject: "b.ts" } as const;
     expect(watched.news()).toEqual({ steps: [edit] });
     append(result("1", "ok", { structuredPatch: [hunk] }));
     expect(watched.news()).toEqual({ steps: [{ ...edit, first: 6, last: 7 }] });
     append(...Array.from({ length: 90 }, (_, i) => calls(`n${i}`, "Read", { file_path: `/${i}` })));
     expect(watched.news()?.steps.map(({ path }) => path)).toEqual(
-      Array.from({ length: 50 }, (_, i) => `/${40 + i}`),
+      Array.from({ length: 50 }, (_, i) => resolve(`/${40 + i}`)),
     );
   });
 

@@ -1,7 +1,7 @@
 import { appendFileSync, renameSync, truncateSync, writeFileSync } from "node:fs";
 import fc from "fast-check";
 import { claims, rows, temporaryFolder } from "#test";
-import { join } from "../../src/lib/platform";
+import { join, resolve } from "../../src/lib/platform";
 import { View } from "../../src/transcript/endpoint";
 import type { Block } from "../../src/transcript/markdown";
 import { tries } from "../fuzz/effort";
@@ -65,7 +65,7 @@ boom
     expect(block?.folds).toBe(`${"0".repeat(7)}>11110>11111110`);
     expect(block?.marks).toEqual([
       { row: 0, prompt: Date.parse("2026-11-25T12:00:00Z"), rows: 2 },
-      { row: 7, call: "1", path: "/p/src/a.ts", line: 3, note: "2 lines" },
+      { row: 7, call: "1", path: resolve("/p/src/a.ts"), line: 3, note: "2 lines" },
       { row: 13, call: "2", note: "failed", failed: true },
     ]);
   });
@@ -78,7 +78,9 @@ boom
     );
     const block = new View(path).update()?.block;
     expect(text(block)).toContain("```diff\n@@ -7,1 +8,2 @@\n-a\n+b\n+c\n```");
-    expect(block?.marks).toEqual([{ row: 0, call: "1", path: "/p/a.ts", line: 8, note: "+2 −1" }]);
+    expect(block?.marks).toEqual([
+      { row: 0, call: "1", path: resolve("/p/a.ts"), line: 8, note: "+2 −1" },
+    ]);
   });
 
   test("cuts a long result, and makes a fence longer than those in the text", () => {

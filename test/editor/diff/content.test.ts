@@ -1,5 +1,5 @@
 import { truncateSync, writeFileSync } from "node:fs";
-import { BOTH_NEOVIMS, claims, eventually, NEOVIMS, outcomeOf } from "#test";
+import { BOTH_NEOVIMS, claims, eventually, NEOVIMS, outcomeOf, platformSkip } from "#test";
 import { MAX_MS, watchComputing } from "../../support/computing";
 import { Attached } from "../attached";
 
@@ -27,6 +27,8 @@ describe.each(NEOVIMS)("$name", (version) => {
   test("decodes a file in UTF-16, unless it has a lone surrogate, which would crash Neovim", async () => {
     await using a = await Attached.start({ version, ui: UI });
     await a.attach();
+    if ((await a.nvim.lua("return vim.iconv('aa', 'utf-16le', 'utf-8')")) !== "\u6161")
+      return platformSkip("this Neovim has no iconv");
     for (const [bytes, decoded] of [
       [[0xff, 0xfe, 0x61, 0, 0x3d, 0xd8, 0, 0xde], "a😀"],
       [[0xfe, 0xff, 0, 0x61, 0xd8, 0x3d, 0xde, 0], "a😀"],

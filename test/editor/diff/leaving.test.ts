@@ -74,7 +74,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     const id = await a.propose(a.file("src/beta/index.ts", OLD), NEW);
     await a.plays(`
       <Ignore>   {bufname()} claude-code://${id}/index.ts in beta (proposed)
-      <C-w>o     diffs wait 1   says shows src/beta/index.ts: its change waits
+      <C-w>o     diffs wait 1   says /shows src.beta.index.ts: its change waits/
     `);
   });
 

@@ -211,7 +211,9 @@ describe.each(NEOVIMS)("$name", (version) => {
         }) as [string[], string[]];
         const files = [ours, base, theirs].map((lines, i) => a.file(`${i}.txt`, text(lines)));
         const options = labels.flatMap((label) => ["-L", label]);
-        const git = Bun.spawnSync(["git", "merge-file", "-p", "--diff3", ...options, ...files]);
+        const git = Bun.spawnSync(["git", "merge-file", "-p", "--diff3", ...options, ...files], {
+          cwd: a.nvim.cwd,
+        });
         const merged = await a.nvim.lua<[string[], number]>(
           "return { require('claude-code.editor.documents.merge').three_way(...) }",
           ...[ours, base, theirs, labels],

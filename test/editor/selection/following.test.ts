@@ -1,4 +1,6 @@
+import { pathToFileURL } from "node:url";
 import { eventually, onEachNeovim, type Session, TestClient } from "#test";
+import { native } from "../../../src/lib/platform";
 
 /*
  * Which selection is Claude's, when it is sent, and to whom: frames as clients of a real Neovim with
@@ -27,7 +29,8 @@ const OPTIONS = {
 };
 
 onEachNeovim((session) => {
-  const file = () => session.path("main.txt");
+  /** As the CLI is given paths. */
+  const file = () => native(session.path("main.txt"));
   const frames = (client = session.client) =>
     client.notifications<SelectionChanged>("selection_changed");
   const last = () => frames().at(-1);
@@ -72,11 +75,11 @@ onEachNeovim((session) => {
 
   describe("a selection is sent", () => {
     test("with the file, its URL and 0-based ends, after the debounce time", async () => {
-      const path = session.write("dir with ü/50% #1.txt", TEXT);
+      const path = native(session.write("dir with ü/50% #1.txt", TEXT));
       await session.edit(path);
       await session.neovim.type("gg0wve");
       await expectSent("two", path);
-      const fileUrl = `file://${encodeURI(path).replaceAll("#", "%23")}`;
+      const fileUrl = pathToFileURL(path).href;
       const selection = { ...TWO, isEmpty: false };
       expect(last()).toEqual({ text: "two", filePath: path, fileUrl, selection });
     });
@@ -350,7 +353,7 @@ onEachNeovim((session) => {
     await session.neovim.type("wve");
     await expectSent("two");
     const sent = await session.neovim.lua<unknown[]>("return SENT");
-    expect(sent.at(-1)).toEqual({ path: file(), text: "two", mode: "v", ...TWO });
+    expect(sent.at(-1)).toEqual({ path: session.path("main.txt"), text: "two", mode: "v", ...TWO });
   });
 }, OPTIONS);
 
@@ -446,7 +449,7 @@ onEachNeovim(
         { words },
       );
       const paths = sent().map(({ filePath }) => filePath);
-      expect(paths).toEqual([...paths.slice(1).fill(session.path("main.txt")), ""]);
+      expect(paths).toEqual([...paths.slice(1).fill(native(session.path("main.txt"))), ""]);
       expect(await session.client.json("getCurrentSelection")).toMatchObject({ success: false });
     });
   },

@@ -1,5 +1,5 @@
 import { rmSync, unlinkSync } from "node:fs";
-import { claims, eventually, onEachNeovim, outcomeOf } from "#test";
+import { claims, eventually, lacks, needs, onEachNeovim, outcomeOf } from "#test";
 import { join } from "../../../src/lib/platform";
 
 /* Files whose text and names never leave Neovim. */
@@ -61,7 +61,7 @@ onEachNeovim(
     describe("a link that is swapped for another file", () => {
       const known = () => session.client.call("getOpenEditors").then((one) => JSON.stringify(one));
 
-      test.each([
+      needs("symlinks").test.each([
         ["that is deleted", "link.md", false],
         ["whose target is deleted", "a.pem", false],
         ["that becomes a file", "link.md", true],
@@ -85,29 +85,32 @@ onEachNeovim(
         expect(await known()).toContain("link.md");
       });
 
-      test("keeps lines of a private file private that a link showed for a moment", async () => {
-        for (const name of ["link.md", "a.pem"]) rmSync(session.path(name), { force: true });
-        session.link("link.md", session.write("public.md", "public\nthe same\n"));
-        await session.edit(session.path("link.md"));
-        const text = () => session.neovim.lua<string>("return vim.fn.getline(1)");
-        expect(await text()).toBe("public");
-        unlinkSync(session.path("link.md"));
-        session.link("link.md", session.write("a.pem", `${SECRET}the same\n`));
-        // Changes only the lines that differ, as before an answer about a file that Claude has just written.
-        const reload = `return require("port").dispatcher.call("document_reload", { path = ... })`;
-        await session.neovim.lua(reload, session.path("link.md"));
-        await eventually("the other text", async () =>
-          (await text()).includes("very-secret-value"),
-        );
-        // The file is gone, and only its buffer remains.
-        unlinkSync(session.path("link.md"));
-        await session.neovim.type("ggVG");
-        const selection = await session.client.call("getCurrentSelection");
-        expect(JSON.stringify(selection)).not.toContain("very-secret-value");
-        const uri = `file://${session.path("link.md")}`;
-        expect(await outcomeOf(session.client.request("resources/read", { uri }))).toThrow();
-        await session.neovim.type("<Esc>");
-      });
+      needs("symlinks").test(
+        "keeps lines of a private file private that a link showed for a moment",
+        async () => {
+          for (const name of ["link.md", "a.pem"]) rmSync(session.path(name), { force: true });
+          session.link("link.md", session.write("public.md", "public\nthe same\n"));
+          await session.edit(session.path("link.md"));
+          const text = () => session.neovim.lua<string>("return vim.fn.getline(1)");
+          expect(await text()).toBe("public");
+          unlinkSync(session.path("link.md"));
+          session.link("link.md", session.write("a.pem", `${SECRET}the same\n`));
+          // Changes only the lines that differ, as before an answer about a file that Claude has just written.
+          const reload = `return require("port").dispatcher.call("document_reload", { path = ... })`;
+          await session.neovim.lua(reload, session.path("link.md"));
+          await eventually("the other text", async () =>
+            (await text()).includes("very-secret-value"),
+          );
+          // The file is gone, and only its buffer remains.
+          unlinkSync(session.path("link.md"));
+          await session.neovim.type("ggVG");
+          const selection = await session.client.call("getCurrentSelection");
+          expect(JSON.stringify(selection)).not.toContain("very-secret-value");
+          const uri = `file://${session.path("link.md")}`;
+          expect(await outcomeOf(session.client.request("resources/read", { uri }))).toThrow();
+          await session.neovim.type("<Esc>");
+        },
+      );
 
       test("keeps a renamed buffer private", async () => {
         await session.edit(session.write("b.pem", SECRET));
@@ -173,17 +176,15 @@ onEachNeovim(
     describe("an open private file", () => {
       claims("A private file's text and name stay in Neovim");
       let secret: string;
-      let link: string;
+      let all: string[];
       const name = `.env.${Math.random().toString(36).slice(2)}`;
 
       beforeEach(async () => {
         secret = session.write(name, SECRET);
-        link = session.path("link.txt");
-        try {
-          session.link("link.txt", secret);
-        } catch {}
+        rmSync(session.path("link.txt"), { force: true });
+        all = [secret, ...(lacks("symlinks") ? [] : [session.link("link.txt", secret)])];
         await session.edit(session.write("main.lua", "return 1\n"));
-        for (const path of [secret, link]) {
+        for (const path of all) {
           await session.edit(path);
           await session.neovim.lua(`
             vim.bo.modified = true
@@ -218,7 +219,7 @@ onEachNeovim(
 
       test("is refused with an explanation when a method asks for it", async () => {
         const { client } = session;
-        for (const path of [secret, link]) {
+        for (const path of all) {
           const uri = `file://${path}`;
           expect(await client.json("getDiagnostics", { uri })).toEqual([
             expect.objectContaining({ diagnostics: [] }),
