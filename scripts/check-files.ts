@@ -1,6 +1,7 @@
 /**
  * Checks sizes. `bun scripts/check-files.ts` prints each budget, then each file or page that is too long, each folder
- * with too many files, and each difference between ARCHITECTURE.md's map and the folders, and then exits 1.
+ * with too many files, each difference between ARCHITECTURE.md's map and the folders, and what test/wine.txt lacks,
+ * and then exits 1.
  */
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -43,6 +44,8 @@ const BUDGETS: readonly {
 const MAX_OF_ONE_USER = 40;
 /** Each has a table in ARCHITECTURE.md, with its folders in the first column. */
 const MAPPED = ["src", "lua/claude-code", "lua/claude-code/editor"];
+/** The test files of test/wine.txt. This number may only grow. */
+const MIN_UNDER_WINE = 53;
 
 const files = [...new Glob("{lua,plugin}/**/*.lua").scanSync({ cwd: ROOT })].sort();
 const top = files.filter((file) => /^lua\/claude-code\/[^/]+$/.test(file)).length;
@@ -65,6 +68,7 @@ measures.push({ name: "Lua modules of one user", value: ofOneUser.length, most: 
 for (const { name, value, most } of measures) {
   console.log(`budget: ${name}: ${value.toLocaleString("en")} of ${most.toLocaleString("en")}`);
 }
+const underWine = readFileSync(join(ROOT, "test/wine.txt"), "utf8").split("\n").filter(Boolean);
 const findings = [
   ...measures
     .filter(({ value, most }) => value > most)
@@ -78,6 +82,12 @@ const findings = [
     .filter(([page, bytes]) => statSync(join(ROOT, page)).size > bytes)
     .map(([page, bytes]) => `${page}: ${statSync(join(ROOT, page)).size} bytes, at most ${bytes}`),
   ...MAPPED.flatMap(differences),
+  ...underWine
+    .filter((file) => !existsSync(join(ROOT, file)))
+    .map((file) => `test/wine.txt: there is no ${file}`),
+  ...(underWine.length < MIN_UNDER_WINE
+    ? [`test/wine.txt: ${underWine.length} files, at least ${MIN_UNDER_WINE}`]
+    : []),
 ];
 for (const finding of findings) console.error(finding);
 process.exit(findings.length > 0 ? 1 : 0);

@@ -73,7 +73,7 @@ function callsAround(node: ts.Node): ts.CallExpression[] {
 
 /** The title, if the call is one of `test` or `describe` in any of their forms. */
 function titleOf(call: ts.CallExpression): string | undefined {
-  if (!/^(nightly\.)?(test|describe)\b/.test(call.expression.getText())) return undefined;
+  if (!/^((nightly\.)?(test|describe)\b|needs\()/.test(call.expression.getText())) return undefined;
   const [title] = call.arguments;
   return title?.getText().slice(1, -1);
 }

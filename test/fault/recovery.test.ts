@@ -137,7 +137,7 @@ describe.each(NEOVIMS)("$name", (version) => {
   });
 });
 
-needs("signals").test("serves the same clients after both were stopped and continued", async () => {
+needs("signals")("serves the same clients after both were stopped and continued", async () => {
   const { neovim, executable, client } = await running({ version: NEWEST });
   await using _ = neovim;
   process.kill(executable, "SIGSTOP");

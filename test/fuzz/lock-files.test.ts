@@ -52,7 +52,7 @@ function isStale(text: string): boolean {
 
 let count = 0;
 
-needs("symlinks").test("removes what dead Neovims left, and nothing else", () => {
+needs("symlinks")("removes what dead Neovims left, and nothing else", () => {
   fc.assert(
     fc.property(entries, (list) => {
       const folder = join(root, String(count++));

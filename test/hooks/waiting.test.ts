@@ -199,7 +199,7 @@ describe("when the report does not come", () => {
     await project.neovim.lua("vim.uv.now = NOW");
   });
 
-  needs("signals").test("allows the end soon while Neovim is stopped", async () => {
+  needs("signals")("allows the end soon while Neovim is stopped", async () => {
     claims("A held turn is let go");
     await edit("stopped.txt", "one\n");
     project.neovim.process.kill("SIGSTOP");

@@ -134,7 +134,7 @@ test("checks a local archive as a download, and keeps it", async () => {
   expect(server.requests).toEqual([]);
 });
 
-needs("FIFOs").test("installs the checked content of a local archive that is swapped", async () => {
+needs("FIFOs")("installs the checked content of a local archive that is swapped", async () => {
   claims("What the plugin downloads has the pinned SHA-256");
   const { release } = published;
   await using neovim = await start(NEWEST);

@@ -81,7 +81,7 @@ describe.each(NEOVIMS)("questions to a language server with $name", (version) =>
     expect(gone).toEqual({ text: "three.txt does not exist.", isError: true });
   });
 
-  needs("symlinks").test(
+  needs("symlinks")(
     "counts uses behind a symlink that leads out of the project, without showing them",
     async () => {
       const outside = join(world.project.neovim.home, "outside.txt");

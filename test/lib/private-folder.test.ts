@@ -80,7 +80,7 @@ const KINDS = ["a FIFO", "/dev/zero"] as const;
 const PLACES = [0, 1].flatMap((shift) =>
   NAMES.map((name, at) => [KINDS[(at + shift) % 2], name] as const),
 );
-needs("symlinks").test.each(first(NAMES.length, PLACES))(
+needs("symlinks").each(first(NAMES.length, PLACES))(
   "%s in the place of %s keeps no hook waiting",
   async (what, name) => {
     claims("FIFOs and endless files keep nothing waiting");

@@ -40,7 +40,7 @@ onEachNeovim((session) => {
     ]);
   });
 
-  needs("any bytes in a name").test(
+  needs("any bytes in a name")(
     "sends a file name in Latin-1 with U+FFFD, and understands that name",
     async () => {
       const filePath = session.path("caf\uFFFD.txt");
@@ -76,7 +76,7 @@ onEachNeovim((session) => {
     },
   );
 
-  needs("any bytes in a name").test("sends a workspace folder in Latin-1 with U+FFFD", async () => {
+  needs("any bytes in a name")("sends a workspace folder in Latin-1 with U+FFFD", async () => {
     await session.neovim.lua(`
       local folder = vim.fn.getcwd() .. "/d\\233j\\224 vu"
       vim.fn.mkdir(folder)

@@ -173,7 +173,7 @@ describe.each(NEOVIMS)("edits of files with $name", (version) => {
     expect(await workspace.lines("a.txt")).toEqual(["new"]);
   });
 
-  needs("symlinks").test("keeps modes, symlinks and hard links", async () => {
+  needs("symlinks")("keeps modes, symlinks and hard links", async () => {
     chmodSync(workspace.write("a.sh", "old\n"), 0o750);
     linkSync(workspace.write("b.txt", "old\n"), workspace.path("other-name.txt"));
     workspace.write("target.txt", "old\n");

@@ -69,7 +69,7 @@ describe.each(NEOVIMS)("nvim-lsp with $name", (version) => {
     await expectNothing();
   });
 
-  needs("symlinks").test(
+  needs("symlinks")(
     "gives no part of a file whose name leads alternately to a public and a private file",
     async () => {
       const [link, draft] = [project.path("now.txt"), project.path("draft.txt")];

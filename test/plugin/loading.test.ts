@@ -16,16 +16,14 @@ import { shows } from "../terminal/workbench";
 const RUNTIME = ["dist", "doc", "lua", "plugin"];
 
 describe.each(BOTH_NEOVIMS)("loading in $name", (version) => {
-  needs("symlinks").test(
-    "loads by :packadd at the first command, as lazy.nvim's cmd does",
-    async () => {
-      const folder = temporaryFolder();
-      const plugin = join(folder, "pack/claude/opt/claude-code.nvim");
-      mkdirSync(plugin, { recursive: true });
-      for (const name of RUNTIME) symlinkSync(join(ROOT, name), join(plugin, name));
-      const args = ["--cmd", `set runtimepath-=${ROOT} packpath^=${folder}`];
-      await using neovim = await TestNeovim.start({ version, setup: false, args });
-      await neovim.lua(`
+  needs("symlinks")("loads by :packadd at the first command, as lazy.nvim's cmd does", async () => {
+    const folder = temporaryFolder();
+    const plugin = join(folder, "pack/claude/opt/claude-code.nvim");
+    mkdirSync(plugin, { recursive: true });
+    for (const name of RUNTIME) symlinkSync(join(ROOT, name), join(plugin, name));
+    const args = ["--cmd", `set runtimepath-=${ROOT} packpath^=${folder}`];
+    await using neovim = await TestNeovim.start({ version, setup: false, args });
+    await neovim.lua(`
       vim.api.nvim_create_user_command("Claude", function(args)
         vim.api.nvim_del_user_command("Claude")
         vim.cmd.packadd("claude-code.nvim")
@@ -34,10 +32,9 @@ describe.each(BOTH_NEOVIMS)("loading in $name", (version) => {
         vim.cmd({ cmd = "Claude", bang = args.bang, args = args.fargs })
       end, { nargs = "*", bang = true })
       vim.cmd.Claude()`);
-      const { port } = await neovim.lock();
-      await shows(neovim, `port ${port}`);
-    },
-  );
+    const { port } = await neovim.lock();
+    await shows(neovim, `port ${port}`);
+  });
 
   test("loads nothing before it is needed, and makes no mappings of its own", async () => {
     await using neovim = await TestNeovim.start({ version, setup: false });

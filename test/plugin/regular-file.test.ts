@@ -3,7 +3,7 @@ import { needs, onEachNeovim } from "#test";
 import { join } from "../../src/lib/platform";
 
 onEachNeovim((session) => {
-  needs("symlinks").test("reads only regular files, and no more than they hold", async () => {
+  needs("symlinks")("reads only regular files, and no more than they hold", async () => {
     const { neovim } = session;
     const at = (name: string) => join(neovim.cwd, name);
     writeFileSync(at("text"), "\xff\r\n\0end", "latin1");

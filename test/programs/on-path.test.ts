@@ -116,7 +116,7 @@ describe("the executable", () => {
     expect(existsSync(join(project, "ran"))).toBe(false);
   });
 
-  needs("symlinks").test("gives npm's `claude` no interpreter of the project's", async () => {
+  needs("symlinks")("gives npm's `claude` no interpreter of the project's", async () => {
     writeFileSync(join(bin, "claude"), "#!/usr/bin/env node\n", { mode: 0o755 });
     symlinkSync("/bin/sh", join(bin, "node"));
     await run(`.:${bin}:/usr/bin:/bin`, "doctor");

@@ -58,13 +58,13 @@ describe("files", () => {
   });
 });
 
-needs("symlinks").test("reads folders of commands once that links lead to", async () => {
+needs("symlinks")("reads folders of commands once that links lead to", async () => {
   write(".claude/commands/a/release.md", "---\ndescription: 'Ship it'\n---\n");
   for (let i = 0; i < 200; i++) symlinkSync(".", join(folder, `.claude/commands/a/link${i}`));
   expect(await asked("commands", "/rel")).toEqual([{ text: "/release", detail: "Ship it" }]);
 });
 
-needs("symlinks").test("reads no folder of thousands, and nothing that links lead to", async () => {
+needs("symlinks")("reads no folder of thousands, and nothing that links lead to", async () => {
   write(".claude/commands/a/one.md");
   write("other/two.md");
   symlinkSync("../../other", join(folder, ".claude/commands/a/link"));

@@ -35,7 +35,7 @@ onEachNeovim((session) => {
     expect((await ask("why", { path: world.path("none"), row: 1 })).value).toBeUndefined();
   });
 
-  needs("signals").test.each([
+  needs("signals").each([
     ["undo", "before it reads the request"],
     ["undo", "2 ms later"],
     ["keep", "2 ms later"],

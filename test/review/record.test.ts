@@ -104,7 +104,7 @@ describe("Claude's editing tools", () => {
     expect(world.files.slice(4)).toEqual(['a.txt: "1\\n" > "x"', 'a.txt: "x" > "y"']);
   });
 
-  needs("symlinks").test("does not record text or a hash of a private file", async () => {
+  needs("symlinks")("does not record text or a hash of a private file", async () => {
     claims("A private file's text is not recorded");
     using world = new RecordedHere({ ".env": "KEY=1\n", "sub/x.pem": "PEM" });
     await world.edit(".env", "KEY=2\n");
@@ -114,24 +114,21 @@ describe("Claude's editing tools", () => {
     expect(readdirSync(join(world.folder, "blobs"))).toEqual([]);
   });
 
-  needs("symlinks").test(
-    "records a symlink's target, and nothing outside of the project",
-    async () => {
-      using world = new RecordedHere({ "real/a.txt": "one\n" });
-      symlinkSync(world.path("real"), world.path("link"));
-      symlinkSync("real/a.txt", world.path("a-link.txt"));
-      await world.edit("link/a.txt", "two\n");
-      await world.edit("a-link.txt", "three\n");
-      symlinkSync(world.home, world.path("out"));
-      await world.edit("out/x.txt", "x\n");
-      await world.edit("../elsewhere.txt", "x\n");
-      rmSync(world.path("../elsewhere.txt"));
-      expect(world.files).toEqual([
-        'real/a.txt: "one\\n" > "two\\n"',
-        'real/a.txt: "two\\n" > "three\\n"',
-      ]);
-    },
-  );
+  needs("symlinks")("records a symlink's target, and nothing outside of the project", async () => {
+    using world = new RecordedHere({ "real/a.txt": "one\n" });
+    symlinkSync(world.path("real"), world.path("link"));
+    symlinkSync("real/a.txt", world.path("a-link.txt"));
+    await world.edit("link/a.txt", "two\n");
+    await world.edit("a-link.txt", "three\n");
+    symlinkSync(world.home, world.path("out"));
+    await world.edit("out/x.txt", "x\n");
+    await world.edit("../elsewhere.txt", "x\n");
+    rmSync(world.path("../elsewhere.txt"));
+    expect(world.files).toEqual([
+      'real/a.txt: "one\\n" > "two\\n"',
+      'real/a.txt: "two\\n" > "three\\n"',
+    ]);
+  });
 
   test("records names with line ends and quotes, in a working folder that moved", async () => {
     using world = new RecordedHere({ "sub/x.txt": "" });
@@ -303,7 +300,7 @@ describe("the CLI's report of Bash", () => {
 });
 
 describe("without the CLI's report: by comparison of the work tree", () => {
-  needs("symlinks").test("records each kind of change by a command that failed", async () => {
+  needs("symlinks")("records each kind of change by a command that failed", async () => {
     using world = new Recorded({
       "a.txt": "one\n",
       "gone.txt": "one\n",
@@ -412,7 +409,7 @@ describe("without the CLI's report: by comparison of the work tree", () => {
     expect(world.files.toSorted().join("; ")).toBe(found);
   });
 
-  needs("symlinks").test("does not undo a symlink as a file", async () => {
+  needs("symlinks")("does not undo a symlink as a file", async () => {
     using world = new RecordedHere({ "a.txt": "one\n" });
     world.sh("ln -s a.txt l; ln -s a.txt m");
     world.git("add -A", "commit -qm link");

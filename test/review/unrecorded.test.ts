@@ -127,7 +127,7 @@ test("says why if the CLI runs no hooks", async () => {
   ]);
 });
 
-needs("symlinks").test("says why if the state folder cannot be written", async () => {
+needs("symlinks")("says why if the state folder cannot be written", async () => {
   using world = new World();
   const state = stateFolderOf(world.home);
   mkdirSync(state, { recursive: true });

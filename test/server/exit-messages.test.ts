@@ -127,7 +127,7 @@ nightly.test("does not wait longer than three seconds for an executable that han
   expect(await neovim.lua(`return require("claude-code").status().last_error`)).toEqual(error);
 });
 
-needs("sockets in folders").test("says that the path of a socket would be too long", () => {
+needs("sockets in folders")("says that the path of a socket would be too long", () => {
   const folder = join(temporaryFolder(), "x".repeat(110));
   mkdirSync(folder);
   const code = 'lua io.write(select(2, require("claude-code.server.endpoint").address()))';

@@ -130,7 +130,7 @@ describe.each(NEOVIMS)("$name", (version) => {
       expect(gone[1]).toMatchObject({ name: "somebody" });
     });
 
-    needs("symlinks").test(
+    needs("symlinks")(
       "follows :cd by real paths, :tcd and tabs, and the repository with 'autochdir'",
       async () => {
         const { cwd, home } = neovim;
@@ -187,7 +187,7 @@ describe.each(NEOVIMS)("$name", (version) => {
       expect(await client.request("ping")).toEqual({});
     });
 
-    needs("signals").test(
+    needs("signals")(
       "has another token if a stranger took its port, since the CLI sends the old one there",
       async () => {
         claims("A stranger who takes our port gets no valid token");
@@ -234,7 +234,7 @@ describe.each(NEOVIMS)("$name", (version) => {
       expect((await neovim.lock()).path).toBe(lock.path);
     });
 
-    needs("signals").test(
+    needs("signals")(
       "keeps port and token when :ClaudeCodeStop and :ClaudeCodeStart run in one go",
       async () => {
         const before = executable;
@@ -292,7 +292,7 @@ describe.each(NEOVIMS)("$name", (version) => {
       await eventually("no lock file", () => locks(neovim).length === 0);
     });
 
-    needs("signals").test(
+    needs("signals")(
       "leaves none when the executable hangs at :qa, which does not wait for it",
       async () => {
         await using neovim = await TestNeovim.start({ version });
@@ -307,7 +307,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     );
   });
 
-  needs("symlinks").test("is not kept waiting by endless lock files", async () => {
+  needs("symlinks")("is not kept waiting by endless lock files", async () => {
     claims("FIFOs and endless files keep nothing waiting");
     await using neovim = await TestNeovim.start({ version, setup: false });
     mkdirSync(neovim.lockFolder, { recursive: true });

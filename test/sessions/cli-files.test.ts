@@ -165,7 +165,7 @@ describe.each(NEOVIMS)("the files of running CLIs and Neovim $name", (version) =
     expect(await rows()).toHaveLength(1);
   });
 
-  needs("FIFOs").test("shows the user no error, whatever the files hold", async () => {
+  needs("FIFOs")("shows the user no error, whatever the files hold", async () => {
     const value = fc.oneof(
       fc.jsonValue({ maxDepth: 2 }),
       fc.constantFrom("interactive", "idle", "waiting", project, DOMAIN),

@@ -163,7 +163,7 @@ describe("past conversations", () => {
     expect(prompts()).toEqual(["last"]);
   });
 
-  needs("FIFOs").test("reads files of any content", () => {
+  needs("FIFOs")("reads files of any content", () => {
     write(project, ["", "{", "null", "[]", '{"cwd": 7}', "{}"]);
     write(project, ["not JSON", '{"type":"user","message":null,"cwd":"/"}', "\u0000".repeat(99)]);
     const good = write(project, ["{cut off", user(project, "good"), '{"type":"custom-title"']);

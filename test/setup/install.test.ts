@@ -168,7 +168,7 @@ describe("install-hooks", () => {
     await closed.child.exited;
   });
 
-  needs("symlinks").test("keeps a stable path that an upgrade has changed", async () => {
+  needs("symlinks")("keeps a stable path that an upgrade has changed", async () => {
     await install();
     const next = join(home, "claude-code-nvim-9");
     writeFileSync(next, "");
@@ -179,20 +179,17 @@ describe("install-hooks", () => {
     expect(readlinkSync(stable())).toBe(next);
   });
 
-  needs("symlinks").test(
-    "prefers a package manager's lasting name to a version's folder",
-    async () => {
-      const bin = join(home, "brew/bin");
-      mkdirSync(bin, { recursive: true });
-      symlinkSync(EXECUTABLE, join(bin, "claude-code-nvim"));
-      await setUp("install-hooks", ["--yes"], project, { PATH: `${bin}:/usr/bin:/bin` });
-      expect(readlinkSync(stable())).toBe(join(bin, "claude-code-nvim"));
-      // It was removed: the next time the path leads to what there is.
-      rmSync(join(bin, "claude-code-nvim"));
-      await install("--claude-md");
-      expect(readlinkSync(stable())).toBe(EXECUTABLE);
-    },
-  );
+  needs("symlinks")("prefers a package manager's lasting name to a version's folder", async () => {
+    const bin = join(home, "brew/bin");
+    mkdirSync(bin, { recursive: true });
+    symlinkSync(EXECUTABLE, join(bin, "claude-code-nvim"));
+    await setUp("install-hooks", ["--yes"], project, { PATH: `${bin}:/usr/bin:/bin` });
+    expect(readlinkSync(stable())).toBe(join(bin, "claude-code-nvim"));
+    // It was removed: the next time the path leads to what there is.
+    rmSync(join(bin, "claude-code-nvim"));
+    await install("--claude-md");
+    expect(readlinkSync(stable())).toBe(EXECUTABLE);
+  });
 
   test.each<[string, Record<string, string>]>([
     [
@@ -236,7 +233,7 @@ describe("install-hooks", () => {
     expect(read(".nvim-claude/mine")).toBe("kept");
   });
 
-  needs("symlinks").test("keeps link and mode of a symlinked settings file", async () => {
+  needs("symlinks")("keeps link and mode of a symlinked settings file", async () => {
     const target = join(project, "shared.json");
     writeFileSync(target, THEIRS);
     chmodSync(target, 0o640);
@@ -261,7 +258,7 @@ describe("install-hooks", () => {
     ["a missing file", SETTINGS, () => join(home, "missing.json"), []],
     ["a file of the project that is missing", SETTINGS, () => join(project, "missing"), []],
   ];
-  needs("symlinks").test.each(links)("refuses a symlink out of the project: %s", async (...row) => {
+  needs("symlinks").each(links)("refuses a symlink out of the project: %s", async (...row) => {
     claims("Setup writes only inside the project");
     const [, link, target, args] = row;
     const local = join(home, ".claude/settings.local.json");
@@ -292,7 +289,7 @@ describe("install-hooks", () => {
     for (const path of [GLOBAL(), local]) expect(readFileSync(path, "utf8")).toBe(theirs);
   });
 
-  needs("FIFOs").test.each([
+  needs("FIFOs").each([
     ["invalid JSON", "{nonsense", "is not valid JSON"],
     ["comments", '{\n  // mine\n  "a": 1\n}', "comments are not allowed"],
     ["a text of two megabytes", `{"a":"${"x".repeat(2_000_000)}"}`, "it has 2000008 bytes"],
@@ -326,7 +323,7 @@ describe("install-hooks", () => {
     expect(existsSync(join(home, SETTINGS))).toBe(false);
   });
 
-  needs("symlinks").test("refuses a symlink in place of .nvim-claude", async () => {
+  needs("symlinks")("refuses a symlink in place of .nvim-claude", async () => {
     claims("Setup writes only inside the project");
     mkdirSync(join(home, "elsewhere"));
     symlinkSync(join(home, "elsewhere"), join(project, ".nvim-claude"));

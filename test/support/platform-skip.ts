@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { appendFileSync, statSync } from "node:fs";
 import { IS_WINDOWS, join } from "../../src/lib/platform";
 
@@ -29,13 +29,11 @@ export function lacks(feature: UnixFeature): boolean {
   return IS_WINDOWS;
 }
 
-/** Takes the place of `test` and `describe` for what needs this feature: on Windows it only says so. */
-export function needs(feature: UnixFeature) {
-  if (!IS_WINDOWS) return { test, describe };
+/** Takes the place of `test` for what needs this feature: on Windows it only says so. */
+export function needs(feature: UnixFeature): typeof test {
+  if (!IS_WINDOWS) return test;
   const says = (name: string) => test(name, () => void lacks(feature));
-  const each = () => says;
-  const only = Object.assign(says, { each, concurrent: says });
-  return { test: only as unknown as typeof test, describe: only as unknown as typeof describe };
+  return Object.assign(says, { each: () => says }) as unknown as typeof test;
 }
 
 export function expectMode(path: string, mode: number): void {

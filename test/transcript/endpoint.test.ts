@@ -91,7 +91,7 @@ describe("a conversation's file", () => {
     }
   });
 
-  needs("symlinks").test.each<[string, () => void]>([
+  needs("symlinks").each<[string, () => void]>([
     ["nothing else", () => {}],
     ["a plain file", () => writeFileSync(projects(".DS_Store"), "")],
     ["a link to itself", () => symlinkSync("loop", projects("loop"))],

@@ -42,7 +42,7 @@ test("sees no conflict in line ends that are the same to git", async () => {
   expect(trees.read("a", "b")).toEqual([crlf(last.replace("1", "I")), last]);
 });
 
-needs("symlinks").test(
+needs("symlinks")(
   "brings nothing home with a conflict; with !, brings everything else, and markers where git can",
   async () => {
     await using trees = await Trees.open({
@@ -164,7 +164,7 @@ test("updates buffers without unsaved changes: another encoding, a deleted file,
   expect(await trees.neovim.lua<string[]>(lines, paths)).toEqual(["old", "è", "new", "x"]);
 });
 
-needs("symlinks").test(
+needs("symlinks")(
   "does not follow symlinks on either side, and leaves inner repositories there",
   async () => {
     await using trees = await Trees.open({ "deep/a.txt": "old\n", "here/a.txt": "old\n" });
@@ -225,18 +225,15 @@ test("moves changes that are pending there to the review here", async () => {
   expect(last).toMatchObject({ paths: [there.path("b.txt")] });
 });
 
-needs("symlinks").test(
-  "an undo does not write through a folder that became a symlink",
-  async () => {
-    await using trees = await Trees.open({ "conf/a": "old\n", "conf/gone": "secret\n" });
-    const outside = temporaryFolder();
-    trees.write("there", { "conf/a": "new\n", "conf/gone": null, "conf/new": "new\n" });
-    expect(await trees.run(HOME)).toContain("changed 3 files");
-    rmSync(trees.path("here", "conf"), { recursive: true });
-    symlinkSync(outside, trees.path("here", "conf"));
-    using here = trees.review("here");
-    const files = ["conf/a", "conf/gone", "conf/new"].map((name) => ({ path: here.path(name) }));
-    await here.undo(files).catch(() => {});
-    expect(readdirSync(outside)).toEqual([]);
-  },
-);
+needs("symlinks")("an undo does not write through a folder that became a symlink", async () => {
+  await using trees = await Trees.open({ "conf/a": "old\n", "conf/gone": "secret\n" });
+  const outside = temporaryFolder();
+  trees.write("there", { "conf/a": "new\n", "conf/gone": null, "conf/new": "new\n" });
+  expect(await trees.run(HOME)).toContain("changed 3 files");
+  rmSync(trees.path("here", "conf"), { recursive: true });
+  symlinkSync(outside, trees.path("here", "conf"));
+  using here = trees.review("here");
+  const files = ["conf/a", "conf/gone", "conf/new"].map((name) => ({ path: here.path(name) }));
+  await here.undo(files).catch(() => {});
+  expect(readdirSync(outside)).toEqual([]);
+});

@@ -53,7 +53,7 @@ describe.each(NEOVIMS)("accepting writes the text that is shown, in $name", (ver
     await a.nvim.command(`cd ${a.nvim.cwd}`);
   });
 
-  needs("symlinks").test(
+  needs("symlinks")(
     "treats a file as inside a workspace that is reached through a symlink",
     async () => {
       await using a = await start();

@@ -71,7 +71,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     expect(slept > 0).toBe(isAwaited);
   });
 
-  needs("FIFOs").test("does not wait for a FIFO that replaces an open file", async () => {
+  needs("FIFOs")("does not wait for a FIFO that replaces an open file", async () => {
     claims("FIFOs and endless files keep nothing waiting");
     await using a = await withClient();
     const [path, other] = [a.file("a.txt", "one\n"), a.file("b.txt", "one\n")];
@@ -166,7 +166,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     await shows(a, buf, "two");
   });
 
-  needs("symlinks").test(
+  needs("symlinks")(
     "follows files behind symlinks, private files, and files that are opened, named or made later",
     async () => {
       await using a = await withClient();

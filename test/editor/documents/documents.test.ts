@@ -18,7 +18,7 @@ describe.each(NEOVIMS)("$name", (version) => {
   const open = (a: Attached, path: string, more: object = {}) =>
     a.call("document_open", { path, front: true, select_to_eol: false, ...more });
 
-  needs("symlinks").test("finds the open buffer of a symlinked folder or file", async () => {
+  needs("symlinks")("finds the open buffer of a symlinked folder or file", async () => {
     await using a = await start();
     const path = a.file("real/main.txt", "one\n");
     symlinkSync(a.path("real"), a.path("link"));
@@ -30,7 +30,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     }
   });
 
-  needs("symlinks").test(
+  needs("symlinks")(
     "finds a buffer with edits by its file's name once a rename replaced its target",
     async () => {
       await using a = await start();

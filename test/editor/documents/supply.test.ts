@@ -94,7 +94,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     }
   });
 
-  needs("FIFOs").test.each(["file", "FIFO"])(
+  needs("FIFOs").each(["file", "FIFO"])(
     "loses no text when a copy of a %s has no room",
     async (what) => {
       await using a = await start();
@@ -108,7 +108,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     },
   );
 
-  needs("symlinks").test.each(["mkfifo", "ln -s /dev/zero", "truncate -s 3G"])(
+  needs("symlinks").each(["mkfifo", "ln -s /dev/zero", "truncate -s 3G"])(
     "does not wait for a file that %s replaces while it is read",
     async (make) => {
       claims("FIFOs and endless files keep nothing waiting");

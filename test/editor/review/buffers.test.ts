@@ -108,7 +108,8 @@ onEachNeovim((session, version) => {
   test("shows the hunks of a buffer that gets the name of a file under review", async () => {
     await reviewed();
     await plays(`
-      :bwipeout a | edit new | call setline(1, readfile('a')) | file a | call cursor(2, 1)   ${BOTH}
+      :bwipeout a | edit ++ff=unix new   {&modified} 0
+      :call setline(1, readfile('a')) | file a | call cursor(2, 1)   ${BOTH}
       :bwipeout!
     `);
   });

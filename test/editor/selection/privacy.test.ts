@@ -61,7 +61,7 @@ onEachNeovim(
     describe("a link that is swapped for another file", () => {
       const known = () => session.client.call("getOpenEditors").then((one) => JSON.stringify(one));
 
-      needs("symlinks").test.each([
+      needs("symlinks").each([
         ["that is deleted", "link.md", false],
         ["whose target is deleted", "a.pem", false],
         ["that becomes a file", "link.md", true],
@@ -85,7 +85,7 @@ onEachNeovim(
         expect(await known()).toContain("link.md");
       });
 
-      needs("symlinks").test(
+      needs("symlinks")(
         "keeps lines of a private file private that a link showed for a moment",
         async () => {
           for (const name of ["link.md", "a.pem"]) rmSync(session.path(name), { force: true });

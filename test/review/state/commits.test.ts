@@ -158,7 +158,7 @@ test.each([
   await tell(`disk a=${undone}; is nothing`);
 });
 
-needs("symlinks").test(
+needs("symlinks")(
   "reads the files of a commit one by one if git has lost one, or a name has two lines",
   async () => {
     symlinkSync("a", world.path("link"));
