@@ -32,6 +32,11 @@ export function taskList(session: string) {
   if (tasks.length === 0) return undefined;
   const done = tasks.filter(({ status }) => status === "completed").length;
   const present = tasks.find(({ status }) => status === "in_progress");
-  const doing = present && visibleLine(present.activeForm || present.subject, MAX_SUBJECT);
+  const doing = present && subject(present.activeForm || present.subject);
   return { done, all: tasks.length, doing };
+}
+
+/** The text that Neovim shows. */
+export function subject(text: string): string {
+  return visibleLine(text, MAX_SUBJECT);
 }

@@ -16,6 +16,8 @@ const Follow = v.object({ ...Session.entries, on: v.boolean() });
 export class ModEndpoint {
   /** The mods of this machine or of a remote came, went, or reported usage. */
   readonly onChange = new Emitter<void>();
+  /** A session that Neovim follows has written a part of an answer. */
+  readonly onWritten = new Emitter<{ remote: string; session: string }>();
   /** By the name of the remote; "" is this machine. No remote reaches the mods of another place. */
   readonly #places = new Map<string, Mods>();
   readonly #server: ModServer;
@@ -59,7 +61,10 @@ export class ModEndpoint {
   place(remote = ""): Mods {
     const known = this.#places.get(remote);
     if (known) return known;
-    const show = (answer: object) => this.editor.call("answer_written", { ...answer, remote });
+    const show = (answer: { session: string }) => {
+      this.onWritten.emit({ remote, session: answer.session });
+      return this.editor.call("answer_written", { ...answer, remote });
+    };
     const mods = new Mods(show, this.log);
     mods.onChange.on(() => this.onChange.emit());
     this.#places.set(remote, mods);

@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { subject } from "../claude/tasks";
 import { Emitter } from "../lib/emitter";
 import { Failure } from "../lib/errors";
 import { parseJson } from "../lib/json";
@@ -36,11 +37,18 @@ const AT_ONCE_MS = 5_000;
 const count = v.pipe(v.number(), v.minValue(0), v.maxValue(1e12));
 /** The cost is in US dollars, as the CLI estimates it. */
 const Usage = v.partial(v.object({ percent: count, tokens: count, window: count, cost: count }));
+const TaskList = v.object({
+  done: v.pipe(count, v.integer()),
+  all: v.pipe(count, v.integer()),
+  doing: v.optional(v.pipe(v.string(), v.transform(subject))),
+});
 const Report = v.object({
   contract: v.number(),
   mod: v.pipe(v.string(), v.uuid()),
   session: v.pipe(v.string(), v.regex(/^[\w-]{1,100}$/)),
   usage: v.optional(Usage),
+  /** The relay of a remote adds it. */
+  tasks: v.optional(TaskList),
   /** The operations that the mod performs. */
   open: v.optional(v.array(v.number())),
   written: v.optional(v.object({ text: v.string(), done: v.boolean() })),
@@ -95,6 +103,7 @@ type Operation = { id: number; op: Name; text: string; args: string };
 class Mod {
   session = "";
   usage: Report["usage"];
+  tasks: Report["tasks"];
   /** The answer that Claude writes, or wrote last, and the lines of it that Neovim has. */
   written = { answer: 0, text: "", done: true };
   shown = { answer: 0, lines: [] as string[] };
@@ -126,14 +135,14 @@ export class Mods {
   #lastId = Date.now();
 
   constructor(
-    private readonly show: (answer: object) => Promise<unknown>,
+    private readonly show: (answer: { session: string }) => Promise<unknown>,
     private readonly log: Log,
   ) {}
 
   /** The fields that mods give to the rows of their sessions, by the sessions' ids. */
   rows(): Map<string, object> {
     const mods = [...this.#mods.values()];
-    return new Map(mods.map(({ session, usage }) => [session, { mod: true, usage }]));
+    return new Map(mods.map(({ session, usage, tasks }) => [session, { mod: true, usage, tasks }]));
   }
 
   follow(session: string, on: boolean): void {
@@ -189,9 +198,9 @@ export class Mods {
     return mod;
   }
 
-  #take(mod: Mod, { usage, written, answer }: Report): void {
-    if (usage) {
-      mod.usage = usage;
+  #take(mod: Mod, { usage = mod.usage, tasks, written, answer }: Report): void {
+    if (!Bun.deepEquals([usage, tasks], [mod.usage, mod.tasks])) {
+      Object.assign(mod, { usage, tasks });
       this.onChange.emit();
     }
     if (written && this.#followed.has(mod.session)) {

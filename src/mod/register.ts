@@ -67,10 +67,10 @@ async function post($: Engine, path: string, body: object): Promise<Engine> {
   }
 }
 
-/** Sends the session's id if the executable has another one. */
+/** Sends the session's id, which may be new. A relay adds the task list. */
 async function announce($: Engine, delayMs: number): Promise<void> {
   await $.clock.sleep(delayMs);
-  if ((await $.session.id()) !== session) await post($, "report", {});
+  await post($, "report", {});
 }
 
 /** Asks for operations until the executable refuses this version of the mod, or serves none. */
@@ -170,9 +170,8 @@ export const register = (on: (event: string, hook: Hook) => void): void => {
     void post($, "report", { usage });
     return next(event);
   });
-  on("turn.start", async ($, event, next) => {
+  on("turn.start", async (_, event, next) => {
     if (event.agentId === undefined) turn = event.turnId;
-    void announce($, 0);
     return next(event);
   });
   on("turn.complete", async (_, event, next) => {
@@ -182,6 +181,7 @@ export const register = (on: (event: string, hook: Hook) => void): void => {
   on("turn.step", async function* ($, event, next) {
     const response = next(event);
     const isMain = event.agentId === undefined;
+    void announce($, 0);
     try {
       for await (const chunk of response) {
         if (isMain && chunk.kind === "text") collect($, chunk.text, false);

@@ -4,6 +4,7 @@ import { transcriptOf } from "../claude/config-dir";
 import { replace } from "../lib/atomic-write";
 import { withDeadline } from "../lib/deadline";
 import { attempt, Failure } from "../lib/errors";
+import { statOf } from "../lib/paths";
 import { join } from "../lib/platform";
 import { readRange, withRegular } from "../lib/read-regular";
 import type { Channel } from "./channels";
@@ -32,19 +33,23 @@ function piece(session: string, from: number): string {
 }
 
 /**
- * Copies a conversation from a remote to a file in `folder`, which only the user may enter. Resolves to the file's
- * path; the file does not exist if the conversation does not. The content is not trustworthy.
+ * Copies a conversation from a remote to a file in `folder`, which only the user may enter; with `more`, only what the
+ * copy lacks. Resolves to the file's path; the file does not exist if the conversation does not. The content is not
+ * trustworthy.
  */
 export async function copyConversation(
   open: (session: string) => Channel | undefined,
   session: string,
   folder: string,
+  more = false,
 ): Promise<string> {
+  const path = join(folder, `${session}.jsonl`);
   const channel = v.is(SessionId, session) ? open(session) : undefined;
   if (!channel) throw new Failure("its remote is not connected: see :Claude status");
   const whole = Promise.withResolvers<void>();
   const pieces: Buffer[] = [];
-  let size = 0;
+  const from = (more && statOf(path)?.size) || 0;
+  let size = from;
   channel.onClose = () => whole.reject(new Failure("the connection to its remote has ended"));
   channel.onMessage = (text) => {
     const bytes = Buffer.from(text, "base64");
@@ -54,14 +59,15 @@ export async function copyConversation(
     else if (bytes.length === 0) whole.resolve();
     else channel.send(String(size));
   };
-  channel.send("0");
+  channel.send(String(from));
   try {
     await withDeadline(whole.promise, WHOLE_MS, "its remote");
   } finally {
     channel.close();
   }
-  const path = join(folder, `${session}.jsonl`);
-  const copy = (draft: string) => writeFileSync(draft, Buffer.concat(pieces), { mode: 0o600 });
-  if (size > 0) replace(path, copy);
+  const write = (file: string, flag: string) =>
+    writeFileSync(file, Buffer.concat(pieces), { mode: 0o600, flag });
+  if (from > 0) write(path, "a");
+  else if (size > 0) replace(path, (draft) => write(draft, "w"));
   return path;
 }

@@ -26,6 +26,9 @@ const FILES = [".devcontainer/devcontainer.json", ".devcontainer.json"];
 /** Larger than any real file. Parsing 64 MB would take seconds. */
 const MAX_BYTES = 1024 * 1024;
 
+/** We copy a followed conversation at this interval while Claude writes an answer, and again after it. In ms. */
+const [WRITING_MS, WRITTEN_MS] = [300, 1_000];
+
 const text = v.pipe(v.string(), v.nonEmpty());
 const Start = v.object({
   name: text,
@@ -44,6 +47,9 @@ export class RemoteEndpoint {
   readonly #links = new Map<string, { link: Link; map: PathMap }>();
   /** A temporary folder for copies of conversations. */
   #folder: string | undefined;
+  /** The last copy of each session's conversation, and the next ones. */
+  readonly #copies = new Map<string, Promise<unknown>>();
+  readonly #timers = new Map<string, Timer>();
 
   /** `connect` makes a client in a remote a client of the IDE server. */
   constructor(
@@ -51,7 +57,13 @@ export class RemoteEndpoint {
     private readonly connect: (transport: Transport, remote: Remote) => void,
     private readonly mods: ModEndpoint,
     private readonly log: Log,
-  ) {}
+  ) {
+    mods.onWritten.on(({ remote, session }) => {
+      if (!remote) return;
+      this.#copyIn(WRITING_MS, remote, session);
+      this.#copyIn(WRITTEN_MS, remote, session);
+    });
+  }
 
   readonly requests = {
     /** Throws Failure if the options cannot be used. */
@@ -109,10 +121,8 @@ export class RemoteEndpoint {
 
   /** Copies a conversation in a remote to a file on this machine. */
   async conversation(name: string, session: string) {
-    this.#folder ??= mkdtempSync(join(tmpdir(), "claude-code-remote-"));
-    const { link, map } = this.#links.get(name) ?? {};
-    const open = (id: string) => link?.open("conversation", id);
-    const path = await copyConversation(open, session, this.#folder);
+    const path = await this.#copy(name, session, false);
+    const map = this.#links.get(name)?.map;
     /** This machine's path for a path in the remote. A relative path starts at `folder`, which is on this machine. */
     const toHost = (given: string, folder = "/") => {
       const there = isAbsolute(given) ? given : map?.toRemote(resolve(folder, given));
@@ -121,7 +131,35 @@ export class RemoteEndpoint {
     return { path, toHost };
   }
 
+  /** Copies one at a time. */
+  #copy(name: string, session: string, more: boolean): Promise<string> {
+    this.#folder ??= mkdtempSync(join(tmpdir(), "claude-code-remote-"));
+    const folder = this.#folder;
+    const open = (id: string) => this.#links.get(name)?.link.open("conversation", id);
+    const before = this.#copies.get(session) ?? Promise.resolve();
+    const copied = before.then(() => copyConversation(open, session, folder, more));
+    this.#copies.set(
+      session,
+      copied.catch(() => {}),
+    );
+    return copied;
+  }
+
+  #copyIn(ms: number, name: string, session: string): void {
+    const key = `${ms} ${session}`;
+    const known = this.#timers.get(key);
+    if (known && ms === WRITING_MS) return;
+    clearTimeout(known);
+    const copy = () => {
+      this.#timers.delete(key);
+      // It may have no copy: Neovim then shows none.
+      if (this.#copies.has(session)) this.#copy(name, session, true).catch(() => {});
+    };
+    this.#timers.set(key, setTimeout(copy, ms));
+  }
+
   end(): void {
+    for (const timer of this.#timers.values()) clearTimeout(timer);
     for (const name of [...this.#links.keys()]) this.#stop(name);
     if (this.#folder) rmSync(this.#folder, { recursive: true, force: true });
   }

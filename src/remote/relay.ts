@@ -1,7 +1,8 @@
+import { taskList } from "../claude/tasks";
 import { openServerPort } from "../ide/launch";
 import { isNamed, LockKeeper } from "../ide/lock-file";
 import { message } from "../lib/errors";
-import { parseJson } from "../lib/json";
+import { isObject, parseJson } from "../lib/json";
 import { linesOf } from "../lib/lines";
 import type { Log } from "../lib/log";
 import { realPath, removeFile, statOf } from "../lib/paths";
@@ -50,7 +51,9 @@ export async function runRelay(
     (cause) => log.warn(`Refused ${cause}`),
   );
   const folders = hello.roots.filter((root) => statOf(root)?.isDirectory()).map(realPath);
-  const mods = serveMods(token, log, (...posted) => passMod(channels, ...posted));
+  const mods = serveMods(token, log, (path, body, signal) =>
+    passMod(channels, path, withTasks(body), signal),
+  );
   const servesMods = mods.problem === undefined;
   const lock = new LockKeeper({ port: listener.port, token, folders, servesMods, log });
   listener.admit({
@@ -95,6 +98,14 @@ function join(client: ClosableTransport, channels: Channels): void {
   client.onClose = () => channel.close();
   channel.onMessage = (text) => client.send(text);
   channel.onClose = () => client.close();
+}
+
+/** Adds the task list of the session, whose files are on this machine, to a mod's message. */
+function withTasks(body: string): string {
+  const report = parseJson(body);
+  // The id becomes part of a path.
+  const id = isObject(report) && /^[\w-]+$/.exec(String(report.session))?.[0];
+  return id ? JSON.stringify({ ...(report as object), tasks: taskList(id) }) : body;
 }
 
 /** Gives a mod's request its own channel to the link. The channel ends with the response. */

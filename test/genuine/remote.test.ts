@@ -99,6 +99,23 @@ function starts(claude: InRemote): void {
       10,
     );
   });
+
+  test("shows an answer in its conversation, and the prompt before it", async () => {
+    await claude.command("wincmd t | Claude transcript");
+    const shown = async () => (await claude.lines()).join("\n");
+    await eventually(async () => (await shown()).includes("I hear it"), true, START_MS);
+    claude.model.script([[{ text: "I hear more." }]]);
+    await claude.neovim.lua(`
+      require("port").mod.submit(1, "and more", function() end)
+      return true`);
+    await claude.model.nextRequest();
+    await eventually(
+      async () => /❯ and more\n[^❯]*I hear more/.test(await shown()),
+      true,
+      START_MS,
+    );
+    await claude.command("edit main.lua");
+  });
 }
 
 function accepts(claude: InRemote): void {

@@ -176,6 +176,7 @@ describe("the socket", () => {
       { session: "a".repeat(101) },
       { usage: { tokens: -1 } },
       { usage: { percent: 1e308 } },
+      { tasks: { done: 0.5, all: 1 } },
       { answer: { id: "1" } },
       { written: "text" },
       { contract: "1" },

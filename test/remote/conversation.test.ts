@@ -1,6 +1,7 @@
 import { appendFileSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { eventually, expectMode, nightly, outcomeOf } from "#test";
 import { EditorState } from "../../src/editor/state";
+import { Emitter } from "../../src/lib/emitter";
 import { Log } from "../../src/lib/log";
 import { dirname, join } from "../../src/lib/platform";
 import { RemoteEndpoint } from "../../src/remote/endpoint";
@@ -13,6 +14,7 @@ interface Block {
   marks: { path?: string }[];
 }
 interface Report {
+  view?: number;
   state?: string;
   restarted?: boolean;
   block?: Block;
@@ -29,6 +31,7 @@ const REMOTE = "/srv/x";
 let world: World;
 let reports: Report[];
 let remote: RemoteEndpoint;
+const onWritten = new Emitter<{ remote: string; session: string }>();
 let transcript: TranscriptEndpoint;
 beforeEach(() => {
   world = new World();
@@ -37,7 +40,7 @@ beforeEach(() => {
   const call = async (_method: string, report: object) => void reports.push(report);
   const log = new Log({ file: world.logFile });
   const port = { call, state: new EditorState() };
-  remote = new RemoteEndpoint(port, () => {}, {} as never, log);
+  remote = new RemoteEndpoint(port, () => {}, { onWritten } as never, log);
   transcript = new TranscriptEndpoint({ call }, log, (name, id) => remote.conversation(name, id));
   mkdirSync(dirname(path()), { recursive: true });
   writeFileSync(join(world.project, "main.lua"), "return 1\n");
@@ -74,6 +77,25 @@ test("shows a conversation from there, in a private copy that is removed with th
   expect((await open()).block.lines).toContain("❯ more");
   remote.end();
   expect(existsSync(dirname(copy))).toBe(false);
+});
+
+test("grows while Claude writes an answer there, and only by what is new", async () => {
+  append(prompt("begin"));
+  await start();
+  const { view } = await open();
+  const shown = () =>
+    reports.flatMap((report) =>
+      report.view === view ? [report.block?.lines, report.restarted] : [],
+    );
+  append(prompt("more"));
+  for (const session of [ID, "99999999-2222-4333-8444-555555555555"])
+    onWritten.emit({ remote: "dev", session });
+  await eventually("the prompt", () => shown().flat().includes("❯ more"));
+  append(answer("Done."));
+  onWritten.emit({ remote: "", session: ID });
+  await eventually("the answer", () => shown().flat().includes("Done."));
+  expect(shown().flat()).not.toContain("❯ begin");
+  expect(shown().flat()).not.toContain(true);
 });
 
 test("lists only local files in the trail", async () => {

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import {
   AUTHORIZATION,
   BOTH_NEOVIMS,
@@ -83,6 +83,15 @@ describe.each(BOTH_NEOVIMS)("Claude in a remote, from $name", (version) => {
     const poll = post("next", host);
     const has = (n: number) => neovim.lua<boolean>("return require('port').mod.has(...)", n);
     await eventually("the mod", () => has(1));
+    const folder = join(world.home, ".claude/tasks", host);
+    mkdirSync(folder, { recursive: true });
+    const task = { subject: "\u001b[31mparse", status: "in_progress" };
+    writeFileSync(join(folder, "1.json"), JSON.stringify(task));
+    await post("report", host);
+    await neovim.until(
+      "the tasks",
+      "return (require('port').session_rows.get(1).tasks or {}).doing == '<1b>[31mparse'",
+    );
     await neovim.lua(`require("port").mod.submit(1, "hello", function(...) answer = { ... } end)`);
     const operation = (await (await poll).json()) as { id: number };
     expect(operation).toMatchObject({ op: "submit", text: "hello" });

@@ -36,7 +36,7 @@ local MAX_NAME = 80
 ---@class claude-code.SessionsReport from the executable
 ---@field sessions claude-code.RunningSession[]
 ---@field repositories claude-code.Worktree[][] of the workspace, each with its main work tree first
----@field remote_mods { remote: string, session: string, mod: true, usage?: table }[]
+---@field remote_mods { remote: string, session: string, mod: true, usage?: table, tasks?: table }[]
 
 ---@class claude-code.FolderSetup from the settings files that a CLI reads in a folder
 ---@field folder? string
@@ -128,7 +128,9 @@ local function apply_remote_mods()
       local found = vim.iter(reported.remote_mods):find(function(mod)
         return mod.remote == row.remote and mod.session == row.id
       end) or {}
-      rows.set({ n = row.n }, { mod = found.mod or vim.NIL, usage = found.usage or vim.NIL })
+      local fields = { mod = found.mod or vim.NIL, usage = found.usage or vim.NIL }
+      fields.tasks = found.tasks or vim.NIL
+      rows.set({ n = row.n }, fields)
     end
   end
 end

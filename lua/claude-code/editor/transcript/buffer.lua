@@ -173,7 +173,7 @@ end
 
 ---Shows answers of a conversation here while Claude writes them.
 function Transcript:follow()
-  if not (self.agent or self.remote or self.unfollow) then
+  if not (self.agent or self.unfollow) then
     self.unfollow = mod.follow(self.id, function(update)
       self:write(update)
     end)

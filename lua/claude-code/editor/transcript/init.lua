@@ -190,7 +190,7 @@ local function read(id, agent, remote, on_read)
   end)
 end
 
----Shows a conversation, or that of a subagent. Reads the conversation of a remote again, since those are not followed.
+---Shows a conversation, or that of a subagent. Reads that of a remote again: it grows only while an answer is written.
 ---@param agent? string
 ---@param remote? string name
 function M.open(id, agent, remote)
