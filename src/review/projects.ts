@@ -120,14 +120,17 @@ export async function filesOf(project: ReviewedProject, request: Listing): Promi
 /** The scope of a request, in the form in which decisions record it. */
 export function recordedScope(
   project: ReviewedProject,
-  { scope, session }: Scoped,
+  { scope, session, turn }: Scoped,
 ): RecordedScope | undefined {
   if (scope === "unreviewed") return undefined;
   if (scope === "all") return { kept: true };
   const id = session ?? project.sessions.latest;
   if (id === undefined) return undefined;
-  const prompt = project.sessions.lastTurn(id)?.prompt;
-  return { session: id, prompt: scope === "turn" ? prompt : undefined };
+  if (scope === "session") return { session: id };
+  const turns = project.sessions.turns(id);
+  const first = turn ?? turns.length;
+  if (scope === "since") return { session: id, turns: [first, turns.length], kept: true };
+  return { session: id, prompt: turns[first - 1]?.prompt, turns: [first, first] };
 }
 
 /** Sentences for the user about what the review does not know. */

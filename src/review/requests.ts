@@ -21,11 +21,16 @@ const Text = v.optional(
 const Id = v.string();
 const WithText = v.object({ path: Path, text: Text });
 
-/** "unreviewed" covers all sessions, "all" also kept changes, and "session" and "turn" one session. */
+/**
+ * "unreviewed" covers all sessions, "all" also kept changes, "session" and "turn" one session, and "since" a turn and all
+ * later ones, also their kept changes.
+ */
 const Scope = {
-  scope: v.optional(v.picklist(["turn", "session", "all", "unreviewed"]), "unreviewed"),
+  scope: v.optional(v.picklist(["turn", "since", "session", "all", "unreviewed"]), "unreviewed"),
   /** By default the session with the last prompt or change. */
   session: v.optional(v.string()),
+  /** The number of the turn. By default the last one. */
+  turn: v.optional(v.number()),
 };
 
 const ScopeObject = v.object(Scope);

@@ -61,7 +61,8 @@ function take(project: ReviewedProject, session: string, ids: string[]): boolean
 function unreported(folder: string, session: string): ReadonlySet<string> {
   // Pruning may have removed earlier reports.
   const oldest = Date.now() - MAX_DAYS * DAY_MS;
-  const undos = recordsOf(folder, "undo").filter(({ at }) => at > oldest);
+  const all = [...recordsOf(folder, "undo"), ...recordsOf(folder, "restore")];
+  const undos = all.filter(({ at }) => at > oldest);
   const ids = new Set(undos.map(({ id }) => id));
   if (ids.size === 0) return ids;
   for (const report of recordsOf(folder, "reported")) {
@@ -92,8 +93,8 @@ function undoneIn(
   });
   const rows = new ShownRows();
   for (const row of project.view(file)?.weave.rows ?? []) {
-    const { inserted, deleted, present } = row;
-    const mark = [inserted, deleted].find(isUndone);
+    const { inserted, deleted, revivals, present } = row;
+    const mark = [inserted, deleted, revivals?.at(-1)?.inserted].find(isUndone);
     if (mark) (present === (mark === deleted) ? undos : missing).push(mark.undo);
     rows.add(row, mark !== undefined && present === (mark === deleted));
   }

@@ -1,7 +1,7 @@
 import { headOf } from "../git/committed";
 import { Git } from "../git/run";
 import { DECIDED_MS } from "../journal/prune";
-import type { RecordOf } from "../journal/record";
+import type { UndoRecord } from "../journal/record";
 import { modeOf } from "../state/entry";
 import type { Decision, ReviewedProject } from "../state/reviewed-project";
 import { takenBack } from "../weave/decision";
@@ -32,7 +32,7 @@ export async function takeBack(
   decision: Decision,
   texts: ReadonlyMap<string, Uint8Array>,
 ): Promise<Undone> {
-  const undone = decision.type === "undo" ? decision.files : [];
+  const undone = decision.type === "keep" ? [] : decision.files;
   const targets = targetsOf(project, decision.id, undone, texts);
   // Write to disk first. If recording then fails, the user can try again; if writing failed after recording, the text
   // could not be restored.
@@ -67,7 +67,7 @@ interface Restored extends FileTarget {
 function targetsOf(
   project: ReviewedProject,
   id: string,
-  undone: RecordOf<"undo">["files"],
+  undone: UndoRecord["files"],
   texts: ReadonlyMap<string, Uint8Array>,
 ): Restored[] {
   return undone.flatMap(({ path, mode: recorded }): Restored[] => {

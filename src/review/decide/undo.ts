@@ -1,4 +1,4 @@
-import type { RecordedScope, RecordOf } from "../journal/record";
+import type { RecordedScope, UndoRecord } from "../journal/record";
 import { type Entry, modeOf } from "../state/entry";
 import type { ReviewedProject, View } from "../state/reviewed-project";
 import { scopeOf } from "../state/tracked-file";
@@ -160,11 +160,11 @@ async function carryOut(
     path: entry.file.path,
     before: project.contents.put(view.lines),
     after: project.contents.put(target),
-    undo: what as RecordOf<"undo">["files"][number]["undo"],
+    undo: what as UndoRecord["files"][number]["undo"],
     mode: (target.length === 0 || mode) && view.mode ? view.mode & 0o777 : undefined,
     index: changes.get(entry.file.path) as [string, string] | undefined,
   }));
-  const record = project.append({ type: "undo", files, scope });
+  const record = project.append({ type: scope?.turns ? "restore" : "undo", files, scope });
   const applied = applyAll(project, plans);
   recordWritten(project, plans, applied);
   const done = applied.filter(({ problem }) => problem === undefined).map(({ path }) => path);

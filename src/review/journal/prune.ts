@@ -177,8 +177,7 @@ class History {
 
   add(id: unknown, type: unknown): void {
     this.ids.push(id);
-    if (type === "change" || type === "written" || type === "undo")
-      this.#last = this.ids.length - 1;
+    if (TEXTS.has(type)) this.#last = this.ids.length - 1;
   }
 
   keep(id: unknown): void {
@@ -193,6 +192,8 @@ class History {
   }
 }
 
+const TEXTS = new Set<unknown>(["change", "written", "undo", "restore"]);
+const DECISIONS = new Set<unknown>(["keep", "undo", "restore"]);
 const CALLS = new Set<unknown>(["begin", "change"]);
 const TURNS = new Set<unknown>(["prompt", "stop", "end"]);
 
@@ -253,7 +254,7 @@ function historiesOf(lines: readonly Line[], before: number): Map<unknown, Histo
       const keepsAll = type === "keep" && keep === "all" && isPartial === undefined;
       if (keepsAll && typeof at === "number" && at < before) history.keep(id);
     }
-    if (type === "keep" || type === "undo") decisions.set(id, line);
+    if (DECISIONS.has(type)) decisions.set(id, line);
     const takenBack = type === "back" ? decisions.get(line.decision) : undefined;
     for (const { path } of filesOf(takenBack ?? {})) of(path).isTied = true;
   }

@@ -139,6 +139,8 @@ const Scope = v.object({
   session: v.optional(Text),
   prompt: v.optional(Text),
   change: v.optional(Text),
+  /** First and last number of turns of the session. They replace `prompt`, which earlier versions read. */
+  turns: v.optional(Rows),
   /** Includes hunks that the user has kept. */
   kept: v.optional(v.boolean()),
 });
@@ -194,6 +196,9 @@ const Undo = v.object({
   ),
 });
 
+/** An undo in the scope of turns. Earlier versions skip it, and take its texts for the user's. */
+const Restore = v.object({ ...Undo.entries, type: v.literal("restore") });
+
 /** Takes back a keep or undo by its id; with `path`, only in that file. */
 const Back = v.object({
   ...common,
@@ -235,6 +240,7 @@ export const JournalRecord = v.variant("type", [
   Written,
   Keep,
   Undo,
+  Restore,
   Back,
   Comment,
   Reported,
@@ -242,6 +248,8 @@ export const JournalRecord = v.variant("type", [
 export type JournalRecord = v.InferOutput<typeof JournalRecord>;
 
 export type RecordOf<T extends JournalRecord["type"]> = Extract<JournalRecord, { type: T }>;
+
+export type UndoRecord = RecordOf<"undo" | "restore">;
 
 /** A record without its version, and perhaps without time and id. */
 export type NewRecord = JournalRecord extends infer R

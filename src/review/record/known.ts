@@ -163,7 +163,7 @@ interface Found {
 /** The contents of files after a record. */
 export function contentsAfter(record: JournalRecord): readonly Found[] {
   if (record.type === "written") return record.files;
-  if (record.type !== "change" && record.type !== "undo") return [];
+  if (record.type === "keep" || !("files" in record)) return [];
   return record.files.map(({ path, after }) => ({ path, content: after }));
 }
 

@@ -1,8 +1,8 @@
 import type { Waits } from "../journal/prune";
 import { compare } from "../weave/compare";
-import { type Hunk, hunksOf, markOf, ownersOf, type Rows } from "../weave/hunks";
+import { type Hunk, hunksOf, ownersOf, type Rows } from "../weave/hunks";
 import { FILE, isOpaque, isText, type Lines } from "../weave/lines";
-import { ALL, type Change, inBase, isPending, type Row, type Scope } from "../weave/row";
+import { ALL, type Change, inBase, isPending, markOf, type Row, type Scope } from "../weave/row";
 import { ReviewedProject, type View } from "./reviewed-project";
 import type { FileMark, TrackedFile } from "./tracked-file";
 
@@ -71,7 +71,7 @@ function made(file: TrackedFile, view: View | undefined, scope: Scope): Entry | 
   const hunks = view && kind !== "binary" ? hunksOf(view.weave, scope) : [];
   const isMarked = marks.filter((mark) => mark.kind !== "staged" || rows.length === 0);
   const cannotUndo = isMarked.map((mark) => UNKNOWN[mark.kind]).find(Boolean);
-  const open = [...marks, ...rows.map(markOf)];
+  const open = [...marks, ...rows.map((row) => markOf(row, scope))];
   return { file, view, kind, hunks, marks, owners: ownersOf(open), cannotUndo };
 }
 

@@ -6,7 +6,7 @@ import { Blobs } from "../journal/blobs";
 import { ensureReviewFolder, reviewFolder } from "../journal/folder";
 import { removeLeftovers } from "../journal/prune";
 import { JournalReader } from "../journal/read";
-import type { Content, JournalRecord, NewRecord, RecordOf } from "../journal/record";
+import type { Content, JournalRecord, NewRecord, RecordOf, UndoRecord } from "../journal/record";
 import { type Lines, sameLines } from "../weave/lines";
 import type { Change } from "../weave/row";
 import type { Weave } from "../weave/weave";
@@ -24,7 +24,7 @@ const MAX_COMMENTS = 500;
 const DECISION_MS = 10_000;
 
 /** A decision that can be taken back. */
-export type Decision = RecordOf<"keep"> | RecordOf<"undo">;
+export type Decision = RecordOf<"keep"> | UndoRecord;
 
 /** A file's weave with the text on disk, or in a buffer. */
 export interface View {
@@ -224,6 +224,7 @@ export class ReviewedProject {
         this.decisions.push(record);
         return;
       case "undo":
+      case "restore":
         for (const file of record.files) this.#file(file.path).undone(record, file);
         this.#changesIndex(record, record.at);
         this.decisions.push(record);
@@ -243,7 +244,8 @@ export class ReviewedProject {
     const since = record.began ?? this.sessions.since(session, record.use);
     // A comparison may find a change of an earlier turn.
     const known = source === "trees" ? undefined : since;
-    const change: Change = { id, session, prompt, agent, tool, command, at, since: known };
+    const turn = this.sessions.numberOf(session, prompt);
+    const change: Change = { id, session, prompt, turn, agent, tool, command, at, since: known };
     for (const [path, entry] of Object.entries(record.index ?? {})) this.staged.set(path, entry);
     for (const file of record.files) {
       this.#file(file.path).changed(change, file, source, since);
@@ -264,7 +266,7 @@ export class ReviewedProject {
 
   /** An undo changes entries of git's index. They still count as Claude's, not as staged by the user. */
   #changesIndex(decision: Decision | undefined, at: number, isTakenBack = false): void {
-    for (const { path, index } of decision?.type === "undo" ? decision.files : []) {
+    for (const { path, index } of !decision || decision.type === "keep" ? [] : decision.files) {
       if (!index) continue;
       this.indexChanged = at;
       const [was, is] = isTakenBack ? [index[1], index[0]] : index;

@@ -116,6 +116,17 @@ export class Sessions {
     return this.#turns.get(session)?.find((turn) => turn.prompt === prompt);
   }
 
+  /** The number of a prompt's turn, or else of the turn that runs; 0 before the journal's first prompt. */
+  numberOf(session: string, prompt: string | undefined): number {
+    return (this.turn(session, prompt) ?? this.lastTurn(session))?.number ?? 0;
+  }
+
+  /** In order. */
+  turns(session: string): Turn[] {
+    const all = this.#turns.get(session) ?? [];
+    return all.filter((turn, i) => turn.number !== all[i - 1]?.number);
+  }
+
   /** Whether the journal has a record of this call. */
   knows(session: string, use: string): boolean {
     return this.#known.has(`${session}/${use}`);

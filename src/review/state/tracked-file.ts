@@ -1,4 +1,4 @@
-import type { Content, FileChange, RecordedScope, RecordOf } from "../journal/record";
+import type { Content, FileChange, RecordedScope, RecordOf, UndoRecord } from "../journal/record";
 import { kept, type Selection, settled, takenBack, undone, without } from "../weave/decision";
 import { type Lines, sameLines } from "../weave/lines";
 import { ALL, type Change, isPending, type Mark, type Scope } from "../weave/row";
@@ -8,12 +8,15 @@ import { type Contents, hashOfLines } from "./contents";
 /** Without a recorded scope, all of Claude's changes. */
 export function scopeOf(recorded: RecordedScope | undefined): Scope {
   if (!recorded) return ALL;
-  const { session, prompt, change: id, kept } = recorded;
+  const { session, prompt, turns, change: id, kept } = recorded;
+  const [first, last] = turns ?? [];
+  const isInTurns = ({ turn = 0 }: Change) =>
+    first !== undefined && last !== undefined && turn >= first && turn <= last;
   return {
     includes: (change: Change) =>
       (id === undefined || change.id === id) &&
       (session === undefined || change.session === session) &&
-      (prompt === undefined || change.prompt === prompt),
+      (turns ? isInTurns(change) : prompt === undefined || change.prompt === prompt),
     ...(kept && { withKept: true }),
   };
 }
@@ -94,7 +97,7 @@ export class TrackedFile {
     });
   }
 
-  undone(record: RecordOf<"undo">, file: RecordOf<"undo">["files"][number]): void {
+  undone(record: UndoRecord, file: UndoRecord["files"][number]): void {
     const { id, scope } = record;
     this.#later(() => {
       if (file.undo === undefined || !this.#showing(file.undo, file.before, scope)) return;

@@ -1,6 +1,15 @@
 import type { Rows } from "./hunks";
 import { FILE } from "./lines";
-import { inBase, isClaude, isPending, isUnsettled, type Mark, type Row, type Scope } from "./row";
+import {
+  deletionBefore,
+  inBase,
+  isClaude,
+  isPending,
+  isUnsettled,
+  type Mark,
+  type Row,
+  type Scope,
+} from "./row";
 import type { Weave } from "./weave";
 
 /** The subject of a decision: all pending changes of the scope, or rows of the base text and of the current text. */
@@ -35,13 +44,21 @@ export function settled(weave: Weave): Weave {
 function marked(weave: Weave, what: Selection, scope: Scope, as: Partial<Mark>): Weave {
   const selected = selector(what, scope);
   return weave.with((row) => {
-    const { inserted, deleted } = selected(row);
-    if (!inserted && !deleted) return row;
+    const { inserted, deleted, revived } = selected(row);
+    if (!inserted && !deleted && !revived) return row;
     return {
       ...row,
+      ...(revived && { revivals: revivalsAs(row, scope, as) }),
       ...(inserted && { inserted: { ...row.inserted, ...as } }),
       ...(deleted && { deleted: { ...(row.deleted as Mark), ...as } }),
     };
+  });
+}
+
+function revivalsAs({ revivals }: Row, scope: Scope, as: Partial<Mark>): Row["revivals"] {
+  const changed = (mark: Mark) => (isPending(mark, scope) ? { ...mark, ...as } : mark);
+  return revivals?.map(({ deleted, inserted }) => {
+    return { deleted: changed(deleted), inserted: changed(inserted) };
   });
 }
 
@@ -53,8 +70,9 @@ export function undone(weave: Weave, id: string, what: Selection, scope: Scope):
   const selected = selector(what, scope);
   const step = weave.step + 1;
   const result = weave.with((row) => {
-    const { inserted, deleted } = selected(row);
+    const { inserted, deleted, revived } = selected(row);
     if (deleted && inBase(row, scope)) return restored(row, id);
+    if (!inserted && revived) return deletedAgain(row, id, scope);
     if (!inserted) return row;
     const undoneRow = { ...row, inserted: { ...row.inserted, undo: id } };
     if (!row.present) return undoneRow;
@@ -64,6 +82,17 @@ export function undone(weave: Weave, id: string, what: Selection, scope: Scope):
   return hasLines ? withFile(result, id) : result;
 }
 
+/** The row as Claude's earlier deletion had left it. */
+function deletedAgain(row: Row, id: string, scope: Scope): Row {
+  const deleted = deletionBefore(row, scope);
+  if (!row.present || !deleted) return row;
+  return { ...row, present: false, deleted, revivals: revivalsAs(row, scope, { undo: id }) };
+}
+
+function isDeletedAgain({ revivals }: Row, id: string): boolean {
+  return revivals?.at(-1)?.inserted.undo === id;
+}
+
 /** Restores the file itself, because it has lines. With the user's lines in it, the file becomes the user's. */
 function withFile(weave: Weave, id: string): Weave {
   const files = weave.rows.filter(({ line }) => line === FILE);
@@ -71,8 +100,9 @@ function withFile(weave: Weave, id: string): Weave {
   if (!last || files.some(({ present }) => present)) return weave;
   const { deleted, ...rest } = last;
   const isRemovedNow = deleted?.by === "user" && deleted.undo === id;
+  const isThere = isDeletedAgain(last, id) ? last : restored(last, id);
   const inserted = { ...without(last.inserted, id), keep: id };
-  const file: Row = { ...(isRemovedNow ? rest : restored(last, id)), present: true, inserted };
+  const file: Row = { ...(isRemovedNow ? rest : isThere), present: true, inserted };
   return weave.with((row) => (row === last ? file : row));
 }
 
@@ -83,17 +113,29 @@ function restored(row: Row, id: string): Row {
 /** Takes a decision back: its marks, and the rows that it removed or restored. */
 export function takenBack(weave: Weave, id: string): Weave {
   return weave.with((row) => {
-    const { inserted, deleted } = row;
-    if (!isOf(inserted, id) && !isOf(deleted, id)) return row;
+    const { inserted, deleted, revivals = [] } = row;
+    const marks = [inserted, deleted, ...revivals.flatMap((one) => [one.deleted, one.inserted])];
+    if (!marks.some((mark) => isOf(mark, id))) return row;
+    // Nobody has decided about the row, or changed it, since.
+    const isAgain =
+      !row.present &&
+      isDeletedAgain(row, id) &&
+      revivals.some((one) => one.deleted.step === deleted?.step);
+    const last = isAgain ? revivals.at(-1)?.deleted : deleted;
     // The decision removed rows that Claude had inserted, and restored the other rows and the file itself.
     const restored = deleted && (isClaude(deleted.by) || inserted.keep === id);
     const isOpen = deleted?.undo === id && (inserted.undo === id || restored);
     const present = isOpen ? inserted.undo === id : row.present;
     return {
       ...row,
-      present,
+      present: present || isAgain,
       inserted: without(inserted, id),
-      ...(deleted && { deleted: without(deleted, id) }),
+      ...(last && { deleted: without(last, id) }),
+      ...(revivals.length > 0 && {
+        revivals: revivals.map((one) => {
+          return { deleted: without(one.deleted, id), inserted: without(one.inserted, id) };
+        }),
+      }),
     };
   });
 }
@@ -120,6 +162,7 @@ export function without<M extends Mark>(
 interface Selected {
   inserted: boolean;
   deleted: boolean;
+  revived?: boolean | undefined;
 }
 
 /** The returned function must get the rows in order. */
@@ -135,7 +178,11 @@ function selector(what: Selection, scope: Scope): (row: Row) => Selected {
       if (row.line !== FILE && row.present) [old, now] = [old + 1, now + 1];
       return { inserted: false, deleted: false };
     }
-    if (row.present) return { inserted: isNew(++now), deleted: false };
+    if (row.present) {
+      const isChosen = isNew(++now);
+      const inserted = isChosen && isPending(row.inserted, scope);
+      return { inserted, deleted: false, revived: isChosen && !inserted };
+    }
     return { inserted: false, deleted: isOld(++old) };
   };
 }
@@ -146,6 +193,7 @@ function pendingMarks(row: Row, scope: Scope): Selected {
   return {
     inserted: !isUndone && isPending(row.inserted, scope),
     deleted: !row.present && isPending(row.deleted, scope),
+    revived: row.revivals !== undefined,
   };
 }
 

@@ -1,5 +1,14 @@
 import { FILE } from "./lines";
-import { type Change, inBase, isClaude, isPending, type Mark, type Row, type Scope } from "./row";
+import {
+  type Change,
+  inBase,
+  isClaude,
+  isPending,
+  type Mark,
+  markOf,
+  type Row,
+  type Scope,
+} from "./row";
 import type { Weave } from "./weave";
 
 /** The first row, from 1, and the count. If the count is 0, the row before; 0 at the top. */
@@ -66,7 +75,10 @@ class Builder {
   take(row: Row): void {
     const part = this.#partOf(row);
     if (part === "common") this.close();
-    if (part === "differs" || part === "overwritten") this.#open(row).add(row, part);
+    if (part === "differs" || part === "overwritten") {
+      const { step } = markOf(row, this.scope);
+      this.#open(step).add(row, part, step);
+    }
     if (part === "later") this.#run?.addLater(row);
     if (inBase(row, this.scope)) this.#old++;
     if (row.present) this.#new++;
@@ -79,8 +91,8 @@ class Builder {
   }
 
   /** A run ends before a row that Claude changed after others had inserted the rows between. */
-  #open(row: Row): Run {
-    if (this.#run && !this.#run.reaches(stepOf(row))) this.close();
+  #open(step: number): Run {
+    if (this.#run && !this.#run.reaches(step)) this.close();
     this.#run ??= new Run(this.#old, this.#new);
     return this.#run;
   }
@@ -95,15 +107,6 @@ class Builder {
     }
     return laterOf(row.inserted, this.scope) && this.#run ? "later" : "common";
   }
-}
-
-function stepOf(row: Row): number {
-  return markOf(row).step;
-}
-
-/** The mark by which a row differs from the base text, or was overwritten. */
-export function markOf(row: Row): Mark {
-  return row.present ? row.inserted : (row.deleted as Mark);
 }
 
 /** Collects the rows of one hunk, in order. */
@@ -121,15 +124,15 @@ class Run {
     private readonly newStart: number,
   ) {}
 
-  add(row: Row, part: "differs" | "overwritten"): void {
+  add(row: Row, part: "differs" | "overwritten", step: number): void {
     this.#rows.push(row);
     this.#end = this.#rows.length;
     if (part === "differs") {
       this.#differs = true;
-      this.#claudeStep = Math.max(this.#claudeStep, stepOf(row));
+      this.#claudeStep = Math.max(this.#claudeStep, step);
     } else {
       this.#claudeStep = Math.max(this.#claudeStep, row.inserted.step);
-      this.#overwrites.add(stepOf(row));
+      this.#overwrites.add(step);
     }
   }
 
@@ -175,7 +178,7 @@ class Run {
       claudeLines: claudes.map((row) => row.line),
       added: differing.filter((row) => row.present).length,
       removed: differing.filter((row) => !row.present).length,
-      owners: ownersOf(differing.map(markOf)),
+      owners: ownersOf(differing.map((row) => markOf(row, scope))),
       mixed: users.length > 0 || rows.some(isEdit),
       conflict: users.some(replaces) ? "user" : later.some(replaces) ? "claude" : undefined,
     };

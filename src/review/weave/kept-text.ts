@@ -111,7 +111,9 @@ function isRemoved(row: Row): boolean {
 
 /** The rows that belong in a commit although HEAD may lack them. */
 function keptRows(rows: readonly Row[], textAt: Decisions["textAt"]): ReadonlySet<Row> {
-  const kept = new Set(rows.filter((row) => keptBy(row.inserted) && inBase(row, ALL)));
+  const isKept = ({ inserted, revivals }: Row) =>
+    keptBy(inserted) ?? keptBy(revivals?.at(-1)?.inserted);
+  const kept = new Set(rows.filter((row) => isKept(row) && inBase(row, ALL)));
   for (const id of decisionsOf(rows)) {
     const decided = new Set(textAt(id));
     const run: Row[] = [];

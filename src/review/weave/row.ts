@@ -4,6 +4,8 @@ export interface Change {
   id: string;
   session: string;
   prompt?: string | undefined;
+  /** The number of its turn in the session, from 1; 0 before the journal's first prompt. */
+  turn?: number | undefined;
   agent?: string | undefined;
   tool: string;
   command?: string | undefined;
@@ -31,6 +33,12 @@ export interface Mark {
   readonly gone?: number | undefined;
 }
 
+/** Claude deleted a row in one turn, and inserted the same line there in a later turn. */
+export interface Revival {
+  readonly deleted: Mark;
+  readonly inserted: Mark;
+}
+
 /** A line that is in the file, or once was. Rows are immutable. */
 export interface Row {
   /** The same in every process that reads the same journal. */
@@ -39,6 +47,8 @@ export interface Row {
   readonly inserted: Mark;
   /** The last deletion. A restored row keeps it. */
   readonly deleted?: Mark | undefined;
+  /** In order. */
+  readonly revivals?: readonly Revival[] | undefined;
   readonly present: boolean;
 }
 
@@ -73,7 +83,24 @@ export function isUnsettled({ inserted, deleted, present }: Row): boolean {
  */
 export function inBase(row: Row, scope: Scope): boolean {
   const { inserted, deleted, present } = row;
-  if (isPending(inserted, scope)) return false;
+  if (isPending(inserted, scope) || deletionBefore(row, scope)) return false;
   if (present) return true;
   return inserted.undo === undefined && isPending(deleted, scope);
+}
+
+/** The deletion of the row that counts without the scope's changes, if only they revived the row. */
+export function deletionBefore({ revivals }: Row, scope: Scope): Mark | undefined {
+  let before: Mark | undefined;
+  for (const { deleted, inserted } of revivals ?? []) {
+    if (!isPending(deleted, scope)) before = deleted;
+    if (!isPending(inserted, scope)) before = undefined;
+  }
+  return before;
+}
+
+/** The mark by which a row differs from the base text, or was overwritten. */
+export function markOf(row: Row, scope: Scope): Mark {
+  if (!row.present) return row.deleted as Mark;
+  const revival = row.revivals?.findLast(({ inserted }) => isPending(inserted, scope));
+  return isPending(row.inserted, scope) ? row.inserted : (revival?.inserted ?? row.inserted);
 }

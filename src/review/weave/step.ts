@@ -87,7 +87,7 @@ function replaceRegion(
       addUpTo(at);
       taken++;
       revivedAt.shift();
-      result.push({ ...row, present: true });
+      result.push(withRevival(row, mark));
     } else if (row.present) {
       result.push(deleted(row, mark));
       addUpTo(Math.min(taken + 1, revivedAt[0] ?? inserted.length));
@@ -99,6 +99,14 @@ function replaceRegion(
   }
   addUpTo(inserted.length);
   return nextId;
+}
+
+/** The revived row. If Claude deleted it in another turn, each of the two turns can be undone alone. */
+function withRevival(row: Row, mark: Mark): Row {
+  const { deleted, revivals = [] } = row;
+  const isOfLater = isClaude(mark.by) && deleted && isClaude(deleted.by);
+  if (!isOfLater || deleted.by.turn === mark.by.turn) return { ...row, present: true };
+  return { ...row, present: true, revivals: [...revivals, { deleted, inserted: mark }] };
 }
 
 /** If the user deletes a restored row that Claude had deleted, this repeats Claude's deletion: CTRL-R after `u`. */

@@ -17,12 +17,19 @@ function text(found: Lines): string {
   return found.join("").trimEnd().replaceAll("\n", " ");
 }
 
-function change(name: string, at: number): Change {
-  return { id: `${name}${at}`, session: name, tool: "Edit", at };
+function change(name: string, at: number, turn = 1): Change {
+  return { id: `${name}${at}`, session: name, turn, tool: "Edit", at };
 }
+
+const ACTS_PER_TURN = 3;
+const turnAt = (count: number) => Math.ceil(count / ACTS_PER_TURN);
 
 function session(name: string): Scope {
   return { includes: (made) => made.session === name };
+}
+
+function sinceTurn(first: number): Scope {
+  return { includes: ({ session, turn = 0 }) => session === "A" && turn >= first, withKept: true };
 }
 
 /** `b > B` is a replaced row. */
@@ -144,7 +151,7 @@ function play(start: readonly string[], acts: readonly Act[], unique: boolean): 
       if (entry) entry.deletedBy = act.by === "user" ? (entry.restoredFrom ?? "user") : act.by;
     }
     for (const line of inserted) model.set(line, { by: act.by });
-    const by = act.by === "user" ? "user" : change(act.by, count);
+    const by = act.by === "user" ? "user" : change(act.by, count, turnAt(count));
     weave = weave.to([FILE, ...after], by);
     expect(weave.lines).toEqual([FILE, ...after]);
   }
@@ -178,6 +185,46 @@ describe("whatever the interleaving", () => {
         expect(found).toEqual(weave.base(session(name)).slice(1) as string[]);
       }),
       { numRuns: tries(400) },
+    );
+  });
+
+  test("restores the text before each turn, with the lines that others have added since", () => {
+    const Edit = fc.record({
+      by: fc.constantFrom<"A" | "B" | "user">("A", "A", "A", "B", "user"),
+      at: fc.nat(12),
+      deletes: fc.nat(3),
+      inserts: fc.array(fc.constantFrom("x", "y", "z"), { maxLength: 3 }),
+    });
+    const Keeps = fc.array(fc.constantFrom("keep", ""), { maxLength: 30 });
+    const isOthers = (line: string) => line.startsWith("of ");
+    fc.assert(
+      fc.property(Start, fc.array(Edit, { maxLength: 30 }), Keeps, (start, edits, keeps) => {
+        let weave = Weave.of(lines(start.join(" ")));
+        const begun: { text: Lines; others: Set<string> }[] = [];
+        for (const [i, { by, at, deletes, inserts }] of edits.entries()) {
+          const now = weave.lines.slice(1);
+          if (i % ACTS_PER_TURN === 0) {
+            begun.push({ text: weave.lines, others: new Set(now.filter(isOthers)) });
+          }
+          const isA = by === "A";
+          const added = inserts.map((line, j) => (isA ? `${line}\n` : `of ${by} ${i}.${j}\n`));
+          if (!isA) for (const { others } of begun) for (const line of added) others.add(line);
+          const after = now.toSpliced(Math.min(at, now.length), isA ? deletes : 0, ...added);
+          const author = by === "user" ? by : change(by, i, turnAt(i + 1));
+          weave = weave.to([FILE, ...after], author);
+          if (keeps[i] === "keep") weave = kept(weave, `k${i}`, "all", session("A"));
+        }
+        for (const [i, { text, others }] of begun.entries()) {
+          const restored = undone(weave, "r", "all", sinceTurn(i + 1));
+          const without = (all: Lines) => all.filter((line) => !isOthers(line));
+          expect(without(restored.lines)).toEqual(without(text));
+          expect(new Set(restored.lines.filter(isOthers))).toEqual(others);
+          expect(restored.lines).toEqual(weave.base(sinceTurn(i + 1)));
+          expect(hunksOf(restored, sinceTurn(i + 1))).toEqual([]);
+          expect(state(takenBack(restored, "r"))).toEqual(state(weave));
+        }
+      }),
+      { numRuns: tries(300) },
     );
   });
 
@@ -264,7 +311,8 @@ function rowsOfUser(weave: Weave): number[] {
   return users.map((row) => row.id);
 }
 
-function state(weave: Weave): { text: Lines; base: Lines; hunks: string[]; one: Lines } {
+function state(weave: Weave): { text: Lines; bases: Lines[]; hunks: string[] } {
   const scope: Scope = session("A");
-  return { text: weave.lines, base: weave.base(ALL), hunks: hunks(weave), one: weave.base(scope) };
+  const bases = [ALL, scope, sinceTurn(2)].map((one) => weave.base(one));
+  return { text: weave.lines, bases, hunks: hunks(weave) };
 }
