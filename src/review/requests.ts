@@ -87,6 +87,9 @@ export const Done = v.object({
 
 export type Listing = v.InferOutput<typeof Done>;
 
+/** Of a session, by default that with the last prompt. */
+export const Turns = v.object({ session: v.optional(v.string()) });
+
 export const Commit = v.object({
   /** A file of the project. By default the workspace's first project. */
   path: v.optional(Path),

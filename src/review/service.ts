@@ -32,6 +32,7 @@ import { asListed, type Counts, countsOf, type Entry, entryOf } from "./state/en
 import type { Comment, ReviewedProject } from "./state/reviewed-project";
 import { scopeOf } from "./state/tracked-file";
 import { commentsOf, WatchedProjects } from "./summary";
+import { planOf, turnsIn } from "./turns";
 import type { EndedCall } from "./unrecorded";
 import { bytesOf, isText } from "./weave/lines";
 import { ALL } from "./weave/row";
@@ -100,6 +101,10 @@ export class ReviewService {
     /** `{ decision, type, paths, at }`: the decision that `back` would take back, or nothing. */
     last: () => this.#last(),
     back: takes(requests.Back, (request) => this.#back(request)),
+    /** Turns, or nothing. */
+    turns: takes(requests.Turns, ({ session }) => turnsIn(this.#projects.all(), session)),
+    /** Plan: what a decision about the whole scope changes. */
+    plan: takes(requests.Done, (request) => planOf(this.#projects.all(), request)),
     /** Keeps everything that is left, and stops reporting unrecorded changes. */
     done: takes(requests.Done, (request) => this.#done(request)),
     /** Committed, after the user has left git's message, which this executable opens in Neovim. */

@@ -101,7 +101,7 @@ function withFile(weave: Weave, id: string): Weave {
   const { deleted, ...rest } = last;
   const isRemovedNow = deleted?.by === "user" && deleted.undo === id;
   const isThere = isDeletedAgain(last, id) ? last : restored(last, id);
-  const inserted = { ...without(last.inserted, id), keep: id };
+  const inserted = { keep: id, ...without(last.inserted, id) };
   const file: Row = { ...(isRemovedNow ? rest : isThere), present: true, inserted };
   return weave.with((row) => (row === last ? file : row));
 }

@@ -25,6 +25,8 @@ export class Actors extends World {
   readonly #turns = new Map<string, string>();
   readonly #saved = new Map<string, string>();
   comparisons = 0;
+  /** Runs before the prompt is recorded. */
+  onTurn = (_session: string): void => {};
   /** Sessions with a command that still runs. */
   readonly open = new Set<string>();
   /** Sessions whose turn has ended, but whose command in the background has not. */
@@ -60,6 +62,7 @@ export class Actors extends World {
 
   /** A prompt by the user. The session's command has ended, unless it outlived a turn. */
   turn(session: string): void {
+    this.onTurn(session);
     const prompt = `${session}-${++this.#prompts}`;
     this.#turns.set(session, prompt);
     new Recorder(this.root).prompt(session, prompt, "go on");

@@ -53,6 +53,12 @@ const Decisions = [
 ];
 export const Change = fc.oneof(...Changes);
 export const Act = fc.oneof(...Changes, ...Decisions);
+const additions = { ...change, deletes: fc.constant(0) };
+/** The user adds lines, and only session A changes others. */
+export const Addition = fc.oneof(
+  acts(2, ["neovim", "program"], additions),
+  fc.oneof(...Changes.slice(1, 5)).map((act) => ({ ...act, session: "A" }) as typeof act),
+);
 export type Act = typeof Act extends fc.Arbitrary<infer T> ? T : never;
 type Edit = { file: number; at: number; deletes: number; inserts: number };
 
@@ -132,6 +138,8 @@ export const linesOf = (text: string | undefined) =>
 
 export class Play extends Player<Actors> {
   readonly model = new Model();
+  /** The files before each turn of session A. */
+  readonly begun: (string | undefined)[][] = [];
   #count = 0;
   readonly #background = new Set<string>();
   /** Lines that Claude moved from one file to another, where they count as inserted by Claude. */
@@ -147,6 +155,9 @@ export class Play extends Player<Actors> {
 
   constructor(world: Actors) {
     super(world, FILES);
+    world.onTurn = (session) => {
+      if (session === "A") this.begun.push(FILES.map((name) => world.read(name)));
+    };
     this.#seen(USER);
   }
 

@@ -2,7 +2,7 @@ import { expect } from "bun:test";
 import fc from "fast-check";
 import { message } from "../../../src/lib/errors";
 import { Actors } from "./actors";
-import { Act, Change, FILES, linesOf, Play, STARTS } from "./play";
+import { Act, Addition, Change, FILES, linesOf, Play, STARTS } from "./play";
 
 /** A rule, and how often a test run tries it. */
 export interface Property {
@@ -13,7 +13,7 @@ export interface Property {
 }
 
 /**
- * The four properties of the review. Hooks record what each actor does. All lines differ, so that a small model knows
+ * The properties of the review. Hooks record what each actor does. All lines differ, so that a small model knows
  * the author of each.
  */
 export const PROPERTIES = {
@@ -28,6 +28,18 @@ export const PROPERTIES = {
     acts: Change,
     holds: isWithoutSession,
     runs: 8,
+  },
+  restore: {
+    says: "the files before a turn, with the user's later lines",
+    acts: Addition,
+    holds: isRestored,
+    runs: 12,
+  },
+  restored: {
+    says: "with decisions in between: restoring a turn's files and taking that back changes no byte",
+    acts: Act,
+    holds: isRestoredAndBack,
+    runs: 12,
   },
   keep: {
     says: "with decisions in between: a Neovim that has just started sees the same; keeping all leaves the disk",
@@ -86,6 +98,35 @@ async function isWithoutSession(play: Play): Promise<void> {
   expect((await play.world.list(scope)).files).toEqual([]);
   if (decision !== undefined) await play.world.back({ decision });
   expect(await play.state()).toEqual(before);
+}
+
+async function restore({ world }: Play, turn: number): Promise<string | undefined> {
+  const scope = { scope: "since", session: "A", turn };
+  const { paths } = (await world.service.answer("plan", scope)) as { paths: string[] };
+  const files = paths.map((path) => ({ path }));
+  return (await world.undo(files, { ...scope, keep_both: true })).decision;
+}
+
+async function isRestored(play: Play): Promise<void> {
+  for (const name of FILES) if (await play.isUnknown(name)) return;
+  const users = play.users();
+  const claudes = (text: string | undefined) =>
+    text === undefined ? [] : linesOf(text).filter((line) => !/^ ?u\d/.test(line));
+  for (const [i, texts] of [...play.begun.entries()].reverse()) {
+    await restore(play, i + 1);
+    const now = FILES.map((name) => claudes(play.world.read(name)));
+    expect(now).toEqual(texts.map(claudes));
+    expect(play.lost(users)).toEqual([]);
+  }
+}
+
+async function isRestoredAndBack(play: Play): Promise<void> {
+  const before = await play.state();
+  for (const turn of play.begun.keys()) {
+    const decision = await restore(play, turn + 1);
+    if (decision !== undefined) await play.world.back({ decision });
+    expect(await play.state()).toEqual(before);
+  }
 }
 
 async function isKept(play: Play): Promise<void> {
