@@ -10,7 +10,7 @@ export function turnsIn(projects: readonly ReviewedProject[], wanted?: string) {
     const turns = session === undefined ? [] : sessions.turns(session);
     const [last] = turns.slice(-1);
     if (session === undefined || !last) return [];
-    return [{ session, turns, at: last.at, runs: sessions.mayRun(session) }];
+    return [{ session, turns, at: last.at, runs: sessions.isWorking(session) }];
   });
   return found.sort((one, other) => other.at - one.at)[0];
 }

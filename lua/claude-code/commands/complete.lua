@@ -74,23 +74,47 @@ end
 --- How long Neovim waits for the names of slash commands, in ms.
 local MAX_WAIT_MS = 500
 
----@return string[]
-function M.slash_commands(lead, before)
-  local names = {}
-  if before ~= "" then
-    return names
-  end
-  local is_done = false
-  require("claude-code.terminal.slash").list("/" .. lead:gsub("^/", ""), function(items)
-    is_done = true
-    for _, item in ipairs(items) do
-      names[#names + 1] = vim.startswith(lead, "/") and item.text or item.text:sub(2)
-    end
+---@param begin fun(done: fun(found: any))
+local function await(begin)
+  local is_done, result = false, nil
+  begin(function(found)
+    is_done, result = true, found
   end)
   vim.wait(MAX_WAIT_MS, function()
     return is_done
   end, 5)
-  return names
+  return result
+end
+
+---@return string[]
+function M.slash_commands(lead, before)
+  local items = before == ""
+    and await(function(done)
+      require("claude-code.terminal.slash").list("/" .. lead:gsub("^/", ""), done)
+    end)
+  return vim.tbl_map(function(item)
+    return vim.startswith(lead, "/") and item.text or item.text:sub(2)
+  end, items or {})
+end
+
+--- Characters of a prompt.
+local MAX_PROMPT = 40
+
+---@param session? string id
+---@return string[] numbers of turns, each with the beginning of its prompt: "3:rename-it"; the last one first
+function M.turns(session, lead)
+  local found = await(function(done)
+    require("claude-code.server.channel").request("review/turns", { session = session }, done)
+  end)
+  local words = { "last" }
+  for _, turn in ipairs(found and found.turns or {}) do
+    local prompt = require("claude-code.lib.text").one_line(turn.text, MAX_PROMPT) or ""
+    local word = prompt:gsub("[\"'\\|]", ""):gsub("%s+", "-")
+    table.insert(words, 2, ("%d:%s"):format(turn.number, word))
+  end
+  return vim.tbl_filter(function(word)
+    return vim.startswith(word, lead)
+  end, words)
 end
 
 ---@return string[]

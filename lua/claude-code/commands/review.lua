@@ -18,18 +18,52 @@ local function conversation(words)
   return row and row.id
 end
 
+---@param words string[] loses the turn
+---@return integer? number nil: the last one
+local function turn_in(words)
+  local number = (words[1] or ""):match("^%d+%f[:%z]")
+  if number or words[1] == "last" then
+    table.remove(words, 1)
+  end
+  return tonumber(number)
+end
+
 local function scope_of(args)
   local words = require("claude-code.lib.text").words(args.args)
-  local scope = { scope = "unreviewed" }
+  local scope, turn = { scope = "unreviewed" }, nil
   if vim.list_contains(SCOPES, words[1]) then
     scope.scope = table.remove(words, 1)
+    turn = scope.scope == "turn" and turn_in(words) or nil
     scope.session = scope.scope ~= "all" and conversation(words) or nil
   end
   local paths = vim.tbl_map(function(word)
     return require("claude-code.lib.platform").normal(vim.fs.normalize(word))
   end, words)
   scope.paths = #paths > 0 and paths or nil
-  return scope
+  return scope, turn
+end
+
+---@param run fun(number?: integer, session?: string)
+local function with_turn(run)
+  return function(args)
+    local words = require("claude-code.lib.text").words(args.args)
+    local number = turn_in(words)
+    local session = conversation(words)
+    if #words > 0 then
+      return notify.error(("a turn has a number, or is `last`, but not %s"):format(words[1]))
+    end
+    run(number, session)
+  end
+end
+
+local function decides_turn(method)
+  return with_turn(function(number, session)
+    require("claude-code.editor.review.turns").decide(method, number, session)
+  end)
+end
+
+local function complete_turns(lead, before)
+  return before == "" and complete.turns(conversation({}), lead) or {}
 end
 
 local function target_of(args)
@@ -121,17 +155,23 @@ return {
   },
 
   --- Lists Claude's changes that you have not reviewed in the quickfix window, and moves to the first
-  --- hunk. With ! the cursor stays in the list. `turn` limits the review to Claude's last turn and
-  --- `session` to its last session (a session's number or name may follow); `all` includes changes
-  --- that you have kept. {paths} are files or folders. See |claude-code-review|.
+  --- hunk. With ! the cursor stays in the list. `turn 3` limits the review to Claude's third turn,
+  --- `turn` to the last one, `session` to the last session (a session's number or name may follow);
+  --- `all` includes changes that you have kept. {paths} are files or folders. See |claude-code-review|.
   review = {
-    args = "[turn|session|all] [paths]",
+    args = "[turn [N]|session|all] [paths]",
     bang = true,
-    complete = function(lead)
-      return vim.list_extend(complete.starting_with(SCOPES, lead), complete.files(lead))
+    complete = function(lead, before)
+      local turns = before:find("^turn%s+$") and complete_turns(lead, "") or {}
+      local scopes = before == "" and complete.starting_with(SCOPES, lead) or turns
+      return vim.list_extend(scopes, complete.files(lead))
     end,
     run = function(args)
-      require("claude-code.editor.review").open(scope_of(args), not args.bang)
+      local scope, turn = scope_of(args)
+      if scope.scope == "turn" then
+        return require("claude-code.editor.review.turns").open(turn, scope, not args.bang)
+      end
+      require("claude-code.editor.review").open(scope, not args.bang)
     end,
   },
 
@@ -174,6 +214,21 @@ return {
     run = function(args)
       require("claude-code.editor.review.decide").decide("undo", target_of(args))
     end,
+  },
+
+  --- Keeps all that Claude changed in turn {N} of the current session, by default in the last one, and that
+  --- waits for a review.
+  ["keep turn"] = {
+    args = "[N|last]",
+    complete = complete_turns,
+    run = decides_turn("keep"),
+  },
+
+  --- Undoes all of a turn, as one decision. A review opens for what conflicts with later edits.
+  ["undo turn"] = {
+    args = "[N|last]",
+    complete = complete_turns,
+    run = decides_turn("undo"),
   },
 
   --- Takes back your last decision in a review. Repeat it for earlier decisions.

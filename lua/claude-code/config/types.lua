@@ -115,6 +115,7 @@
 ---@field undo_file string|string[]|false
 ---@field back string|string[]|false
 ---@field why string|string[]|false
+---@field turn string|string[]|false
 ---@field done string|string[]|false
 ---@field layout string|string[]|false
 ---@field help string|string[]|false

@@ -164,11 +164,6 @@ export class Sessions {
     return this.anyWorks() || this.anyOutlives();
   }
 
-  /** Whether the session, or a process that it started, may change files now. */
-  mayRun(session: string): boolean {
-    return this.isWorking(session) || this.unended.get(session)?.background === true;
-  }
-
   /** Whether agents or commands run after the end of their turn. */
   anyOutlives(): boolean {
     return [...this.unended.values()].some(({ background }) => background);

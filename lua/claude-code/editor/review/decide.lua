@@ -241,8 +241,11 @@ local function move_on_from(subject)
   end)
 end
 
----Sends a decision, carries it out, and moves on. Takes it back if no file could carry it out.
-local function send(method, params, subject)
+---Sends a decision, carries it out, and moves on. Takes it back if no file could carry it out. Runs in the queue.
+---@param method "keep"|"undo"
+---@param params { files: claude-code.ReviewChoice[] } with the scope
+---@return claude-code.Decision? nil if it failed, or if the user is asked about a conflict
+function M.send(method, params, subject)
   local decision, problem = ask(method, params)
   if not decision then
     return notify.error(problem)
@@ -255,7 +258,7 @@ local function send(method, params, subject)
         params.files = { { path = decision.files[1].path, hunks = { conflict.hunk } } }
         params.keep_both = true
         M.enqueue(function()
-          send(method, params, subject)
+          M.send(method, params, subject)
         end)
       end
     end)
@@ -268,8 +271,10 @@ local function send(method, params, subject)
       return { path = file.path }
     end, decision.files)
     ask("back", { decision = decision.decision, files = files })
+    decision.decision = nil
   end
   move_on_from(subject)
+  return decision
 end
 
 ---@param method "keep"|"undo"
@@ -294,7 +299,7 @@ function M.decide(method, target)
       -- Undoing a whole file leaves the lines that the user has edited.
       local keep_both = method == "undo" and target.whole or nil
       local params = { files = choices, keep_both = keep_both }
-      return send(method, vim.tbl_extend("force", params, scope), subject)
+      return M.send(method, vim.tbl_extend("force", params, scope), subject)
     end
     notify.warn("no change by Claude is waiting for review here")
     -- The cursor stays in a file that is not in the review.

@@ -59,6 +59,26 @@ local function shortened(bytes, most)
   return cut ~= text and cut .. "…" or cut
 end
 
+local function quoted(prompt)
+  local most = math.min(MAX_PROMPT_CHARACTERS, math.floor(vim.o.columns * PROMPT_SHARE))
+  return ("‹%s›"):format(shortened(prompt, most))
+end
+
+---@return string "turn 2 ‹rename it›"
+function M.turn_words(turn, prompt)
+  return ("turn %d"):format(turn) .. (prompt and " " .. quoted(prompt) or "")
+end
+
+---@param id? string of a hunk, or "mode"
+---@return claude-code.ReviewOwner? of its last change, or else of the file's
+function M.owner_of(file, id)
+  local hunk = vim.iter(file.hunks):find(function(one)
+    return one.id == id
+  end)
+  local owners = (hunk or id == "mode" and file.mode or file).owners
+  return owners[#owners]
+end
+
 ---@param names? table<string, string> of sessions, by their ids; nil unless several run
 ---@param above? claude-code.ReviewOwner of the entry above, which shows the prompt
 ---@return string[] words about the last owner
@@ -68,11 +88,10 @@ function M.origin(owners, names, above)
     return {}
   end
   local words = { names and (names[last.session] or last.session:sub(1, 8)) }
-  words[#words + 1] = last.turn and ("turn %d"):format(last.turn)
+  words[#words + 1] = last.turn and M.turn_words(last.turn)
   local is_shown = above and above.session == last.session and above.prompt == last.prompt
   if last.prompt and last.prompt ~= "" and not is_shown then
-    local most = math.min(MAX_PROMPT_CHARACTERS, math.floor(vim.o.columns * PROMPT_SHARE))
-    words[#words + 1] = ("‹%s›"):format(shortened(last.prompt, most))
+    words[#words + 1] = quoted(last.prompt)
   end
   words[#words + 1] = last.agent and (last.tool .. " of a subagent") or last.tool
   return words

@@ -85,10 +85,11 @@ local function send_options()
   send("review/ignore", { patterns = options.review.ignore })
 end
 
----@param jumps boolean to the first entry as soon as there is one
-function M.open(scope, jumps)
+---@param jumps boolean to an entry as soon as there is one
+---@param at? claude-code.ReviewEntry the first one if left out
+function M.open(scope, jumps, at)
   local keys, runs = require("claude-code.editor.review.keys").all(), last and last.runs
-  require("claude-code.editor.review.review").open(scope, jumps, keys, runs or false)
+  require("claude-code.editor.review.review").open(scope, jumps, keys, runs or false, at)
 end
 
 ---Runs at every attach.

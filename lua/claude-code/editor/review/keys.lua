@@ -118,6 +118,11 @@ local ACTIONS = {
     end,
   },
   why = { run = M.why },
+  turn = {
+    run = function()
+      require("claude-code.editor.review.turns").toggle()
+    end,
+  },
   done = { run = decide.done },
   comment = { run = comment, modes = BOTH },
   layout = {

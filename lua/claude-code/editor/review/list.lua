@@ -14,7 +14,8 @@ local MIN_ROWS, MAX_ROWS, MAX_SHARE = 3, 10, 0.25
 
 local TITLES = {
   unreviewed = "Claude's changes",
-  turn = "Claude's changes of its last turn",
+  turn = "Claude's changes of %s",
+  since = "Claude's changes since %s",
   session = "Claude's changes of this session",
   all = "All of Claude's changes",
 }
@@ -260,7 +261,10 @@ end
 function List:fill(review, items)
   local names = require("claude-code.sessions.label").by_conversation()
   local name = names and names[review.scope.session]
-  local title = TITLES[review.scope.scope] .. (name and (": " .. name) or "")
+  local scope = review.scope
+  local turn = scope.turn and entries.turn_words(scope.turn, scope.prompt)
+  local title = TITLES[scope.scope]:format(turn or "its last turn")
+  title = title .. (name and (": " .. name) or "")
   local unlisted = review.answer.counts.files - #review.files
   if unlisted > 0 then
     local more = " (%d more files follow once these are decided, or name a folder)"

@@ -29,8 +29,10 @@ local UNDONE = "u took what Claude wrote to %s out of its buffer; <C-r> brings i
 local M = {}
 
 ---@class claude-code.ReviewScope
----@field scope "turn"|"session"|"all"|"unreviewed"
+---@field scope "turn"|"since"|"session"|"all"|"unreviewed"
 ---@field session? string
+---@field turn? integer
+---@field prompt? string of the turn, for the title
 ---@field paths? string[]
 
 ---@class claude-code.ReviewAnswer
@@ -47,7 +49,8 @@ local M = {}
 ---@field list claude-code.ReviewQuickfix handed on from review to review
 ---@field is_open boolean
 ---@field is_listed? boolean its first answer has come
----@field jumps boolean to the first entry as soon as there is one
+---@field jumps boolean to an entry as soon as there is one
+---@field at? claude-code.ReviewEntry that entry, if it is not the first one
 ---@field wants_beside? boolean the user asked for files beside their text from before, or to end that
 ---@field keys? claude-code.Key[] of its files and its list
 ---@field runs? boolean a tool of Claude may be changing files
@@ -180,7 +183,7 @@ function Review:show_list()
   elseif is_first then
     notify.guard(self.list.open, self.list)
     local show = self.jumps and cursor.entry or cursor.show_entry
-    show(self, 1)
+    show(self, self.at and self.list.rows[lists.key(self.at)] or 1)
   end
 end
 
@@ -296,12 +299,14 @@ end
 
 ---@param jumps boolean
 ---@param keys claude-code.Key[]
-function M.open(scope, jumps, keys, runs)
+---@param at? claude-code.ReviewEntry
+function M.open(scope, jumps, keys, runs, at)
   if current.is_open then
     current:close()
   end
   current = new(scope, current.list)
   current.is_open, current.jumps, current.keys, current.runs = true, jumps, keys, runs
+  current.at = at
   current.events = autocommands.new("review.open")
   winbar.follow(current.events, function()
     bar.update(current)
