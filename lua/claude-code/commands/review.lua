@@ -155,9 +155,9 @@ return {
   },
 
   --- Lists Claude's changes that you have not reviewed in the quickfix window, and moves to the first
-  --- hunk. With ! the cursor stays in the list. `turn 3` limits the review to Claude's third turn,
-  --- `turn` to the last one, `session` to the last session (a session's number or name may follow);
-  --- `all` includes changes that you have kept. {paths} are files or folders. See |claude-code-review|.
+  --- hunk. With ! the cursor stays in the list. `turn` limits the review to Claude's last turn, `turn 3`
+  --- to its third, `session` to its last session (a session's number or name may follow); `all`
+  --- includes kept changes. {paths} are files or folders. See |claude-code-review|.
   review = {
     args = "[turn [N]|session|all] [paths]",
     bang = true,
@@ -181,8 +181,8 @@ return {
   --- Keeps all remaining changes and ends the review.
   ["review done"] = { run = calls("review.decide", "done") },
 
-  --- Commits only what you have kept. git's message opens below, and `:wq` commits. With ! the message
-  --- begins with the prompts that led to these changes. See |claude-code-commit|.
+  --- Commits only what you have kept. With ! the message begins with the prompts that led to these
+  --- changes. See |claude-code-commit|.
   commit = {
     bang = true,
     run = function(args)
@@ -194,8 +194,7 @@ return {
   ["commit message"] = { run = calls("prompt.edit", "ask_message") },
 
   --- Keeps Claude's changes in the hunk under the cursor or the lines of the range, with ! in the whole
-  --- file. They no longer wait for a review. In a review's quickfix window it keeps the entries of the
-  --- range, with ! their whole files.
+  --- file. In a review's quickfix window it keeps the entries of the range, with ! their whole files.
   keep = {
     bang = true,
     range = "lines",
@@ -204,10 +203,8 @@ return {
     end,
   },
 
-  --- Undoes Claude's changes in the hunk under the cursor or the lines of the range, with ! in the whole
-  --- file. Your own edits stay. In a review's quickfix window it undoes the entries of the range, with !
-  --- their whole files. It writes a buffer that had no unsaved changes. Claude receives what you have
-  --- undone with your next prompt.
+  --- Undoes what `keep` would keep. Your own edits stay. It writes a buffer that had no unsaved changes.
+  --- Claude receives what you have undone with your next prompt.
   undo = {
     bang = true,
     range = "lines",
@@ -216,15 +213,15 @@ return {
     end,
   },
 
-  --- Keeps all that Claude changed in turn {N} of the current session, by default in the last one, and that
-  --- waits for a review.
+  --- Keeps all changes of the current session's turn {N}, by default the last one. The list of a review
+  --- has their numbers, and <Tab> their prompts.
   ["keep turn"] = {
     args = "[N|last]",
     complete = complete_turns,
     run = decides_turn("keep"),
   },
 
-  --- Undoes all of a turn, as one decision. A review opens for what conflicts with later edits.
+  --- Undoes all changes of that turn, as one decision. A review opens for what conflicts with later edits.
   ["undo turn"] = {
     args = "[N|last]",
     complete = complete_turns,

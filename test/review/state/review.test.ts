@@ -1,5 +1,6 @@
-import { linkSync, statSync } from "node:fs";
+import { linkSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { claims, outcomeOf, perTest } from "#test";
+import { journalPath } from "../../../src/review/journal/append";
 import type { ShownDecision } from "../../../src/review/shown";
 import { stories } from "../story";
 import { base64, World } from "./world";
@@ -20,6 +21,33 @@ test("counts the user's prompt, without its tags, as a turn, but not a notificat
   const { files } = await world.list({ scope: "session", session: "A" });
   const owners = files.map(({ owners: [owner] }) => `${owner?.turn} ${owner?.prompt}`);
   expect(owners).toEqual(["1 first", "1 first", "2 second"]);
+});
+
+test("counts all prompts of a turn, and those that the journal lacks, as parts of it", async () => {
+  world.claude({ a: "1\n" }, { prompt: "of a turn that began before the journal" });
+  world.claude({ b: "1\n" }, { prompt: world.prompt("A", "first") });
+  world.claude({ c: "1\n" }, { prompt: world.prompt("A", "<task-notification>") });
+  world.claude({ d: "1\n" }, { prompt: "that no hook has seen" });
+  world.claude({ e: "1\n" }, { prompt: world.prompt("A", "second") });
+  const names = async (request: object) =>
+    (await world.summary({ session: "A", ...request })).map(([name]) => name).join("");
+  expect(await names({ scope: "turn", turn: 1 })).toBe("bcd");
+  expect(await names({ scope: "since", turn: 1 })).toBe("bcde");
+  expect(await names({ scope: "turn", turn: 3 })).toBe("");
+  expect(await names({ scope: "turn", turn: 1, session: "none" })).toBe("");
+});
+
+test("records an undo of a turn so that an earlier version takes it for the user's edit", async () => {
+  world.edited("a", "1\n", "I\n", { prompt: world.prompt() });
+  world.edited("a", "I\n", "II\n", { prompt: world.prompt() });
+  await world.undo([at("a")], { scope: "turn", turn: 2 });
+  expect(world.read("a")).toBe("I\n");
+  const journal = journalPath(world.folder);
+  const text = readFileSync(journal, "utf8").replaceAll('"type":"restore"', '"type":"unknown"');
+  writeFileSync(journal, text);
+  world.service = world.another();
+  expect(await world.summary()).toEqual(["a changed 1>1@1"]);
+  expect(world.service.base(at("a"))?.text.toString()).toBe("1\n");
 });
 
 test("lists a change of an unknown text until the user deletes the file", async () => {

@@ -64,7 +64,7 @@ return {
       { "undo_file", "gR", "undoes the whole file, in the list that of the entry" },
       { "back", "gB", "takes back the last decision" },
       { "why", "gW", "shows the prompt, the tool and the session of a change" },
-      { "turn", "gT", "reviews the turn of the change alone, or everything again" },
+      { "turn", "gT", "reviews the turn of the change alone, or all again" },
       { "done", "gQ", "keeps all remaining changes and ends the review" },
       { "layout", "gs", "shows the file side by side, or inline again" },
       { "help", "g?", "shows these keys" },
