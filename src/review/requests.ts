@@ -87,7 +87,7 @@ export const Done = v.object({
 
 export type Listing = v.InferOutput<typeof Done>;
 
-/** Of a session, by default that with the last prompt. */
+/** By default the session with the last prompt. */
 export const Turns = v.object({ session: v.optional(v.string()) });
 
 export const Commit = v.object({

@@ -15,7 +15,7 @@ export function turnsIn(projects: readonly ReviewedProject[], wanted?: string) {
   return found.sort((one, other) => other.at - one.at)[0];
 }
 
-/** What a decision about a whole scope is about. Neovim asks first, and then decides about these paths. */
+/** Lists what a whole scope is about. Neovim asks its user, and then decides about these paths. */
 export async function planOf(projects: readonly ReviewedProject[], request: Listing) {
   const all: Entry[] = [];
   const paths: string[] = [];

@@ -58,7 +58,10 @@ end
 
 local function decides_turn(method)
   return with_turn(function(number, session)
-    require("claude-code.editor.review.turns").decide(method, number, session)
+    local open = require("claude-code.editor.review").open
+    require("claude-code.editor.review.turns").decide(method, number, session, function(scope)
+      open(scope, true)
+    end)
   end)
 end
 
@@ -168,10 +171,14 @@ return {
     end,
     run = function(args)
       local scope, turn = scope_of(args)
-      if scope.scope == "turn" then
-        return require("claude-code.editor.review.turns").open(turn, scope, not args.bang)
+      local function open(found)
+        local whole = vim.tbl_extend("force", scope, found)
+        require("claude-code.editor.review").open(whole, not args.bang)
       end
-      require("claude-code.editor.review").open(scope, not args.bang)
+      if scope.scope == "turn" then
+        return require("claude-code.editor.review.turns").find(turn, scope.session, open)
+      end
+      open({})
     end,
   },
 

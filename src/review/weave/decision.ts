@@ -116,7 +116,7 @@ export function takenBack(weave: Weave, id: string): Weave {
     const { inserted, deleted, revivals = [] } = row;
     const marks = [inserted, deleted, ...revivals.flatMap((one) => [one.deleted, one.inserted])];
     if (!marks.some((mark) => isOf(mark, id))) return row;
-    // Nobody has decided about the row, or changed it, since.
+    // The row was neither changed nor decided about since.
     const isAgain =
       !row.present &&
       isDeletedAgain(row, id) &&

@@ -317,6 +317,11 @@ function M.open(scope, jumps, keys, runs, at)
   M.refresh()
 end
 
+---Opens a review of another scope in place of the open one.
+function M.reopen(scope, jumps, at)
+  M.open(scope, jumps, current.keys, current.runs, at)
+end
+
 ---Ends the review, and removes the marks from all buffers.
 function M.stop()
   if current.is_open then

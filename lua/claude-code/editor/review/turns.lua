@@ -22,8 +22,6 @@ local M = {}
 ---@field turns claude-code.Turn[] by number
 ---@field runs boolean Claude works
 
-local open = require("claude-code.editor.review").open
-
 ---Runs in a task.
 ---@param number? integer the last turn if left out
 ---@param session? string the one with the last prompt if left out
@@ -47,24 +45,23 @@ local function name_of(scope)
   return scope.turn and entries.turn_words(scope.turn, scope.prompt) or "the last turn"
 end
 
----Opens a review of a turn.
----@param scope claude-code.ReviewScope with paths
----@param jumps boolean
-function M.open(number, scope, jumps)
+---@param done fun(scope: claude-code.ReviewScope) a message says why it is not called
+function M.find(number, session, done)
   task.run(function()
-    local found = find(number, scope.session)
-    if found then
-      open(vim.tbl_extend("force", scope, found), jumps)
+    local scope = find(number, session)
+    if scope then
+      done(scope)
     end
   end)
 end
 
 local DONE = { keep = "kept", undo = "undid" }
 
----Decides about all changes in a scope. Opens a review of what conflicts with the user's edits.
+---Decides about all changes in a scope.
 ---@param method "keep"|"undo"
 ---@param done string the past tense, for a message
-local function decide_all(method, scope, done)
+---@param on_conflicts fun(scope: claude-code.ReviewScope)
+local function decide_all(method, scope, done, on_conflicts)
   decide.enqueue(function()
     local params = vim.tbl_extend("force", { texts = text.unsaved() }, scope)
     local plan, problem = channel.await("review/plan", params)
@@ -91,18 +88,16 @@ local function decide_all(method, scope, done)
       notify.info(words:format(done, name_of(scope), counted(changed, "file")), "review")
     end
     if conflicts > 0 then
-      open(scope, true)
+      on_conflicts(scope)
     end
   end)
 end
 
 ---@param method "keep"|"undo"
-function M.decide(method, number, session)
-  task.run(function()
-    local scope = find(number, session)
-    if scope then
-      decide_all(method, scope, DONE[method])
-    end
+---@param on_conflicts fun(scope: claude-code.ReviewScope)
+function M.decide(method, number, session, on_conflicts)
+  M.find(number, session, function(scope)
+    decide_all(method, scope, DONE[method], on_conflicts)
   end)
 end
 
@@ -125,7 +120,7 @@ function M.toggle()
     scope = { scope = "turn", session = owner.session, turn = owner.turn, prompt = owner.prompt }
     alone = { scope = scope, before = review.scope }
   end
-  open(scope, not is_list, at)
+  reviews.reopen(scope, not is_list, at)
 end
 
 return M
