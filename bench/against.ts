@@ -2,7 +2,7 @@ import { rmSync } from "node:fs";
 import { ROOT, temporaryFolder } from "../test/support/neovim";
 import { FIGURES } from "./figures";
 import { aligned, amount, ratio } from "./report";
-import { type Machine, median, ownSubject, type Scenario, type Subject } from "./scenario";
+import { type Machine, median, ownSubject, type Scenario } from "./scenario";
 
 interface Pair {
   before: number[];
@@ -30,7 +30,12 @@ export async function against(
         for (const side of round % 2 === 0 ? order : order.toReversed()) {
           const name = side === "now" ? side : ref;
           process.stderr.write(`round ${round + 1} of ${rounds}: ${scenario.name}, ${name}\n`);
-          await collect(pairs, side, scenario, machine, subjects[side]);
+          const { values } = await scenario.measure(machine, subjects[side]);
+          for (const [id, value] of Object.entries(values)) {
+            const pair = pairs.get(id) ?? { before: [], now: [] };
+            pair[side].push(value);
+            pairs.set(id, pair);
+          }
         }
       }
     }
@@ -51,21 +56,6 @@ async function run(command: string[], cwd: string): Promise<void> {
   const child = Bun.spawn(command, { cwd, stdout: "ignore", stderr: "pipe" });
   const complaints = await new Response(child.stderr).text();
   if ((await child.exited) !== 0) throw new Error(`${command.join(" ")} failed:\n${complaints}`);
-}
-
-async function collect(
-  pairs: Map<string, Pair>,
-  side: keyof Pair,
-  scenario: Scenario,
-  machine: Machine,
-  subject: Subject,
-): Promise<void> {
-  const { values } = await scenario.measure(machine, subject);
-  for (const [id, value] of Object.entries(values)) {
-    const pair = pairs.get(id) ?? { before: [], now: [] };
-    pair[side].push(value);
-    pairs.set(id, pair);
-  }
 }
 
 /** Leaves out figures that only one of the two has. */

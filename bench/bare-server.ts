@@ -1,5 +1,3 @@
-import { resident } from "./editor";
-
 /** A running bare-program.ts, with one client. */
 export class BareServer implements AsyncDisposable {
   private constructor(
@@ -42,10 +40,6 @@ export class BareServer implements AsyncDisposable {
       this.socket.onmessage = resolve;
       this.socket.send(message);
     });
-  }
-
-  get memory(): number {
-    return resident(this.process.pid);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

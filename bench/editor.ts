@@ -1,4 +1,4 @@
-import { readdirSync } from "node:fs";
+import { namesIn } from "../src/lib/paths";
 import { TestClient } from "../test/support/client";
 import { TestNeovim } from "../test/support/neovim";
 import type { Subject } from "./scenario";
@@ -65,9 +65,5 @@ export function resident(pid: number): number {
 }
 
 export function lockFiles(folder: string): string[] {
-  try {
-    return readdirSync(folder).filter((name) => name.endsWith(".lock"));
-  } catch {
-    return [];
-  }
+  return namesIn(folder).filter((name) => name.endsWith(".lock"));
 }

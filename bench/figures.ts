@@ -8,13 +8,14 @@ export interface Figure {
   target?: Target;
 }
 
-/** At most `most`, in the figure's unit, or `times` the floor. */
-export type Target = { most: number } | { times: number };
+/** At most `most`, in the figure's unit, `times` the floor, or `more` than the floor. */
+export type Target = { most: number } | { times: number } | { more: number };
 
 const ECHO = "a bare compiled Bun.serve, echoing";
 const TRIP = "the same echo and a bare msgpack round trip";
 const TAKEN = "the same for a bare compiled Bun.serve beside Neovim";
 const DIFFTHIS = "Neovim's own :diffthis on the same text";
+const NO_MOD = "the same with terminal.mod = false";
 const BARE = "a bare compiled Bun.serve";
 
 /** The longest standstill with 2,000 changed files, one of which has 6,667 hunks. */
@@ -46,6 +47,9 @@ export const FIGURES: readonly Figure[] = [
   at("diff-type", "… a key typed into it", "ms", DIFFTHIS, { most: 16 }),
   ...REVIEW.map(([id, title]) => at(`review-${id}`, title, "ms", undefined, { most: 33 })),
   at("hook", "a hook's run", "ms", "a bare compiled Bun program", { most: 10 }),
+  at("cli", ":Claude to the CLI's prompt", "ms", NO_MOD, { more: 200 }),
+  at("prompt", "a prompt of :Claude send! at the model", "ms", NO_MOD, { most: 150 }),
+  at("memory-cli", "the CLI, resident, at rest", "MB", NO_MOD, { more: 64 }),
   at("journal", "review of a journal of 100,000 records: processor time", "ms"),
   at("journal-longest", "… longest time without a turn for others", "ms", undefined, { most: 50 }),
   at("memory-server", "server, resident, at rest", "MB", BARE, { most: 64 }),

@@ -7,6 +7,7 @@ import { NEWEST, ROOT } from "../test/support/neovim";
 import { against } from "./against";
 import { bigDiff } from "./big-diff";
 import { bigReview } from "./big-review";
+import { cli } from "./cli";
 import { cursor } from "./cursor";
 import { hookRun } from "./hook-run";
 import { longJournal } from "./long-journal";
@@ -25,6 +26,7 @@ const SCENARIOS = [
   bigReview,
   hookRun,
   longJournal,
+  cli,
 ];
 
 const { values: options } = parseArgs({

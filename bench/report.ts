@@ -23,7 +23,7 @@ export function table(floors: Values, subjects: Map<string, Values>): string {
 
 function limitOf({ target }: Figure, floor: number | undefined): number | undefined {
   if (!target || "most" in target) return target?.most;
-  return floor && floor * target.times;
+  return floor && ("more" in target ? floor + target.more : floor * target.times);
 }
 
 export function aligned(rows: string[][]): string {

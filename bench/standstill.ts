@@ -19,7 +19,7 @@ export const standstill: Scenario = {
     await server.echo();
     await Bun.sleep(REST_MS);
     const memory = {
-      "memory-server": server.memory,
+      "memory-server": resident(server.process.pid),
       "memory-editor": resident(editor.nvim.process.pid as number),
     };
     const messages = await editor.watched(() => repeat(() => server.take(BIG)));

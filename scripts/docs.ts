@@ -5,6 +5,7 @@
  */
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { attempt } from "../src/lib/errors";
 import { ROOT, readFacts } from "./docs/facts";
 import { numbers } from "./docs/numbers";
 import { sections } from "./docs/sections";
@@ -34,13 +35,8 @@ function filledIn(name: string, parts: Record<string, string>): string {
 
 /** The paths of the generated files that are outdated. */
 export function drifted(files: Record<string, string>): string[] {
-  return Object.entries(files).flatMap(([path, text]) => {
-    try {
-      return readFileSync(join(ROOT, path), "utf8") === text ? [] : [path];
-    } catch {
-      return [path];
-    }
-  });
+  const current = (path: string) => attempt(() => readFileSync(join(ROOT, path), "utf8"));
+  return Object.keys(files).filter((path) => current(path) !== files[path]);
 }
 
 if (import.meta.main) {
