@@ -74,7 +74,7 @@ onEachNeovim(
         await plays(`
         50Gzt                       {winsaveview().topline} 50
         VM:Claude ask<CR>why<Esc>   float why   mode n   {bufname()} claude-code://ask/a.txt:50-65
-        ${key}                      float = no   marked = 0   sent =   {winsaveview().topline} 50   says is kept
+        ${key}                      float = no   marked = 0   sent =   {winsaveview().topline} 50   says question kept
         1G:Claude ask<CR>now<C-p>   float why   mode i
         <C-n>                       float now
         <C-u><Esc>${key}            float = no   says =

@@ -396,12 +396,21 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     await neovim.command("1Claude send!");
     await shows(neovim, "own^[[200~some words^[[201~^[[200~a line^[[201~^M");
     expect(await said(neovim)).toEqual([expect.stringMatching(/hidden; :buffer \d+ shows it/)]);
+    const status = await neovim.lua<string[]>("return require('port').status_lines()");
+    const way = `${pid} receives prompts by paste: its CLI has loaded no mod`;
+    expect(status).toContainEqual(expect.stringContaining(way));
   });
 
   test("refuses text for a CLI outside of Neovim, with the reason", async () => {
     using _claude = await connectFrom(neovim, process.pid);
     await neovim.command("Claude send some words");
-    await play("<Ignore>  said = text cannot be pasted outside of Neovim; use :Claude mention");
+    await play(`
+      <Ignore>       said = text cannot be pasted outside of Neovim; use :Claude mention
+      :Claude ask    said /(text cannot be pasted.*){2}/
+    `);
+    const status = await neovim.lua<string[]>("return require('port').status_lines()");
+    const way = /process \d+ receives no prompts: .* no mod .*; :Claude mention works/;
+    expect(status).toContainEqual(expect.stringMatching(way));
   });
 
   const PASTED = "^[[200~";

@@ -27,10 +27,10 @@ end
 
 ---@type table<string, claude-code.Subcommand>
 return {
-  --- Puts {text}, or else the lines of the range or the current line, into Claude's prompt. With ! it
-  --- submits them as a prompt. In visual mode |<Plug>(claude-send)| sends exactly the selection. `--to`
-  --- gives the number or name of a session other than the current one, as does a count before the
-  --- mapping. Terminals that you opened count, too; a CLI elsewhere receives a mention of the lines.
+  --- Adds {text}, or else the lines of the range or the current line, to your draft in Claude's prompt.
+  --- With ! it submits them as a prompt. In visual mode |<Plug>(claude-send)| sends exactly the
+  --- selection. `--to`, or a count before the mapping, gives the number or name of another session.
+  --- Terminals that you opened count, too; a CLI elsewhere gets a mention of the lines.
   send = {
     args = "[--to N] [text]",
     bang = true,
@@ -109,9 +109,8 @@ return {
   },
 
   --- Sends the lines of the range or the current line, with their diagnostics, and asks Claude to fix
-  --- them. A CLI outside of this Neovim receives a mention of the lines, and the message is in the
-  --- clipboard or the unnamed register. With ! it sends the problems that language servers found
-  --- after Claude's last turn in files that it edited.
+  --- them. A CLI elsewhere gets a mention of the lines. With ! it sends the problems that language
+  --- servers found after Claude's last turn in files that it edited.
   diagnostics = {
     bang = true,
     range = "lines",

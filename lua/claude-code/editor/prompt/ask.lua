@@ -209,7 +209,7 @@ function Ask:follow()
     local question = self:question() or ""
     if question ~= "" then
       history.add(question)
-      notify.info("your question is kept: <C-p> in :Claude ask shows it")
+      notify.info("question kept: <C-p> in :Claude ask shows it")
     end
     if api.nvim_buf_is_valid(self.source) then
       api.nvim_buf_clear_namespace(self.source, NAMESPACE, 0, -1)
