@@ -108,6 +108,9 @@ onEachNeovim(
     });
 
     test("keeps the question while Claude asks something, and returns to it", async () => {
+      // A prompt delays what comes after it, but a draft does not.
+      await plays(":Claude send draft  sent draft");
+      writeFileSync(session.path("received"), "");
       await lua(
         `require("port").session_rows.report(1, "terminal", { state = "blocked" })
         vim.cmd("Claude ask")`,
