@@ -28,8 +28,8 @@ end
 ---@type table<string, claude-code.Subcommand>
 return {
   --- Adds {text}, or else the lines of the range or the current line, to your draft in Claude's prompt.
-  --- With ! it submits them as a prompt. In visual mode |<Plug>(claude-send)| sends exactly the
-  --- selection. `--to`, or a count before the mapping, gives the number or name of another session.
+  --- With ! it submits them. In visual mode |<Plug>(claude-send)| sends exactly the selection. `--to`,
+  --- or a count before the mapping, gives the number or name of another session.
   --- Terminals that you opened count, too; a CLI elsewhere gets a mention of the lines.
   send = {
     args = "[--to N] [text]",
