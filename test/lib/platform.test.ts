@@ -158,7 +158,7 @@ onEachNeovim((session) => {
     );
   });
 
-  test("knows absolute paths of Windows, and what is inside of a folder", async () => {
+  test("knows absolute paths of Windows and their titles, and what is inside of a folder", async () => {
     const code = "return vim.tbl_map(port.paths.is_absolute, given)";
     const given = ["C:/x", "c:\\x", "\\\\server\\share\\x", "x\\y", "\\x", "oil:///x", "C:x"];
     expect(await onWindows<boolean[]>(code, given)).toEqual([
@@ -170,6 +170,8 @@ onEachNeovim((session) => {
       false,
       false,
     ]);
+    const title = "return port.paths.title(given)";
+    expect(await onWindows<string>(title, "src\\a.ts")).toBe("src/a.ts");
     const inside =
       "return vim.tbl_map(function(pair) return port.paths.is_inside(unpack(pair)) end, given)";
     const pairs = [

@@ -1,9 +1,18 @@
 import { type ChildProcess, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
+import { hostname } from "node:os";
 import * as fc from "fast-check";
 import { commitAll, git } from "#review";
-import { eventually, NEOVIMS, needs, startSleeping, TestNeovim, temporaryFolder } from "#test";
-import { join } from "../../src/lib/platform";
+import {
+  eventually,
+  isRunning,
+  NEOVIMS,
+  needs,
+  startSleeping,
+  TestNeovim,
+  temporaryFolder,
+} from "#test";
+import { join, SYSTEM } from "../../src/lib/platform";
 
 /* Running CLIs describe themselves in `sessions/PID.json`: the sessions of the workspace. */
 
@@ -20,10 +29,11 @@ interface Row {
 }
 
 /** Claude Code's (2.1.330) name of the process ids that mean the same processes as here. */
-const DOMAIN =
-  process.platform === "linux"
-    ? `linux:${content("/etc/machine-id").trim()}:${readlinkSync("/proc/self/ns/pid")}`
-    : "linux";
+const DOMAIN = {
+  linux: () => `linux:${content("/etc/machine-id").trim()}:${readlinkSync("/proc/self/ns/pid")}`,
+  win32: () => `linux:${hostname().toLowerCase()}`,
+  darwin: () => "linux",
+}[SYSTEM]();
 
 function content(path: string): string {
   return existsSync(path) ? readFileSync(path, "latin1") : "";
@@ -133,7 +143,7 @@ describe.each(NEOVIMS)("the files of running CLIs and Neovim $name", (version) =
     expect(last).toMatchObject({ branch: "main" });
     expect(await rows()).toContainEqual(expect.objectContaining({ pid: inside, branch: "topic" }));
     expect(await rows()).toHaveLength(2);
-    rmSync(beside, { recursive: true });
+    rmSync(beside, { recursive: true, force: true });
     rmSync(join(project, ".git"), { recursive: true });
   });
 
@@ -141,7 +151,7 @@ describe.each(NEOVIMS)("the files of running CLIs and Neovim $name", (version) =
     const [dead, other, right] = [run(), run(), run()];
     write(dead);
     process.kill(dead, "SIGKILL");
-    await eventually("its end", () => spawnSync("kill", ["-0", String(dead)]).status !== 0);
+    await eventually("its end", () => !isRunning(dead));
     write(dead, { procStart: "1" });
     write(other, { procStart: "1" });
     write(run(), { pidDomain: "linux:elsewhere:pid:[1]", procStart: "1", sessionId: "foreign" });

@@ -38,7 +38,7 @@ test.each(Object.entries(HOSTILE))("reads %s within a second", (_what, make) => 
   const since = performance.now();
   expect(JSON.stringify(worktreesOf(project)).length).toBeLessThan(5_000);
   expect(performance.now() - since).toBeLessThan(MAX_MS);
-  rmSync(project, { recursive: true });
+  rmSync(project, { recursive: true, force: true });
 });
 
 test("does not take another project for the work tree that a project names", () => {
@@ -65,5 +65,5 @@ test("does not take another project for the work tree that a project names", () 
   rmSync(join(hostile, ".git"), { recursive: true });
   writeFileSync(join(hostile, ".git"), `gitdir: ${work}/.git/worktrees/linked\n`);
   expect([of(hostile), worktreesAround(hostile)]).toEqual([[], [hostile]]);
-  rmSync(folder, { recursive: true });
+  rmSync(folder, { recursive: true, force: true });
 });

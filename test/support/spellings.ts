@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { basename, dirname } from "../../src/lib/platform";
+import { basename, dirname, IS_WINDOWS, native } from "../../src/lib/platform";
 
 /** Parts that do not change a path, between two of its parts or at its end. */
 const NOISE = fc.constantFrom("/", "//", "/./", "/.//", "/x/../", "/x/y/../../", "/./x/.././");
@@ -9,7 +9,8 @@ const BEHIND = fc.constantFrom(..."||/|//|/.|/./|/x/..|/../SAME|/x/../../SAME/".
 export function spellings(path: string, root: string): fc.Arbitrary<string> {
   const relative = path.slice(root.length + 1);
   const same = `${dirname(root)}/x/../${basename(root)}/`;
-  const start = fc.constantFrom("", `${root}/`, `/proc/self/root${root}/`, same);
+  const other = IS_WINDOWS ? `${native(root)}\\` : `/proc/self/root${root}/`;
+  const start = fc.constantFrom("", `${root}/`, other, same);
   const noise = fc.array(NOISE, { minLength: 1, maxLength: 4 });
   return fc.tuple(start, noise, BEHIND).map(([from, between, behind]) => {
     const parts = relative.split("/");
@@ -39,6 +40,6 @@ export function uris(path: string): fc.Arbitrary<string> {
       const isPlain = byte < 0x80 && byte !== 0x25 && (i === 0 || !encoded[i % encoded.length]);
       return isPlain ? String.fromCharCode(byte) : `%${byte.toString(16).padStart(2, "0")}`;
     });
-    return `file://${bytes.join("")}`;
+    return `file://${IS_WINDOWS ? "/" : ""}${bytes.join("")}`;
   });
 }

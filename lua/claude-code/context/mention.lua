@@ -33,7 +33,7 @@ end
 
 local function problem_with(name, item, first, last)
   local privacy = require("claude-code.editor.privacy")
-  local stat, short = vim.uv.fs_stat(name), fn.fnamemodify(name, ":~:.")
+  local stat, short = vim.uv.fs_stat(name), path.title(name)
   if last and not (first and first >= 1 and last >= first) then
     local text = "%s: lines %s to %s cannot be mentioned; count them from 1, the first one first"
     return text:format(item.path, tostring(first), tostring(last))

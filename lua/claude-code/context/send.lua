@@ -1,6 +1,7 @@
 --- Sends text, lines of a buffer, and diagnostics of lines or of edited files to Claude's prompt.
 local api = vim.api
 local notify = require("claude-code.messages.notify")
+local path = require("claude-code.editor.documents.path")
 
 local MAX_PROBLEMS = 20
 
@@ -112,7 +113,7 @@ local function message(first, last, diagnostics)
   return table.concat({
     "I have a code snippet with LSP diagnostics that need to be fixed:",
     "",
-    "File: " .. vim.fn.fnamemodify(api.nvim_buf_get_name(0), ":."),
+    "File: " .. path.title(api.nvim_buf_get_name(0), ":."),
     ("Lines: %d-%d"):format(first, last),
     "",
     require("claude-code.lib.text").fenced(code, vim.bo.filetype),
@@ -144,7 +145,7 @@ end
 ---@param first integer 1-based
 ---@param last integer 1-based, included
 function M.diagnostics(first, last)
-  local name = require("claude-code.editor.documents.path").of_buffer(0)
+  local name = path.of_buffer(0)
   if not name then
     notify.warn("this buffer is not a file; go to one, or use :Claude send")
     return
@@ -170,7 +171,7 @@ end
 local function message_after_turn(problems)
   local lines = { "After your last turn, language servers found these problems in your edits:", "" }
   for i = 1, math.min(MAX_PROBLEMS, #problems) do
-    local name, item = vim.fn.fnamemodify(problems[i].path, ":."), problems[i].item
+    local name, item = path.title(problems[i].path, ":."), problems[i].item
     lines[#lines + 1] = list_entry(("%s:%d:%d"):format(name, item.lnum + 1, item.col + 1), item)
   end
   if #problems > MAX_PROBLEMS then

@@ -134,7 +134,7 @@ describe.each(NEOVIMS)("$name", (version) => {
 
   test("keeps edits when another program creates the file, without a question", async () => {
     await using a = await start();
-    const path = a.path('odd "[New]" name.txt');
+    const path = a.path("odd '[New]' name.txt");
     const buf = await a.edit(path);
     await a.nvim.plays("imine<Esc>omore<Esc>  lines = mine|more");
     writeFileSync(path, "theirs\n");
@@ -143,7 +143,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     await a.nvim.plays(":checktime  {&modified} 1");
     expect((await a.answer("document_save", { path })).error?.message).toContain("changed on disk");
     expect(await a.nvim.lua("return (pcall(vim.cmd, 'write'))")).toBe(false);
-    expect(a.read('odd "[New]" name.txt')).toBe("theirs\n");
+    expect(a.read("odd '[New]' name.txt")).toBe("theirs\n");
     // Later writes do not change that. Once the file was read, it is treated like any other file.
     for (const [text, command, lines] of [
       ["theirs again", "", ["mine", "more"]],

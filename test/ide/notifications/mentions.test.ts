@@ -246,7 +246,7 @@ onEachNeovim((session) => {
         await session.neovim.type(open);
         await session.neovim.type(`gg/${word}<CR>:Claude mention<CR>`);
         await expectFiles(client, [path(name)]);
-        rmSync(path("tree/link.txt"));
+        rmSync(path("tree/link.txt"), { force: true });
       },
     );
 

@@ -1,5 +1,5 @@
 import { pathToFileURL } from "node:url";
-import { nightly, onEachNeovim, TestClient } from "#test";
+import { needs, nightly, onEachNeovim, TestClient } from "#test";
 
 interface FileDiagnostics {
   uri: string;
@@ -83,28 +83,31 @@ onEachNeovim((session) => {
       await setDiagnostics([{ message: "in the first" }]);
       await session.edit(second);
       await setDiagnostics([{ message: "in the second" }]);
-      expect((await ask()).map(({ uri }) => uri)).toEqual([`file://${first}`, `file://${second}`]);
+      expect((await ask()).map(({ uri }) => uri)).toEqual([raw(first), raw(second)]);
       await setDiagnostics([]);
-      expect((await ask()).map(({ uri }) => uri)).toEqual([`file://${first}`]);
+      expect((await ask()).map(({ uri }) => uri)).toEqual([raw(first)]);
     });
 
-    test("answers the CLI with raw URIs, in its own spelling of a symlinked folder", async () => {
-      using cli = await TestClient.open(session.lock, "claude-code");
-      const path = session.write("räl dir/a b.txt", "x\n");
-      session.link(`sym-${session.neovim.process.pid}`, session.path("räl dir"));
-      await session.edit(path);
-      await setDiagnostics([{ message: "found" }]);
-      const spelled = session.path(`sym-${session.neovim.process.pid}/a b.txt`);
-      const uri = `file://${spelled}`;
-      const found = [{ uri, diagnostics: [expect.objectContaining({ message: "found" })] }];
-      expect(await cli.json("getDiagnostics", { uri })).toEqual(found);
-      expect(await cli.json("getDiagnostics")).toEqual(found);
-    });
+    needs("symlinks")(
+      "answers the CLI with raw URIs, in its own spelling of a symlinked folder",
+      async () => {
+        using cli = await TestClient.open(session.lock, "claude-code");
+        const path = session.write("räl dir/a b.txt", "x\n");
+        session.link(`sym-${session.neovim.process.pid}`, session.path("räl dir"));
+        await session.edit(path);
+        await setDiagnostics([{ message: "found" }]);
+        const spelled = session.path(`sym-${session.neovim.process.pid}/a b.txt`);
+        const uri = `file://${spelled}`;
+        const found = [{ uri, diagnostics: [expect.objectContaining({ message: "found" })] }];
+        expect(await cli.json("getDiagnostics", { uri })).toEqual(found);
+        expect(await cli.json("getDiagnostics")).toEqual(found);
+      },
+    );
 
     test("makes old problems of a file that was not open look old to the CLI", async () => {
       using cli = await TestClient.open(session.lock, "claude-code");
       const path = session.write("unseen.txt", "x\n");
-      const uri = `file://${path}`;
+      const uri = raw(path);
       expect(await cli.json("getDiagnostics", { uri })).toEqual([{ uri, diagnostics: [] }]);
       await session.edit(path);
       await setDiagnostics([{ message: "was there before" }]);
@@ -136,7 +139,7 @@ onEachNeovim((session) => {
       ["NUL", "/tmp/a%00b", "/tmp/a\0b"],
       ["a line break", "/tmp/a%0Ab", "/tmp/a\nb"],
       ["a device", "/dev/tty", "/dev/tty"],
-    ])("refuses %s, also for the CLI", async (_, path, meant) => {
+    ] as const)("refuses %s, also for the CLI", async (_, path, meant) => {
       using cli = await TestClient.open(session.lock, "claude-code");
       for (const client of [session.client, cli]) {
         const why = await client.refusal("getDiagnostics", { uri: `file://${path}` });
@@ -149,6 +152,8 @@ onEachNeovim((session) => {
     });
   });
 });
+
+const raw = (path: string) => `file://${path.startsWith("/") ? "" : "/"}${path}`;
 
 function range(line: number, character: number, endLine: number, endCharacter: number) {
   return { start: { line, character }, end: { line: endLine, character: endCharacter } };

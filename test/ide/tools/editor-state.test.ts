@@ -1,8 +1,8 @@
 import { mkdirSync } from "node:fs";
-import { type CallError, eventually, onEachNeovim } from "#test";
+import { type CallError, eventually, needs, onEachNeovim } from "#test";
 import { ErrorCode } from "../../../src/jsonrpc/message";
 import { fileUri } from "../../../src/lib/file-uri";
-import { basename } from "../../../src/lib/platform";
+import { basename, native } from "../../../src/lib/platform";
 
 interface Tab {
   uri: string;
@@ -82,12 +82,14 @@ onEachNeovim((session) => {
       const root = session.neovim.cwd;
       expect(await session.client.json("getWorkspaceFolders")).toEqual({
         success: true,
-        folders: [root, inner].map((path) => ({ name: basename(path), uri: fileUri(path), path })),
-        rootPath: root,
+        folders: [root, inner].map((path) => ({
+          ...{ name: basename(path), uri: fileUri(path), path: native(path) },
+        })),
+        rootPath: native(root),
       });
     });
 
-    test("resolves a symlinked working folder", async () => {
+    needs("symlinks")("resolves a symlinked working folder", async () => {
       mkdirSync(session.path("target"), { recursive: true });
       const link = session.link(`cwd-${session.neovim.process.pid}`, session.path("target"));
       await session.neovim.lua("vim.cmd.cd({ args = { (...) } })", link);
@@ -105,7 +107,7 @@ onEachNeovim((session) => {
       await session.neovim.type("2G0f日v$");
       const selection = { start: place(1, 4), end: place(1, 14) };
       expect(await current()).toEqual({
-        ...{ success: true, text: "日本語 😀 end", filePath: path, selection },
+        ...{ success: true, text: "日本語 😀 end", filePath: native(path), selection },
       });
     });
 
@@ -117,7 +119,7 @@ onEachNeovim((session) => {
       expect(Buffer.byteLength(kept)).toBe(100_000);
       const answer = await current();
       const selection = { start: place(0, 0), end: place(2_999, 49) };
-      const filePath = session.path("big.txt");
+      const filePath = native(session.path("big.txt"));
       const shown = { success: true, text: kept, filePath, selection, truncated: true };
       expect(answer).toEqual(shown);
       await eventually("the selection", async () => expect(await latest()).toEqual(answer));

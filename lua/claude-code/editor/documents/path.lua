@@ -131,9 +131,11 @@ function M.base(path)
   return (path:gsub("[/\\]+$", ""):match("[^/\\]+$")) or path
 end
 
----@return string title for messages, relative to the working folder if the file is inside
-function M.title(path)
-  return vim.fn.fnamemodify(path, ":~:.")
+---@param modifiers? string of fnamemodify()
+---@return string title for the user and for Claude, relative to the working folder if the file is inside
+function M.title(path, modifiers)
+  local title = vim.fn.fnamemodify(path, modifiers or ":~:.")
+  return platform.is_windows and (title:gsub("\\", "/")) or title
 end
 
 return M

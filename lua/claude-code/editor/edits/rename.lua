@@ -3,6 +3,7 @@ local apply = require("claude-code.editor.edits.apply")
 local files = require("claude-code.editor.language.files")
 local find = require("claude-code.editor.language.find")
 local lines = require("claude-code.editor.documents.lines")
+local path = require("claude-code.editor.documents.path")
 local position = require("claude-code.editor.language.position")
 local request = require("claude-code.editor.language.request")
 local symbols = require("claude-code.editor.language.symbol")
@@ -46,7 +47,7 @@ local function rename(symbol, new_name)
   if #reasons > 0 then
     return task.fail("refused", "`%s` is not renamed. %s", symbol.name, table.concat(reasons, "; "))
   end
-  local file = vim.fn.fnamemodify(vim.api.nvim_buf_get_name(symbol.buf), ":.")
+  local file = path.title(vim.api.nvim_buf_get_name(symbol.buf), ":.")
   return task.fail("unsupported", "No language server of %s can rename symbols.", file)
 end
 

@@ -3,6 +3,7 @@
 local api = vim.api
 local files = require("claude-code.editor.language.files")
 local lines = require("claude-code.editor.documents.lines")
+local path = require("claude-code.editor.documents.path")
 local position = require("claude-code.editor.language.position")
 local privacy = require("claude-code.editor.privacy")
 local request = require("claude-code.editor.language.request")
@@ -105,7 +106,7 @@ local function in_file(params, name)
   local row = line and math.min(line, api.nvim_buf_line_count(buf)) - 1
   local list = row and near(buf, name, row) or all(buf, name)
   if #list == 0 then
-    local file = vim.fn.fnamemodify(api.nvim_buf_get_name(buf), ":.")
+    local file = path.title(api.nvim_buf_get_name(buf), ":.")
     local where = line and ("near line %d of %s"):format(line, file) or "in " .. file
     return task.fail("not_found", "`%s` is not %s.", name, where)
   end

@@ -57,7 +57,8 @@ local function symbol_item(symbol)
   end
   local first, last = location.range.start.line + 1, location.range["end"].line + 1
   local rows = first == last and tostring(first) or ("%d-%d"):format(first, last)
-  local text = mention(("%s#L%s"):format(vim.fn.fnamemodify(path, ":."), rows))
+  local text =
+    mention(("%s#L%s"):format(require("claude-code.editor.documents.path").title(path, ":."), rows))
   local shown = text .. tostring(symbol.name)
   if shown:find("%c") or require("claude-code.editor.changes.hidden").next_in(shown) then
     return nil

@@ -1,5 +1,6 @@
 --- Replaces the placeholders `{selection}`, `{diagnostics}` and `{quickfix}` of a prompt, leaving out private files.
 local api = vim.api
+local path = require("claude-code.editor.documents.path")
 
 local M = {
   ---@type table<string, string> descriptions for the completion, by name
@@ -14,7 +15,7 @@ local M = {
 local MAX_LINES, MAX_BYTES = 500, 60000
 
 local function shown_path(buf)
-  return vim.fn.fnamemodify(api.nvim_buf_get_name(buf), ":.")
+  return path.title(api.nvim_buf_get_name(buf), ":.")
 end
 
 ---@return string? text with a note about lines that were cut; nil without lines

@@ -4,6 +4,7 @@ local beside = require("claude-code.editor.review.beside")
 local buffers = require("claude-code.editor.review.buffer")
 local entries = require("claude-code.editor.review.entries")
 local hunk_keys = require("claude-code.editor.changes.keys")
+local path = require("claude-code.editor.documents.path")
 local reload = require("claude-code.editor.documents.reload")
 local winbar = require("claude-code.editor.windows.winbar")
 local windows = require("claude-code.editor.windows")
@@ -65,7 +66,7 @@ local function parts_in(review, win, is_short)
   -- A narrow bar cuts the beginning of the path.
   return winbar.parts(
     " %<",
-    { vim.fn.fnamemodify(name, ":."), "ClaudeCodeBarFile" },
+    { path.title(name, ":."), "ClaudeCodeBarFile" },
     whole and { (" %s%s"):format(whole, #review.files > 1 and "," or ""), "ClaudeCodeNote" },
     { " " .. counts(review, file, whole, hunks, row, is_short), "ClaudeCodeBarCount" },
     at and not is_short and { ("+%d "):format(at.added), "ClaudeCodeAddSign" },

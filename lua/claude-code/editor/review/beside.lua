@@ -9,6 +9,7 @@ local hunk_keys = require("claude-code.editor.changes.keys")
 local hunks = require("claude-code.editor.changes.hunks")
 local layouts = require("claude-code.editor.windows.layout")
 local notify = require("claude-code.messages.notify")
+local path = require("claude-code.editor.documents.path")
 local sides = require("claude-code.editor.changes.sides")
 local text = require("claude-code.editor.review.text")
 local winbar = require("claude-code.editor.windows.winbar")
@@ -96,7 +97,7 @@ function Beside:open_side()
     self.old_win,
     winbar.render({
       " %<",
-      { fn.fnamemodify(api.nvim_buf_get_name(self.buf), ":."), "ClaudeCodeBarFile" },
+      { path.title(api.nvim_buf_get_name(self.buf), ":."), "ClaudeCodeBarFile" },
       { " (before) ", "ClaudeCodeNote" },
     })
   )

@@ -36,7 +36,7 @@ end
 function M.words(file)
   local words, reason = WORDS[file.kind], file.cannot_undo
   if file.kind == "renamed" then
-    words = "renamed from " .. fn.fnamemodify(file.from or "?", ":.")
+    words = "renamed from " .. path.title(file.from or "?", ":.")
   elseif file.binary then
     words = (words and words .. ", " or "") .. buffers.binary_words(file)
   elseif file.kind == "created" and file.hunk_count == 0 then

@@ -3,6 +3,7 @@
 local api, fn = vim.api, vim.fn
 local buffers = require("claude-code.editor.review.buffer")
 local entries = require("claude-code.editor.review.entries")
+local path = require("claude-code.editor.documents.path")
 local saved_layout = require("claude-code.editor.windows.layout")
 local task = require("claude-code.lib.task")
 local terminal = require("claude-code.terminal.window")
@@ -221,7 +222,7 @@ function List:items_of(files, names)
     local name = buffers.shown_name(file)
     local from = {
       name = name,
-      short = fn.fnamemodify(file.path, ":."),
+      short = path.title(file.path, ":."),
       buf = self:buffer(name),
       is_stale = entries.is_stale(file),
       above = above,

@@ -170,7 +170,7 @@ function M.run(decision, back)
       unsaved[#unsaved + 1] = path.title(file.path)
     end
     if file.staged and not problem then
-      staged[#staged + 1] = vim.fn.fnamemodify(file.path, ":.")
+      staged[#staged + 1] = path.title(file.path, ":.")
     end
   end
   if #staged > 0 then

@@ -34,7 +34,7 @@ local function item(number, comment)
   local place, lines = store.place(comment)
   local rows = place.last > place.first and ("%d-%d"):format(place.first, place.last)
     or tostring(place.first)
-  local name = vim.fn.fnamemodify(comment.path, ":.")
+  local name = path.title(comment.path, ":.")
   local outdated = place.is_outdated and " (these lines have changed since)" or ""
   local text = comment.text:gsub("\n", "\n   ")
   local found = { "", ("%d. %s:%s%s: %s"):format(number, name, rows, outdated, text) }
