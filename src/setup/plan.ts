@@ -125,7 +125,13 @@ function addChange(
   const path = join(root, name);
   targetWithin(root, path);
   const before = readText(path);
-  const after = change(before);
+  let after: string;
+  try {
+    after = change(before);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new Failure(`${path} is nested too deeply to be edited: fix it first`);
+  }
   if (after !== before) plan.steps.push(changeFile(root, path, after, what));
 }
 

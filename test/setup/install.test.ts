@@ -291,6 +291,7 @@ describe("install-hooks", () => {
 
   needs("FIFOs").each([
     ["invalid JSON", "{nonsense", "is not valid JSON"],
+    ["deep JSON", `{"a":${"[".repeat(20_000)}${"]".repeat(20_000)}}`, "is nested too deeply"],
     ["comments", '{\n  // mine\n  "a": 1\n}', "comments are not allowed"],
     ["a text of two megabytes", `{"a":"${"x".repeat(2_000_000)}"}`, "it has 2000008 bytes"],
     ["a pipe", undefined, "is not a regular file"],
