@@ -24,7 +24,9 @@ export async function smoke(
   nvim: string,
   withClaude: boolean,
 ): Promise<void> {
-  const home = await realpath(await mkdtemp(join(tmpdir(), "claude-code-nvim-smoke-")));
+  const folder = await realpath(await mkdtemp(join(tmpdir(), "smoke-")));
+  const home = join(folder, "Jörg Doe's");
+  await mkdir(home);
   const project = join(home, "project");
   for (const folder of ["project", "tmp", "run"]) await mkdir(join(home, folder));
   await prepareClaudeHome(home, project);
@@ -56,7 +58,7 @@ export async function smoke(
   } finally {
     child.kill();
     await child.exited;
-    await rm(home, { recursive: true, force: true, maxRetries: 5 });
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 });
   }
 }
 
@@ -96,6 +98,8 @@ async function firstLight(neovim: NeovimRpc, model: Model, file: string): Promis
   const count = `return require("claude-code.editor.review").count() == 1`;
   await eventually("the review", () => lua(count), DEADLINE_MS);
   console.log("ok  its hooks record the file that it writes, and the review lists it");
+  const mod = await lua(`return require("claude-code").sessions()[1].mod == true`);
+  console.log(`ok  its mod ${mod ? "has connected" : "cannot connect, so prompts are pasted"}`);
   neovim.close();
 }
 
