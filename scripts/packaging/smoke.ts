@@ -12,6 +12,7 @@ import { say } from "../../test/support/turns";
 /** In ms, long enough for a busy build machine. */
 const DEADLINE_MS = 60_000;
 const KILLED_MS = 20_000;
+const NOT_OURS = { NVIM: undefined, CLAUDE_CONFIG_DIR: undefined };
 
 type Lock = Awaited<ReturnType<typeof lockFile>>;
 
@@ -46,7 +47,7 @@ export async function smoke(
   const commands = steps.flatMap((step) => ["-c", step]);
   const child = Bun.spawn([nvim, "--clean", "--headless", ...plugin, ...commands], {
     cwd: project,
-    env: environment(home, model.url),
+    env: { ...process.env, ...claudeEnv(home, model.url), ...NOT_OURS },
     stdin: "ignore",
     stdout: "inherit",
     stderr: "inherit",
@@ -113,27 +114,13 @@ function escaped(path: string): string {
   return path.replaceAll("\\", "/").replaceAll(/[ ,]/g, "\\$&");
 }
 
-function environment(home: string, modelUrl: string): Record<string, string | undefined> {
-  const { NVIM: _, CLAUDE_CONFIG_DIR: __, ...rest } = process.env;
-  return {
-    ...rest,
-    ...claudeEnv(home, modelUrl),
-    USERPROFILE: home,
-    LOCALAPPDATA: join(home, "local"),
-  };
-}
-
-async function lockFile(folder: string, child: Bun.Subprocess) {
-  const end = Date.now() + DEADLINE_MS;
-  while (Date.now() < end) {
+function lockFile(folder: string, child: Bun.Subprocess) {
+  const look = async () => {
     if (child.exitCode !== null) throw new Error(`Neovim ended with code ${child.exitCode}`);
-    const names = await readdir(folder).catch(() => []);
-    const name = names.find((entry) => entry.endsWith(".lock"));
-    if (name) {
-      const content = JSON.parse(await readFile(join(folder, name), "utf8"));
-      return { port: Number.parseInt(name, 10), content };
-    }
-    await Bun.sleep(100);
-  }
-  throw new Error(`no lock file in ${folder} within ${DEADLINE_MS} ms`);
+    const name = (await readdir(folder)).find((entry) => entry.endsWith(".lock"));
+    if (!name) return false;
+    const content = JSON.parse(await readFile(join(folder, name), "utf8"));
+    return { port: Number.parseInt(name, 10), content };
+  };
+  return eventually("the lock file", look, DEADLINE_MS);
 }
