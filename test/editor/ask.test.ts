@@ -77,7 +77,7 @@ onEachNeovim(
         ${key}                      float = no   marked = 0   sent =   {winsaveview().topline} 50   says question kept
         1G:Claude ask<CR>now<C-p>   float why   mode i
         <C-n>                       float now
-        <C-u><Esc>${key}            float = no   says =
+        <C-u><Esc>${key}            float = no   says ! kept
       `);
       },
     );
