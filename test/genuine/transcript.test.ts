@@ -53,6 +53,7 @@ describe.each(NEOVIMS)("the conversation in $name", (version) => {
     await claude.send("next");
     await eventually(async () => (await lines()).at(-2), "Next.");
     expect((await lines()).filter((line) => line === "# Half")).toHaveLength(1);
+    expect(await claude.messages()).not.toContain("terminal is hidden");
     await keys("i");
   });
 

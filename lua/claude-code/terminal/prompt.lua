@@ -112,8 +112,9 @@ local function report_sent(row, what)
   if n and M.focus_after_send(n) and not several and not what then
     return
   end
-  local command
-  if n and running.is_hidden(n) then
+  local conversation = "claude-code://transcript/" .. (row.id or "none")
+  local is_shown, command = vim.fn.bufwinid(conversation) ~= -1, nil
+  if n and not is_shown and running.is_hidden(n) then
     command = several and (":Claude %d"):format(n) or ":Claude"
   elseif not n and row.buf and not require("claude-code.terminal.window").find(row.buf) then
     command = (":buffer %d"):format(row.buf)
@@ -165,6 +166,7 @@ end
 ---@param failure claude-code.ModFailure
 local function report_failure(row, failure, options)
   local words = failure.code == "dialog" and ASKS:format(options.name)
+    or failure.code == "no_command" and failure.message
     or failure.code == "gone" and ("Claude may have received %s, or not: %s"):format(
       options.name,
       failure.message
@@ -286,8 +288,9 @@ local function deliver(row, text, options, done)
     end
   end
   if not mod.has(key) then
-    finish({ code = "no_mod" })
-    return options.submit and task.sleep(BETWEEN_MS)
+    local is_pasted = paste(row, text, options)
+    report(is_pasted)
+    return is_pasted and options.submit and task.sleep(BETWEEN_MS)
   elseif not options.submit then
     return finish(fill(key, text))
   end
