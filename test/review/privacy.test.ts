@@ -2,6 +2,7 @@ import { existsSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import {
   claims,
+  deadPid,
   eventually,
   expectMode,
   isolatedEnv,
@@ -72,10 +73,13 @@ test("keeps the options of two Neovims that report them at the same time", async
   const text = async () => new TextDecoder().decode((await said.read()).value);
   expect(await text()).toBe("asked\n");
   expect(existsSync(path)).toBe(false);
-  writeFileSync(path, JSON.stringify({ last: ["t"], of: { [theirs]: ["t"] } }), { mode: 0o600 });
+  const pipe = (pid: number) => `\\\\.\\pipe\\nvim.${pid}.0`;
+  const others = { [theirs]: ["t"], [pipe(process.pid)]: ["p"] };
+  const before = { last: ["t"], of: { ...others, [pipe(deadPid())]: ["gone"] } };
+  writeFileSync(path, JSON.stringify(before), { mode: 0o600 });
   lock?.[Symbol.dispose]();
   expect(await text()).toBe("kept\n");
-  const of = { [theirs]: ["t"], [mine]: ["m"] };
+  const of = { ...others, [mine]: ["m"] };
   expect(await Bun.file(path).json()).toEqual({ last: ["m"], of });
 });
 

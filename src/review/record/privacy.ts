@@ -7,6 +7,7 @@ import { own, readPrivateJson } from "../../lib/json";
 import { waitForLock } from "../../lib/lock";
 import { isUnshared, realPath, sharedFolders, stateFolder } from "../../lib/paths";
 import { basename, join } from "../../lib/platform";
+import { isAlive } from "../../lib/process";
 
 /** Hooks use the plugin's list until a Neovim has run. */
 export const PRIVATE_BY_DEFAULT: readonly string[] = [...defaults.matchAll(/^ {2}"(.+)",$/gm)].map(
@@ -47,9 +48,17 @@ export async function keepPrivatePatterns(options: {
 }
 
 function withLatest(): Kept {
-  const others = Object.entries(readKept()?.of ?? {}).filter(([address]) => existsSync(address));
+  const others = Object.entries(readKept()?.of ?? {}).filter(([address]) => mayServe(address));
   const of = { ...Object.fromEntries(others), [process.env.NVIM ?? ""]: latest };
   return { last: latest, of };
+}
+
+/** A named pipe has no file to ask for; by default its name has the process of Neovim. */
+function mayServe(address: string): boolean {
+  const [, name] = /^\\\\\.\\pipe\\(.*)/.exec(address) ?? [];
+  if (name === undefined) return existsSync(address);
+  const [, pid] = /^nvim\.(\d+)\./.exec(name) ?? [];
+  return pid === undefined || isAlive(Number(pid));
 }
 
 /** The globs of the option `privacy.patterns` or `review.ignore`. */
