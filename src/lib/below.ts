@@ -130,9 +130,9 @@ function inFolder<T>(
 }
 
 function checked<T>(folder: string, opened: number, use: (folder: string) => T): T {
-  const { dev, ino } = fstatSync(opened);
+  const { dev, ino } = fstatSync(opened, { bigint: true });
   const check = () => {
-    const now = statSync(folder);
+    const now = statSync(folder, { bigint: true });
     const isSame = realPath(folder) === folder && now.dev === dev && now.ino === ino;
     if (!isSame) throw outside();
   };

@@ -40,7 +40,9 @@ function isWritten(path: string, lines: Uint8Array): boolean {
     const written = writeSync(file, lines);
     if (written < lines.length) throw new Error(`only ${written} bytes fit into ${path}`);
     // The system does not reuse the inode of an open file.
-    return fstatSync(file).ino === statSync(path, { throwIfNoEntry: false })?.ino;
+    // Those of Windows are too long for a number.
+    const now = statSync(path, { bigint: true, throwIfNoEntry: false });
+    return fstatSync(file, { bigint: true }).ino === now?.ino;
   } finally {
     closeSync(file);
   }
