@@ -24,7 +24,7 @@ import {
 } from "#test";
 import { ENV_WITHOUT_HAZARDS } from "../../src/claude/command";
 import { READING_TOOLS, toolName } from "../../src/claude/names";
-import { basename, dirname, join } from "../../src/lib/platform";
+import { basename, dirname, join, native } from "../../src/lib/platform";
 import { Project } from "../hooks/project";
 import { LATER, shows } from "../terminal/workbench";
 
@@ -72,18 +72,18 @@ describe.each(NEOVIMS)("in $name", (version) => {
         enabledPlugins: { "cc-plugin-diff@builtin": false, "claude-code-nvim@inline": true },
         disabledMcpjsonServers: ["plugin:claude-code-nvim:nvim-lsp"],
       });
-      const [command, ...words] = ENV_WITHOUT_HAZARDS;
+      const [command, ...words] = [...ENV_WITHOUT_HAZARDS, native(EXECUTABLE)];
       expect(read("hooks/hooks.json").hooks.Stop[0].hooks[0]).toEqual({
         type: "command",
         command,
-        args: [...words, EXECUTABLE, "hook", "stop"],
+        args: [...words, "hook", "stop"],
         timeout: 75,
         statusMessage: expect.any(String),
       });
       expect(read(".mcp.json").mcpServers["nvim-lsp"]).toEqual({
         type: "stdio",
         command,
-        args: [...words, EXECUTABLE, "mcp"],
+        args: [...words, "mcp"],
         env: { BUN_GC_TIMER_INTERVAL: "10000" },
       });
       const at = () => statSync(join(folder, "hooks/hooks.json")).mtimeMs;

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { claims, EXECUTABLE, ROOT, temporaryFolder } from "#test";
+import { claims, EXECUTABLE, needs, ROOT, temporaryFolder } from "#test";
 import { join } from "../../src/lib/platform";
 import { CONTRACT, VERSION } from "../../src/lib/version";
 
@@ -21,7 +21,7 @@ describe("the command line", () => {
     });
   });
 
-  test("ends without an error when its reader is gone", () => {
+  needs("a shell")("ends without an error when its reader is gone", () => {
     const script = '{ sleep 0.2; "$0" --help; echo "code $?" >&2; } | true';
     const { stderr } = Bun.spawnSync(["sh", "-c", script, EXECUTABLE]);
     expect(stderr.toString()).toBe("code 0\n");

@@ -1,6 +1,6 @@
 import { rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { claims, eventually, NEOVIMS, needs, outcomeOf, perBlock } from "#test";
-import { join } from "../../src/lib/platform";
+import { join, normal } from "../../src/lib/platform";
 import { LanguageProject, scripted } from "./world";
 
 /* Answers of find_symbol and find_references in each state of a language server. */
@@ -168,7 +168,11 @@ describe.each(NEOVIMS)("questions to a language server with $name", (version) =>
     ["a wrong name", { symbol: "appl", ...one }, "`appl` is not in one.txt."],
     ["an unknown name", { symbol: "appl" }, "No symbol `appl` in the project."],
     ["no such file", { symbol: "apple", path: "no.txt" }, "no.txt does not exist."],
-    ["a file outside", { symbol: "apple", path: "/etc/passwd" }, "is not in the workspace."],
+    [
+      "a file outside",
+      { symbol: "apple", path: normal(import.meta.path) },
+      "is not in the workspace.",
+    ],
     ["a relation", { ...apple, relation: "implementations" }, "text cannot find implementations."],
     ["no name", { symbol: " " }, "symbol"],
   ];

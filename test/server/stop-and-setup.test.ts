@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
-import { eventually, NEOVIMS, type NeovimOptions, TestClient, TestNeovim } from "#test";
-import { join } from "../../src/lib/platform";
+import { eventually, LUA_SLEEP, NEOVIMS, type NeovimOptions, TestClient, TestNeovim } from "#test";
+import { join, native } from "../../src/lib/platform";
 
 /** A field of `status()` in a script. */
 const STATE = "{v:lua.require'claude-code'.status().state}";
@@ -14,7 +14,7 @@ describe.each(NEOVIMS)("in $name", (version) => {
   };
 
   test("keeps a server stopped that the user stopped, except for :Claude", async () => {
-    const setup = `{ terminal = { command = { "sh", "-c", "sleep 60" } } }`;
+    const setup = `{ terminal = { command = ${LUA_SLEEP} } }`;
     await using neovim = await start({ setup });
     // In the last round, Claude is already running in its terminal.
     await neovim.plays(`
@@ -42,7 +42,7 @@ describe.each(NEOVIMS)("in $name", (version) => {
                                   ${STATE} ready
       `);
       using client = await TestClient.open(await neovim.lock());
-      const filePath = join(neovim.cwd, "main.lua");
+      const filePath = native(join(neovim.cwd, "main.lua"));
       await eventually("the mention", () =>
         expect<unknown[]>(client.notifications("at_mentioned")).toEqual([{ filePath }]),
       );

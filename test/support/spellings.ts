@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { basename, dirname, IS_WINDOWS, native } from "../../src/lib/platform";
 
+const TOP = IS_WINDOWS ? "C:/" : "/";
 /** Parts that do not change a path, between two of its parts or at its end. */
 const NOISE = fc.constantFrom("/", "//", "/./", "/.//", "/x/../", "/x/y/../../", "/./x/.././");
 const BEHIND = fc.constantFrom(..."||/|//|/.|/./|/x/..|/../SAME|/x/../../SAME/".split("|"));
@@ -37,7 +38,8 @@ export function disguises(path: string): fc.Arbitrary<string> {
 export function uris(path: string): fc.Arbitrary<string> {
   return fc.array(fc.boolean(), { minLength: 5, maxLength: 11 }).map((encoded) => {
     const bytes = Array.from(Buffer.from(path), (byte, i) => {
-      const isPlain = byte < 0x80 && byte !== 0x25 && (i === 0 || !encoded[i % encoded.length]);
+      const isPlain =
+        byte < 0x80 && byte !== 0x25 && (i < TOP.length || !encoded[i % encoded.length]);
       return isPlain ? String.fromCharCode(byte) : `%${byte.toString(16).padStart(2, "0")}`;
     });
     return `file://${IS_WINDOWS ? "/" : ""}${bytes.join("")}`;

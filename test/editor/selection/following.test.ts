@@ -38,7 +38,7 @@ onEachNeovim((session) => {
   /** Waits until the last frame has this text, selected in the file. */
   const expectSent = (text: string, path = file()) =>
     eventually(`"${text}" sent`, () => {
-      expect(last()).toMatchObject({ text, filePath: path });
+      expect(last()).toMatchObject({ text, filePath: native(path) });
     });
   /** Includes the text that was sent last, and its first line (1-based). */
   const plays = (script: string) =>

@@ -1,5 +1,5 @@
 import { pathToFileURL } from "node:url";
-import { needs, nightly, onEachNeovim, TestClient } from "#test";
+import { lacks, needs, nightly, onEachNeovim, TestClient } from "#test";
 
 interface FileDiagnostics {
   uri: string;
@@ -138,7 +138,7 @@ onEachNeovim((session) => {
     test.each([
       ["NUL", "/tmp/a%00b", "/tmp/a\0b"],
       ["a line break", "/tmp/a%0Ab", "/tmp/a\nb"],
-      ["a device", "/dev/tty", "/dev/tty"],
+      ...(lacks("FIFOs") ? [] : [["a device", "/dev/tty", "/dev/tty"] as const]),
     ] as const)("refuses %s, also for the CLI", async (_, path, meant) => {
       using cli = await TestClient.open(session.lock, "claude-code");
       for (const client of [session.client, cli]) {

@@ -177,7 +177,7 @@ onEachNeovim((session) => {
     test.each(["", "\n", "\n\n", "\r\n"])(
       "differ for no text and an empty line: %j",
       async (text) => {
-        const path = session.write(`empty ${JSON.stringify(text)}.txt`, text);
+        const path = session.write(`empty ${encodeURIComponent(text)}.txt`, text);
         const size = text.replaceAll("\r", "").length;
         const check = async () => {
           expect(await read(path)).toMatchObject([{ text }]);
