@@ -85,6 +85,8 @@ export const Done = v.object({
   texts: v.optional(v.array(WithText), []),
 });
 
+export const Alike = v.object({ ...Done.entries, path: Path, hunk: Id });
+
 export type Listing = v.InferOutput<typeof Done>;
 
 /** By default the session with the last prompt. */

@@ -7,6 +7,7 @@ import { own } from "../lib/json";
 import { fileVersion, isBelow, realPath } from "../lib/paths";
 import { join } from "../lib/platform";
 import { type Answer, takes } from "../lib/requests";
+import { isSame, questionAbout, replacedBy } from "./alike";
 import { type Committed, commitKept, messageFor, type OpenCommit } from "./commit/commit";
 import { finishPending } from "./commit/follow";
 import { lastDecision, takeBack } from "./decide/back";
@@ -34,6 +35,7 @@ import { scopeOf } from "./state/tracked-file";
 import { commentsOf, WatchedProjects } from "./summary";
 import { planOf, turnsIn } from "./turns";
 import type { EndedCall } from "./unrecorded";
+import type { Hunk } from "./weave/hunks";
 import { bytesOf, isText } from "./weave/lines";
 import { ALL } from "./weave/row";
 
@@ -91,6 +93,8 @@ export class ReviewService {
     list: takes(requests.List, (request) => this.#list(request)),
     /** ShownFile with the lines of its hunks, or nothing. */
     file: takes(requests.File, (request) => this.#file(request)),
+    /** `{ question, files }`: all hunks that change the same words as this one, or nothing if it is not there. */
+    alike: takes(requests.Alike, (request) => this.#alike(request)),
     /** ShownDecision, like undo, back and done. */
     keep: takes(requests.Keep, (request) => this.#perProject(request, keep)),
     undo: takes(requests.Undo, (request) =>
@@ -142,20 +146,34 @@ export class ReviewService {
     return own<Answer>(this.methods, name)?.(params);
   }
 
+  async #alike(request: Request<typeof requests.Alike>) {
+    const { project, relativePath } = this.#projects.locate(request.path);
+    const hunks: { path: string; hunk: Hunk }[] = [];
+    for (const one of this.#projects.all()) {
+      for (const entry of (await entriesOf(one, request)).filter(this.#listedIn(one, request))) {
+        if (entry.kind !== "changed") continue;
+        hunks.push(...entry.hunks.map((hunk) => ({ path: one.path(entry.file), hunk })));
+      }
+    }
+    const path = join(project.root, relativePath);
+    const chosen = hunks.find((one) => one.path === path && one.hunk.id === request.hunk);
+    if (!chosen) return undefined;
+    const replaced = replacedBy(chosen.hunk);
+    const alike = hunks.filter(({ hunk }) => isSame(replacedBy(hunk), replaced));
+    const files = [...Map.groupBy(alike, ({ path }) => path)].map(([path, all]) => {
+      return { path, hunks: all.map(({ hunk }) => hunk.id) };
+    });
+    return { question: questionAbout(replaced, alike.length, files.length), files };
+  }
+
   async #list(request: Request<typeof requests.List>): Promise<Relisted | { unchanged: true }> {
     const files: ShownFile[] = [];
     const entries: Entry[] = [];
     const incomplete: string[] = [];
     const damage: string[] = [];
-    // The list shows an ignored file or folder that the request names.
-    const named = request.paths?.map((path) => realPath(path)) ?? [];
-    const wanted = named.filter((path) => this.#ignore.matches(path));
     let [left, ignored, unwritten] = [MAX_HUNKS, 0, 0];
     for (const project of this.#projects.all()) {
-      const isListed = ({ file }: Entry) => {
-        const path = project.path(file);
-        return !this.#ignore.matches(path) || wanted.some((folder) => isBelow(path, folder));
-      };
+      const isListed = this.#listedIn(project, request);
       const { unrecorded } = this.#watched.of(project);
       const found = await entriesOf(project, request);
       const all = found.filter(isListed);
@@ -192,6 +210,15 @@ export class ReviewService {
     const isKnown = (file: ShownFile) => known?.get(file.path) === file.version;
     const changed = files.map((file) => (isKnown(file) ? file.path : file));
     return { version, files: changed, counts: total, incomplete, damage, ignored, unwritten };
+  }
+
+  /** Returns whether the list has an entry of a project: an ignored one only if the request names its file or folder. */
+  #listedIn(project: ReviewedProject, { paths = [] }: Request<typeof requests.Done>) {
+    const wanted = paths.map((path) => realPath(path)).filter((path) => this.#ignore.matches(path));
+    return ({ file }: Entry) => {
+      const path = project.path(file);
+      return !this.#ignore.matches(path) || wanted.some((folder) => isBelow(path, folder));
+    };
   }
 
   /** The CLI's transcript has this call. By now hooks have recorded it, or never will. Throws the system's error. */

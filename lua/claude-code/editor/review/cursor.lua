@@ -3,6 +3,7 @@
 local api = vim.api
 local beside = require("claude-code.editor.review.beside")
 local buffers = require("claude-code.editor.review.buffer")
+local entries = require("claude-code.editor.review.entries")
 local lists = require("claude-code.editor.review.list")
 local documents = require("claude-code.editor.documents")
 local marks = require("claude-code.editor.review.marks")
@@ -157,7 +158,7 @@ local function show_entry_from(review, row, step, is_wanted)
   for i = 0, count - 1 do
     local at = (row - 1 + step * i) % count + 1
     local entry = list:entry(at)
-    if entry and is_wanted(entry) then
+    if entry and not entries.is_folder(entry) and is_wanted(entry) then
       return M.show_entry(review, at)
     end
   end

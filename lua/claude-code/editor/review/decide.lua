@@ -143,13 +143,15 @@ local function ids_from(hunks, row, count)
 end
 
 ---@return claude-code.ReviewSubject? nil: a message says why
-local function subject_of(target)
+function M.subject_of(target)
   local review = reviews.current()
   local buf, row = api.nvim_get_current_buf(), api.nvim_win_get_cursor(0)[1]
   ---@type claude-code.ReviewSubject
   local subject = { choices = {}, buf = buf, name = path.of_buffer(buf), count = target.count or 1 }
   if review.list:has_cursor() then
     local first, last = unpack(target.range or { row, row })
+    local fold, fold_end = vim.fn.foldclosed(first), vim.fn.foldclosedend(last)
+    first, last = fold > 0 and fold or first, math.max(fold_end, last)
     subject.first, subject.decided = first, review.list:keys(first, last)
     subject.choices = choices_in_list(review.list, first, last, target.whole)
     return subject
@@ -193,9 +195,13 @@ local function subject_of(target)
   return subject
 end
 
----Asks for the hunk at the subject's row. Asks again if a formatter changes the text while we wait.
+---Asks for the hunk at the subject's row, if it has one. Asks again if a formatter changes the text while we wait.
+---@param subject? claude-code.ReviewSubject
 ---@return claude-code.ReviewChoice[]? nil: a message says why
-local function find_hunk(subject)
+function M.choices_of(subject)
+  if not subject or not subject.row then
+    return subject and subject.choices
+  end
   local buf, choice, entry = subject.buf, subject.choices[1], subject.entry
   for attempt = 1, 2 do
     if not api.nvim_buf_is_loaded(buf) then
@@ -280,19 +286,16 @@ end
 ---@param method "keep"|"undo"
 function M.decide(method, target)
   local scope, waits = reviews.current().scope, not target.range and is_for_next()
-  local subject = not waits and subject_of(target)
+  local subject = not waits and M.subject_of(target)
   M.enqueue(function()
     if waits and cursor.has_left() then
       return notify.warn("the last key decided nothing: you left its file before its turn came")
     end
-    subject = subject or waits and subject_of(target)
+    subject = subject or waits and M.subject_of(target)
     if subject and subject.ends then
       subject.choices[1].range = { subject.ends[1](), subject.ends[2]() }
     end
-    local choices = subject and subject.choices
-    if subject and subject.row then
-      choices = find_hunk(subject)
-    end
+    local choices = M.choices_of(subject)
     if not choices then
       return
     elseif #choices > 0 then

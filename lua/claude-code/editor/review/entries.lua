@@ -1,8 +1,10 @@
 --- The entries of a review's list: which changes of a file share an entry, and the text of each entry.
-local fn = vim.fn
+local api, fn = vim.api, vim.fn
 local buffers = require("claude-code.editor.review.buffer")
+local counted = require("claude-code.lib.text").count
 local path = require("claude-code.editor.documents.path")
 local reload = require("claude-code.editor.documents.reload")
+local task = require("claude-code.lib.task")
 local visible = require("claude-code.lib.text").visible
 
 ---The limits of code and prompt in an entry, in characters, and the prompt's share of the columns.
@@ -115,31 +117,152 @@ function M.is_stale(file)
   return buf ~= nil and reload.is_stale(buf)
 end
 
----@class claude-code.ListedChange
----@field words string[]
----@field owners claude-code.ReviewOwner[]
----@field rows? [integer, integer] first row and count
----@field hunk? string as in an entry
+---@param entry claude-code.ReviewEntry
+function M.is_folder(entry)
+  return vim.endswith(entry.path, "/")
+end
 
----@return claude-code.ListedChange[]
-function M.changes_of(file)
-  if M.is_whole(file) or #file.hunks < file.hunk_count then
-    local row = file.hunks[1] and file.hunks[1].new[1]
-    return { { rows = row and { row, 1 }, words = { M.words(file) }, owners = file.owners } }
+local function lines(changed)
+  return ("+%d -%d"):format(changed.added, changed.removed)
+end
+
+---@return table[] what has an entry each, with `words`
+local function parts_of(file, is_by_file)
+  local row, mode = file.hunks[1] and file.hunks[1].new[1], file.mode
+  local new, words =
+    row and { row, 1 }, { is_by_file and file.hunk_count > 0 and lines(file) or nil }
+  if M.is_whole(file) or not is_by_file and #file.hunks < file.hunk_count then
+    words[#words + 1] = M.words(file)
+    return { { new = new, words = words } }
+  elseif is_by_file then
+    vim.list_extend(words, { counted(file.hunk_count, "hunk"), mode and M.mode_words(mode) })
+    return { { new = new, words = words, is_sum = true } }
   end
-  local found, mode = {}, file.mode
+  local parts, is_stale = {}, M.is_stale(file)
   if mode then
-    found[1] = { hunk = "mode", words = { M.mode_words(mode) }, owners = mode.owners }
+    parts[1] = { id = "mode", words = { M.mode_words(mode) }, owners = mode.owners }
   end
-  local is_stale = M.is_stale(file)
   for _, hunk in ipairs(file.hunks) do
-    local words = { ("+%d -%d"):format(hunk.added, hunk.removed) }
+    words = { lines(hunk) }
     local code = shortened(hunk.code or "", MAX_CODE_CHARACTERS)
     words[#words + 1] = code ~= "" and code or nil
     words[#words + 1] = flags(hunk, is_stale)
-    found[#found + 1] = { hunk = hunk.id, rows = hunk.new, words = words, owners = hunk.owners }
+    parts[#parts + 1] = vim.tbl_extend("error", hunk, { words = words })
   end
-  return found
+  return parts
+end
+
+local numbers = {} ---@type table<string, integer> of buffers, by their names
+
+---@return integer buf possibly not loaded: setqflist() would take 100 ms to look up 2,000 names
+local function buffer(name)
+  local buf = numbers[name]
+  if not buf or not api.nvim_buf_is_valid(buf) or api.nvim_buf_get_name(buf) ~= name then
+    buf = fn.bufadd(name)
+    numbers[name] = buf
+  end
+  return buf
+end
+
+---@param first integer row
+---@param words string[]
+---@param module? string shown in place of the buffer's name
+local function item_of(entry, buf, first, count, words, module)
+  return {
+    bufnr = buf,
+    module = module,
+    lnum = first,
+    end_lnum = count > 1 and first + count - 1 or nil,
+    text = table.concat(words, "  "),
+    user_data = { claude_code = entry },
+  }
+end
+
+---@class claude-code.ListedFile the entries of a file, and the values they were made from
+---@field items table[] for setqflist()
+---@field last claude-code.ReviewOwner? of its last entry
+---@field from table
+
+---@param short string name
+---@param depth? integer of the folders above it; nil: its hunks are listed
+---@return claude-code.ListedFile as made before, if nothing has changed
+local function listed_file(file, short, depth, names, above)
+  local name = buffers.shown_name(file)
+  local from = { name = name, short = short, buf = buffer(name), is_stale = M.is_stale(file) }
+  from.above, from.names, from.columns, from.depth = above, names, vim.o.columns, depth
+  if file.listed and vim.deep_equal(file.listed.from, from) then
+    return file.listed
+  end
+  local shown = visible(short)
+  local module = (name ~= file.path or shown ~= short) and shown or nil
+  if depth then
+    module = ("  "):rep(depth) .. visible(vim.fs.basename(short))
+  end
+  local items = {}
+  for i, part in ipairs(parts_of(file, depth ~= nil)) do
+    local first, count = unpack(part.new or { 1, 1 })
+    local owners = part.owners or file.owners
+    local words = vim.list_extend(part.words, M.origin(owners, names, above))
+    local entry = { path = file.path, hunk = part.id, is_sum = part.is_sum }
+    items[i] = item_of(entry, from.buf, math.max(first, 1), count, words, module)
+    above = owners[#owners]
+  end
+  file.listed = { items = items, last = above, from = from }
+  return file.listed
+end
+
+---Runs in a task, in slices.
+---@param files claude-code.ReviewFile[] in order of their paths
+---@param names? table<string, string> of sessions, by their ids; nil unless several run
+---@param is_by_file boolean
+---@return table[] items for setqflist()
+function M.items(files, names, is_by_file)
+  local items, above = {}, nil
+  local shorts = vim.tbl_map(function(file)
+    return path.title(file.path, ":.")
+  end, files)
+  local function add_file(i, depth)
+    local listed = listed_file(files[i], shorts[i], depth, names, above)
+    vim.list_extend(items, listed.items)
+    above = listed.last
+    task.breathe()
+  end
+  ---Adds files and their folders. A folder with nothing but a folder in it shares the row of that.
+  local function add_tree(first, last, base, depth)
+    while first <= last do
+      local folder = shorts[first]:match("^[^/]*/", #base + 1)
+      if not folder then
+        add_file(first, depth)
+        first = first + 1
+      else
+        local i, at, sum = first, #base + 1, { added = 0, removed = 0 }
+        while i <= last and vim.startswith(shorts[i], base .. folder) do
+          sum.added, sum.removed = sum.added + files[i].added, sum.removed + files[i].removed
+          i = i + 1
+        end
+        -- All names between these two begin as both do.
+        local one, other = shorts[first], shorts[i - 1]
+        while at <= #one and one:byte(at) == other:byte(at) do
+          at = at + 1
+        end
+        folder = one:sub(1, at - 1):match("^.*/")
+        local entry = { path = files[first].path:sub(1, #folder - #one - 1), is_sum = true }
+        local words = { lines(sum), counted(i - first, "file") }
+        local title = ("  "):rep(depth) .. visible(folder:sub(#base + 1))
+        items[#items + 1] = item_of(entry, 0, 0, 0, words, title)
+        add_tree(first, i - 1, folder, depth + 1)
+        first = i
+      end
+    end
+  end
+  if is_by_file then
+    add_tree(1, #files, "", 0)
+  else
+    for i in ipairs(files) do
+      add_file(i)
+    end
+  end
+  return items
 end
 
 return M

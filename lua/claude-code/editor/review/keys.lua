@@ -9,6 +9,7 @@ local notify = require("claude-code.messages.notify")
 local path = require("claude-code.editor.documents.path")
 local channel = require("claude-code.server.channel")
 local reviews = require("claude-code.editor.review.review")
+local task = require("claude-code.lib.task")
 local text = require("claude-code.editor.review.text")
 local visible = require("claude-code.lib.text").visible
 
@@ -98,6 +99,57 @@ local function decides(method, is_whole)
   end
 end
 
+---Asks about all hunks that change the same words as the one under the cursor, and decides about them at once.
+function M.alike()
+  local scope, subject = reviews.current().scope, decide.subject_of({})
+  task.run(function()
+    local choice = (decide.choices_of(subject) or {})[1] or {}
+    local params = { path = choice.path, hunk = choice.hunks and choice.hunks[1] }
+    params = vim.tbl_extend("error", params, scope, { texts = text.unsaved() })
+    local found = params.hunk and channel.await("review/alike", params)
+    if not found then
+      return notify.warn("no hunk by Claude is waiting for review here")
+    end
+    vim.ui.select({ "keep", "undo" }, { prompt = found.question }, function(method)
+      -- The queue does not wait for the user.
+      return method
+        and decide.enqueue(function()
+          decide.send(method, vim.tbl_extend("error", { files = found.files }, scope), subject)
+        end)
+    end)
+  end)
+end
+
+---What shows Neovim's quickfix list.
+local PICKERS = {
+  { "snacks", "snacks.picker", "qflist" },
+  { "telescope", "telescope.builtin", "quickfix" },
+  { "fzf-lua", "fzf-lua", "quickfix" },
+}
+
+---Lists by hunks in a picker of another plugin.
+---@param name? string the first one that is installed if left out
+function M.pick(name)
+  local found = vim.iter(PICKERS):find(function(one)
+    return one[1] == (name or one[1]) and pcall(require, one[2])
+  end)
+  if not found then
+    return notify.warn((name or "no picker") .. " is not installed: snacks, telescope or fzf-lua")
+  elseif not reviews.current().is_open then
+    reviews.open({ scope = "unreviewed" }, false, M.all(), false)
+  end
+  task.run(function()
+    local review = reviews.current()
+    if review.list.is_by_file then
+      review.list:change_form()
+    end
+    review:refresh()
+    if review.is_open then
+      vim.schedule(require(found[2])[found[3]])
+    end
+  end)
+end
+
 local BOTH = { "n", "x" }
 
 ---@type table<string, claude-code.KeyAction>
@@ -128,6 +180,13 @@ local ACTIONS = {
   layout = {
     run = function()
       beside.toggle(reviews.current())
+    end,
+  },
+  alike = { run = M.alike },
+  form = {
+    run = function()
+      reviews.current().list:change_form()
+      reviews.refresh()
     end,
   },
   help = {

@@ -1,13 +1,9 @@
---- The quickfix list of a review, and its window. Each hunk is an entry, and so is a changed mode; a file that was
---- created, deleted or renamed, or that has no text, is one entry.
+--- The quickfix list of a review, and its window. By hunks, each hunk is an entry, and so is a changed mode; a file
+--- that was created, deleted or renamed, or that has no text, is one entry. By files, each file and folder is one.
 local api, fn = vim.api, vim.fn
-local buffers = require("claude-code.editor.review.buffer")
 local entries = require("claude-code.editor.review.entries")
-local path = require("claude-code.editor.documents.path")
 local saved_layout = require("claude-code.editor.windows.layout")
-local task = require("claude-code.lib.task")
 local terminal = require("claude-code.terminal.window")
-local visible = require("claude-code.lib.text").visible
 local windows = require("claude-code.editor.windows")
 
 ---Limits of the window's rows, and of its share of the screen.
@@ -23,24 +19,34 @@ local TITLES = {
 
 local M = {}
 
+---Window options. The entry of a folder has no line: `  src/|| +1 -1  2 files`.
+local FOLDS = {
+  foldenable = true,
+  foldmethod = "expr",
+  foldexpr = "(getline(v:lnum) =~# '^[^|]*/|| ' ? '>' .. (indent(v:lnum) / 2 + 1) : indent(v:lnum) / 2)",
+  foldlevel = 99,
+  foldtext = "",
+}
+
 ---@class claude-code.ReviewEntry user_data of a quickfix entry
----@field path string
+---@field path string that of a folder ends with a slash
 ---@field hunk? string id; "mode": the file's mode; nil: the whole file
+---@field is_sum? boolean it has all hunks of a file, or all files of a folder
 
 ---@class claude-code.ReviewQuickfix as it was filled last
 ---@field id? integer of the list
 ---@field whole? integer id of the one with all entries
+---@field is_by_file? boolean
 ---@field only? table<string, true> keys of the entries that the user's filter has left, if they are in the list
 ---@field items table[]
 ---@field rows table<string, integer> of its entries by their keys, and of the first one of a file by its path
 ---@field title string
----@field buffers table<string, integer> of its entries, by their names
 ---@field restore? fun() gives the windows their sizes from before the list's window
 local List = {}
 List.__index = List
 
 function M.new()
-  return setmetatable({ items = {}, rows = {}, title = "", buffers = {} }, List)
+  return setmetatable({ items = {}, rows = {}, title = "" }, List)
 end
 
 ---@param entry claude-code.ReviewEntry
@@ -62,7 +68,9 @@ end
 function List:set(action, what)
   fn.setqflist({}, action, what)
   self.id = what.id or fn.getqflist({ id = 0 }).id
-  self.whole = self.only and self.whole or self.id
+  if action == " " then
+    self.whole, self.only = self.id, nil
+  end
   self.items, self.title, self.rows = what.items, what.title, {}
   for row, item in ipairs(what.items) do
     local entry = item.user_data.claude_code
@@ -85,13 +93,25 @@ function List:entry(row)
   return self.id and entry_of(fn.getqflist({ id = self.id, idx = row, items = 0 }).items[1])
 end
 
----@return claude-code.ReviewEntry[]
+---@return claude-code.ReviewEntry[] of these rows, and all below a folder
 function List:entries(first, last)
-  if first == last then
-    return { self:entry(first) }
+  local entry = first == last and self:entry(first)
+  if entry and not entries.is_folder(entry) then
+    return { entry }
   end
-  local items = self:get("items") or {}
-  return vim.iter(vim.list_slice(items, first, math.min(last, #items))):map(entry_of):totable()
+  local found, folder = {}, nil
+  for row, item in ipairs(self:get("items") or {}) do
+    local one = row >= first and entry_of(item)
+    local is_below = one and folder and vim.startswith(one.path, folder)
+    if one and (row <= last or is_below) then
+      if entries.is_folder(one) then
+        folder = is_below and folder or one.path
+      else
+        found[#found + 1] = one
+      end
+    end
+  end
+  return found
 end
 
 ---@return table<string, true> keys of these entries
@@ -119,6 +139,14 @@ function List:clear_filter()
   end
 end
 
+---Lists by files instead of by hunks, or the other way round, once filled, without the user's filter: a file is all
+---its hunks.
+function List:change_form()
+  self.is_by_file = not self.is_by_file
+  self:clear_filter()
+  self:make_current()
+end
+
 ---Adopts the list that the user has made from this one (|:Cfilter|), or the whole one (|:colder|), since keys act on
 ---the entries on screen.
 ---@return boolean done
@@ -128,6 +156,7 @@ function List:adopt()
   end
   self.id, self.items = fn.getqflist({ id = 0 }).id, {}
   self.only = self.id ~= self.whole and self:keys(1, math.huge) or nil
+  self:fold(true)
   return true
 end
 
@@ -135,7 +164,8 @@ end
 function M.entry_here()
   local item = fn.getqflist({ idx = fn.getqflist({ idx = 0 }).idx, items = 0 }).items[1] or {}
   local is_here = item.bufnr == api.nvim_get_current_buf() and item.lnum == fn.line(".")
-  return is_here and entry_of(item) or nil
+  local entry = is_here and entry_of(item)
+  return entry and not entry.is_sum and entry or nil
 end
 
 ---The lines that a command acts on; in the quickfix window, the lines of an entry.
@@ -162,81 +192,51 @@ function List:windows()
   end, wins)
 end
 
+---Folds the folders in the windows of this list, all open.
+---@param is_filled? boolean Neovim's folds are those of earlier rows
+function List:fold(is_filled)
+  for _, win in ipairs(self:windows()) do
+    local is_new = vim.wo[win].foldexpr ~= FOLDS.foldexpr
+    for option, value in pairs((is_new or is_filled) and FOLDS or {}) do
+      vim.wo[win][0][option] = value
+    end
+  end
+end
+
+---@return integer? row of an entry, in another form of the list that of its file
+function List:row_of(entry)
+  local is_other = entry and (entry.is_sum or self.is_by_file)
+  return entry and (self.rows[M.key(entry)] or is_other and self.rows[entry.path]) or nil
+end
+
 ---Fills the list again. The cursor of each window keeps its entry, or else its row: the next key must not decide about
 ---another entry.
 function List:fill_again(items, title)
   local index = #items > 0 and math.min(math.max(self:get("idx"), 1), #items) or nil
   local places = vim.tbl_map(function(win)
     local row, column = unpack(api.nvim_win_get_cursor(win))
-    return { win = win, entry = self:entry(row), row = row, column = column }
+    local closed = api.nvim_win_call(win, function()
+      return vim.tbl_filter(function(name)
+        return vim.endswith(name, "/") and fn.foldclosed(self.rows[name]) == self.rows[name]
+      end, vim.tbl_keys(self.rows))
+    end)
+    return { win = win, entry = self:entry(row), row = row, column = column, closed = closed }
   end, self:windows())
+  local current = self:entry(self:get("idx"))
   self:set("r", { id = self.id, items = items, title = title, idx = index })
+  fn.setqflist({}, "a", { id = self.id, idx = self:row_of(current) })
+  self:fold(true)
   for _, place in ipairs(places) do
-    local row = place.entry and self.rows[M.key(place.entry)] or place.row
+    local row = self:row_of(place.entry) or place.row
     api.nvim_win_set_cursor(place.win, { math.max(math.min(row, #items), 1), place.column })
+    api.nvim_win_call(place.win, function()
+      for _, folder in ipairs(place.closed) do
+        if self.rows[folder] then
+          vim.cmd.foldclose({ range = { self.rows[folder] } })
+        end
+      end
+    end)
   end
-end
-
----@return integer buf possibly not loaded: setqflist() would take 100 ms to look up 2,000 names
-function List:buffer(name)
-  local buf = self.buffers[name]
-  if not buf or not api.nvim_buf_is_valid(buf) or api.nvim_buf_get_name(buf) ~= name then
-    buf = fn.bufadd(name)
-    self.buffers[name] = buf
-  end
-  return buf
-end
-
----@class claude-code.ListedFile the entries of a file, and the values they were made from
----@field items table[] for setqflist()
----@field last claude-code.ReviewOwner? of its last entry
----@field from table
-
----@param from table as `items_of` makes it
----@param names? table<string, string>
-local function listed_file(file, from, names)
-  local items, above, shown = {}, from.above, visible(from.short)
-  for _, change in ipairs(entries.changes_of(file)) do
-    local first, count = unpack(change.rows or { 1, 1 })
-    local words = vim.list_extend(change.words, entries.origin(change.owners, names, above))
-    items[#items + 1] = {
-      bufnr = from.buf,
-      module = (from.name ~= file.path or shown ~= from.short) and shown or nil,
-      lnum = math.max(first, 1),
-      end_lnum = count > 1 and first + count - 1 or nil,
-      text = table.concat(words, "  "),
-      user_data = { claude_code = { path = file.path, hunk = change.hunk } },
-    }
-    above = change.owners[#change.owners]
-  end
-  return { items = items, last = above, from = from }
-end
-
----Makes the entries, or takes those that a file had in the last list. Runs in a task, in slices.
----@param files claude-code.ReviewFile[]
----@param names? table<string, string> of sessions, by their ids; nil unless several run
----@return table[] items for setqflist()
-function List:items_of(files, names)
-  local items, above = {}, nil
-  for _, file in ipairs(files) do
-    local name = buffers.shown_name(file)
-    local from = {
-      name = name,
-      short = path.title(file.path, ":."),
-      buf = self:buffer(name),
-      is_stale = entries.is_stale(file),
-      above = above,
-      names = names,
-      columns = vim.o.columns,
-    }
-    if not file.listed or not vim.deep_equal(file.listed.from, from) then
-      file.listed = listed_file(file, from, names)
-    end
-    vim.list_extend(items, file.listed.items)
-    above = file.listed.last
-    task.breathe()
-  end
-  return items
 end
 
 ---Makes the entries, again if the review has other files by then. Runs in a task.
@@ -244,7 +244,7 @@ end
 function List:items_for(review)
   while true do
     local files, names = review.files, require("claude-code.sessions.label").by_conversation()
-    local items = self:items_of(files, names)
+    local items = entries.items(files, names, self.is_by_file)
     -- In between, another answer may have come, or the user may have wiped out a buffer.
     local is_now = files == review.files
       and vim.iter(items):all(function(item)
@@ -312,6 +312,9 @@ function List:close()
     api.nvim_set_current_win(file)
   end
   for _, win in ipairs(self:windows()) do
+    for option in pairs(FOLDS) do
+      vim.wo[win][0][option] = vim.go[option]
+    end
     closed = pcall(api.nvim_win_close, win, false) or closed
   end
   if closed and restore then

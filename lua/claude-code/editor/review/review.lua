@@ -183,7 +183,7 @@ function Review:show_list()
   elseif is_first then
     notify.guard(self.list.open, self.list)
     local show = self.jumps and cursor.entry or cursor.show_entry
-    show(self, self.at and self.list.rows[lists.key(self.at)] or 1)
+    show(self, self.list:row_of(self.at) or self.list.rows[self.files[1].path])
   end
 end
 
@@ -372,6 +372,9 @@ end)
 local function on_shown(buf)
   -- Maps keys at once: Neovim's own `gr` would replace a character.
   current:update_windows()
+  if vim.bo[buf].buftype == "quickfix" then
+    current.list:fold()
+  end
   vim.schedule(function()
     current:update_windows()
     beside.update(current)
