@@ -166,7 +166,6 @@ function M.get()
   return state.current
 end
 
----@param key string
 ---@return any value from the user, valid or not
 function M.given(key)
   M.get()
@@ -175,7 +174,6 @@ end
 
 --- Calls back when setup() changes an option, or any option of a table ("selection"). Registering the same function
 --- again changes nothing.
----@param key string
 ---@param callback fun(value: any)
 function M.on_change(key, callback)
   state.listeners[key] = state.listeners[key] or {}

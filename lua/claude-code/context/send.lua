@@ -66,7 +66,6 @@ function M.refuse_private(buf)
   return true
 end
 
----@param text string
 ---@param submit boolean
 ---@param n? integer number of a session of this Neovim; the current one if left out
 function M.text(text, submit, n)

@@ -161,7 +161,6 @@ end
 local M = {}
 
 ---Adds another explorer. For users: |claude-code-mentions|.
----@param filetype string
 ---@param explorer { paths: claude-code.ExplorerPaths }
 function M.register(filetype, explorer)
   lists[filetype] = explorer.paths

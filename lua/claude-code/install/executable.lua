@@ -58,7 +58,6 @@ function M.run(words, options, callback)
   done({ code = -1, signal = 0, stdout = "", stderr = reason })
 end
 
----@param path string
 ---@param callback fun(version: string?, message: string?) in the main loop
 ---@param timeout_ms? integer 3000 by default
 function M.version(path, callback, timeout_ms)

@@ -35,7 +35,6 @@ function M.stable()
   return vim.fs.joinpath(M.root(), "bin", NAME)
 end
 
----@param version string
 ---@param target string
 ---@return string
 function M.executable(version, target)
@@ -64,7 +63,6 @@ local function refuse_others(path)
 end
 
 --- Makes a folder below `root()`, and its parents. Raises a claude-code.InstallError.
----@param path string
 function M.make_folder(path)
   local ok, failure, tries = false, nil, 0
   -- mkdir() fails for each folder that another Neovim creates at the same time.

@@ -10,7 +10,6 @@ function M.clients(filter)
   return package.loaded["vim.lsp"] and vim.lsp.get_clients(filter) or {}
 end
 
----@param buf integer
 ---@return vim.lsp.Client[] including clients that are starting
 function M.of_buffer(buf)
   return M.clients({ bufnr = buf, _uninitialized = true })

@@ -7,7 +7,6 @@ local FLAGS = uv.constants.O_RDONLY + (uv.constants.O_NONBLOCK or 0)
 
 local M = {}
 
----@param path string
 ---@param count number in bytes
 ---@param most? number in bytes, of the whole file
 ---@return string? bytes at most `count`; nil unless it is a readable regular file of at most `most` bytes
@@ -26,7 +25,6 @@ function M.head(path, count, most)
   return bytes, problem
 end
 
----@param path string
 ---@param most integer in bytes
 ---@return string? bytes nil unless it is a readable regular file of at most this size
 function M.read(path, most)
@@ -34,7 +32,6 @@ function M.read(path, most)
 end
 
 ---A file without any write permission is read-only even for root.
----@param path string
 ---@return boolean
 function M.is_writable(path)
   local stat = uv.fs_stat(path)

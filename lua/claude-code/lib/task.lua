@@ -91,7 +91,6 @@ function M.breathe()
 end
 
 ---@param code string
----@param text string
 ---@param ... any for string.format()
 ---@return nil
 ---@return claude-code.Failure

@@ -1,7 +1,6 @@
 --- Text for the screen: counts, and untrusted text of programs and projects.
 local M = {}
 
----@param count integer
 ---@param word string in the singular
 ---@return string "1 file", "2 files"
 function M.count(count, word)
@@ -9,7 +8,6 @@ function M.count(count, word)
 end
 
 --- Replaces invisible characters with codes: control characters, and those that change the direction of text.
----@param text string
 ---@return string
 function M.visible(text)
   -- Vim functions receive a string with a NUL as a Blob.
@@ -25,8 +23,6 @@ function M.mention(name)
 end
 
 --- A code block of Markdown. Its fence is longer than those in the text.
----@param text string
----@param language string
 ---@return string
 function M.fenced(text, language)
   local fence = "```"
@@ -37,7 +33,6 @@ function M.fenced(text, language)
 end
 
 --- Splits a command line like a shell: quotes hold a word together, and a backslash quotes a character.
----@param text string
 ---@return string[]
 function M.words(text)
   local words, word, quote = {}, nil, nil

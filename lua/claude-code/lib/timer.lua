@@ -42,7 +42,6 @@ function M.once(ms, callback)
   return cancel
 end
 
----@param ms integer
 ---@param callback fun()
 ---@return fun() cancel
 function M.every(ms, callback)

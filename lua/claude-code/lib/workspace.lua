@@ -23,7 +23,6 @@ local function is_home_or_above(folder)
   return vim.startswith(with_slash(home), with_slash(folder)) or folder:match("^%a:/?$") ~= nil
 end
 
----@param folder string
 ---@return string root of the git repository around it, unless that is the home folder or above; else the folder
 function M.root(folder)
   local root = vim.fs.root(folder, ".git")

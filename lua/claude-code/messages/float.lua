@@ -57,7 +57,6 @@ local function center(win, lines)
 end
 
 --- Opens a window in the middle of the screen. `q`, <Esc> and leaving the window close it.
----@param title string
 ---@param lines string[]
 ---@return integer buf
 ---@return fun() close
@@ -107,7 +106,6 @@ local function close_preview(win)
 end
 
 --- Opens a window at the top of the screen, above a list from which the user chooses.
----@param title string
 ---@param lines string[]
 ---@param options { syntax?: string, choices: integer } `choices`: length of the list
 ---@return fun() close

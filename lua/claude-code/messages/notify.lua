@@ -187,7 +187,6 @@ M.info = notifier(levels.INFO, "info", "None")
 
 local warned = {} ---@type table<string, true>
 
----@param text string
 ---@param topic? string
 function M.warn_once(text, topic)
   if not warned[text] then
@@ -197,7 +196,6 @@ function M.warn_once(text, topic)
 end
 
 --- Shows progress in a line that neither `:messages` nor the log keeps.
----@param text string
 function M.progress(text)
   if #vim.api.nvim_list_uis() == 0 then
     io.stderr:write(("%s: %s\n"):format(NAME, text))

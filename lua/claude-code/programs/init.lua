@@ -10,7 +10,6 @@ local REFUSED = "`%s` is not run: only the %s of $PATH leads to it (%s), where a
 --- The working folder of programs that need no other. A project's folder may be hostile, and the user may delete it.
 M.NEUTRAL_FOLDER = is_windows and vim.env.SystemRoot or "/"
 
----@param path string
 ---@return boolean is it an executable file?
 function M.runs(path)
   local stat = vim.uv.fs_stat(path)
@@ -67,7 +66,6 @@ function M.absolute_first()
   return path ~= (vim.env.PATH or "") and path or nil
 end
 
----@param pid integer
 ---@return boolean does the process run?
 function M.is_alive(pid)
   local _, _, code = vim.uv.kill(pid, 0)

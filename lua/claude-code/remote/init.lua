@@ -89,7 +89,6 @@ function M.ensure(place, callback)
   end)
 end
 
----@param name string
 ---@return claude-code.RemoteReport
 function M.report(name)
   return links[name] and links[name].report or { state = "down" }

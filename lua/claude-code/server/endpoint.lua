@@ -152,7 +152,6 @@ local function exempt_loopback_from_proxy()
 end
 
 --- Lets CLIs in new terminals find this Neovim.
----@param port integer
 function M.set_environment(port)
   M.restore_environment()
   set("CLAUDE_CODE_SSE_PORT", tostring(port))

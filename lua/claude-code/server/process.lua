@@ -87,7 +87,6 @@ function Process:kill()
 end
 
 --- Waits for its end, and answers its requests until then.
----@param timeout_ms integer
 ---@return boolean ended
 function Process:wait(timeout_ms)
   return (vim.wait(timeout_ms, function()

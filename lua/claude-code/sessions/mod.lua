@@ -41,7 +41,6 @@ end
 ---Submits a prompt as the user's own words; the draft stays. The CLI keeps the prompt while a turn runs or a dialog is
 ---open, and `done` is called once it is in the conversation.
 ---@param n integer|claude-code.SessionKey
----@param text string
 ---@param done claude-code.ModCallback
 function M.submit(n, text, done)
   request(n, "submit", { text = text }, done)
@@ -49,7 +48,6 @@ end
 
 ---Inserts text at the cursor of the user's draft. Fails as "dialog" while the CLI asks something.
 ---@param n integer|claude-code.SessionKey
----@param text string
 ---@param done claude-code.ModCallback
 function M.fill(n, text, done)
   request(n, "fill", { text = text }, done)
@@ -86,7 +84,6 @@ end
 ---Asks a question about the conversation, to which neither question nor answer is added. The answer comes whole: the
 ---CLI streams none.
 ---@param n integer|claude-code.SessionKey
----@param text string
 ---@param done fun(failure?: claude-code.ModFailure, answer?: { text: string })
 function M.ask(n, text, done)
   request(n, "ask", { text = text }, done)

@@ -114,7 +114,6 @@ local function apply(session)
 end
 
 ---Applies a CLI's last report again, after its row has lost another source.
----@param pid integer
 function M.apply(pid)
   if reported.sessions[pid] then
     apply(reported.sessions[pid])
@@ -167,7 +166,6 @@ function M.on_setups(reported_setups)
   setups = reported_setups
 end
 
----@param folder string
 ---@return claude-code.FolderSetup? nil unless it is a workspace folder
 function M.setup(folder)
   return vim.iter(setups):find(function(setup)
@@ -190,14 +188,11 @@ function M.refresh(callback)
   channel.request("sessions/look", {}, callback)
 end
 
----@param path string
----@param folder string
 ---@return boolean
 function M.is_below(path, folder)
   return path == folder or vim.startswith(path, folder:gsub("/?$", "/"))
 end
 
----@param folder string
 ---@return claude-code.Worktree? worktree around the folder, of a repository in the workspace
 ---@return claude-code.Worktree[] all worktrees of its repository
 function M.worktree(folder)
@@ -213,7 +208,6 @@ function M.worktree(folder)
   return around, all
 end
 
----@param cwd string
 ---@return boolean in the workspace, or in a worktree of its repositories
 function M.is_covered(cwd)
   return M.worktree(cwd) ~= nil

@@ -14,7 +14,6 @@ local ASKING_MS = 1000
 --- Characters of a message and of a description.
 local MAX_SHOWN = 120
 
----@param line string
 ---@return string? name without the slash; nil if the line is no slash command
 ---@return string args
 function M.parse(line)

@@ -19,7 +19,6 @@ local M = {}
 ---@field lua string for LuaLS: "boolean", '"a"|"b"'
 ---@field accepts fun(value: any): boolean, string? with a problem that the type alone does not name
 
----@param key string
 ---@param type claude-code.Type
 ---@param default any
 ---@param rest string[]|{ refused?: any, fields?: claude-code.OptionField[] } a list of the description's lines

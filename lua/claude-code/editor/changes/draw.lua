@@ -185,7 +185,6 @@ end
 
 ---Colours lines, and the changed parts of them more strongly.
 ---@param first integer 0-based row
----@param count integer
 ---@param changes table<integer, claude-code.ByteRange[]> by the index of a line
 ---@param group "ClaudeCodeAdd"|"ClaudeCodeDelete"
 ---@param text_group "ClaudeCodeAddText"|"ClaudeCodeDeleteText"
@@ -231,7 +230,6 @@ function M.inline(buf, pen, hunk, style)
 end
 
 ---@param first integer 0-based row
----@param count integer
 function M.sign(pen, first, count, text, group, priority)
   pen(first, 0, {
     end_row = first + count - 1,

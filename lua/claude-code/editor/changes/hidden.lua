@@ -174,7 +174,6 @@ function M.show(buf, hunks)
   return marking.found
 end
 
----@param text string
 ---@param from? integer 1-based byte
 ---@return integer? first byte of the next hidden character
 function M.next_in(text, from)

@@ -53,7 +53,6 @@ function M.entries(section, actions)
   return entries
 end
 
----@param title string
 function M.show(title, entries)
   local lines = {}
   for _, entry in ipairs(entries) do

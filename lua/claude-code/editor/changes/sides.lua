@@ -92,8 +92,6 @@ function M.half(win, split)
   return { win = win, split = split, [dimension] = math.max(1, math.floor((room - 1) / 2)) }
 end
 
----@param old_win integer
----@param new_win integer
 ---@param folds boolean equal lines are folded
 ---@return claude-code.Sides
 function M.start(old_win, new_win, folds)
@@ -200,7 +198,6 @@ function Sides:reveal(hunk)
 end
 
 ---Makes both sides the same size.
----@param is_below boolean
 function Sides:even_out(is_below)
   local dimension = is_below and "height" or "width"
   local get, set = api["nvim_win_get_" .. dimension], api["nvim_win_set_" .. dimension]

@@ -9,7 +9,6 @@ local M = {}
 ---@alias claude-code.Encoding "utf-8"|"utf-16"|"utf-32" what a column counts: bytes, code units, or characters
 
 ---A check by a pattern for other characters than ASCII would take twenty times as long.
----@param text string
 ---@return integer characters
 function M.count(text)
   if has_encoding_argument then
@@ -18,7 +17,6 @@ function M.count(text)
   return (vim.str_utfindex(text))
 end
 
----@param line string
 ---@param byte integer byte column; beyond the end means the end
 ---@param encoding claude-code.Encoding of the result
 ---@return integer column
@@ -35,7 +33,6 @@ function M.of_byte(line, byte, encoding)
   return utf16
 end
 
----@param line string
 ---@param column integer beyond the end means the end
 ---@param encoding claude-code.Encoding of the column
 ---@return integer byte column
@@ -51,8 +48,6 @@ function M.to_byte(line, column, encoding)
   return math.min(byte, #line)
 end
 
----@param line string
----@param byte integer
 ---@return integer byte column just after the character that starts at (or contains) this byte
 function M.after(line, byte)
   if byte >= #line then

@@ -125,7 +125,6 @@ function M.delete(buf)
 end
 
 ---Keeps the user's version, which no one has received, in a modified buffer without a name: Neovim asks before exit.
----@param filetype string
 ---@param what string what happened
 function M.keep(title, lines, filetype, what)
   local buf = api.nvim_create_buf(true, false)

@@ -108,7 +108,6 @@ end
 ---Calls `callback`, in which Neovim may read the file of a buffer, and supplies the text unless a plugin does. Passes
 ---errors on. Throws if the text cannot be read: then the buffer is read-only with its old text, or not loaded.
 ---@generic T
----@param buf integer
 ---@param supply fun(): string?, string[] returns the file's bytes and the buffer's old lines
 ---@param callback fun(): T
 ---@return T
@@ -166,7 +165,6 @@ end
 ---Calls `bring`, which shows a loaded buffer in a window: Neovim may read its file again. If the file cannot be read,
 ---the buffer keeps its text.
 ---@generic T
----@param buf integer
 ---@param bring fun(): T
 ---@return T
 function M.show(buf, bring)

@@ -6,7 +6,6 @@ local M = {}
 
 local own = {} ---@type string[] newest first
 
----@param text string
 function M.add(text)
   table.insert(own, 1, text)
 end

@@ -142,7 +142,6 @@ function Buffer:show(review, file)
   self.marks = marks.show(self.buf, self.marks, hunks, review.is_open, self.is_beside)
 end
 
----@param is_beside boolean
 function Buffer:set_beside(review, is_beside)
   self.is_beside = is_beside
   if self:is_current(review) then

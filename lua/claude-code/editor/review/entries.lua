@@ -214,7 +214,6 @@ end
 ---Runs in a task, in slices.
 ---@param files claude-code.ReviewFile[] in order of their paths
 ---@param names? table<string, string> of sessions, by their ids; nil unless several run
----@param is_by_file boolean
 ---@return table[] items for setqflist()
 function M.items(files, names, is_by_file)
   local items, above = {}, nil

@@ -63,7 +63,6 @@ end
 ---Draws the hunks, in place of the previous ones.
 ---@param before? claude-code.ReviewMarks what it returned last
 ---@param hunks claude-code.ReviewHunk[] of the text that the buffer has now
----@param is_review boolean
 ---@param is_beside? boolean the old lines are in another window, which draws both sides
 ---@return claude-code.ReviewMarks? nil: nothing is drawn
 function M.show(buf, before, hunks, is_review, is_beside)

@@ -84,7 +84,6 @@ end
 
 ---@generic T: { path: string, item: claude-code.Diagnostic }
 ---@param problems T[] will be sorted by severity and place
----@param count integer
 ---@return T[]
 function M.worst(problems, count)
   table.sort(problems, function(a, b)
