@@ -1,5 +1,5 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { claims, EXECUTABLE, eventually, isolatedEnv, onEachNeovim } from "#test";
+import { claims, EXECUTABLE, eventually, isolatedEnv, needs, onEachNeovim } from "#test";
 import { basename, join } from "../../src/lib/platform";
 
 /* `claude-code-nvim edit`, which the CLI and its child processes start as $VISUAL. */
@@ -46,7 +46,7 @@ onEachNeovim((session) => {
     expect(program.exitCode).toBeNull();
     await lua("vim.api.nvim_buf_set_lines(0, 0, -1, true, { 'all', 'of it' }) vim.cmd.wq()");
     expect(await program.exited).toBe(0);
-    expect(readFileSync(path, "utf8")).toBe("all\nof it\n");
+    expect(readFileSync(path, "utf8").replaceAll("\r", "")).toBe("all\nof it\n");
     await plays("<Ignore>  windows 1");
     expect(edited()).toBeUndefined();
   });
@@ -107,7 +107,7 @@ onEachNeovim((session) => {
   describe("the user's own editor opens everything that is not the CLI's", () => {
     const EDITOR = (file: string) => `-x\n${file}\n`;
 
-    test.each<[string, (loop: string) => string]>([
+    needs("a shell").each<[string, (loop: string) => string]>([
       ["is ourselves", () => `${EXECUTABLE} edit`],
       ["starts us", (loop) => loop],
     ])("opens `vi` if the user's editor %s", async (_what, editorOf) => {
@@ -125,7 +125,7 @@ onEachNeovim((session) => {
       expect(edited()).toBe(`${message}\n`);
     });
 
-    test.each<[string, () => string, Record<string, string>]>([
+    needs("a shell").each<[string, () => string, Record<string, string>]>([
       ["git's message", () => session.write(".git/COMMIT_EDITMSG", ""), {}],
       ["a file of that name elsewhere", () => session.write(PROMPT, ""), {}],
       ["a prompt that Claude's shell opens", () => temporary(PROMPT, ""), { CLAUDECODE: "1" }],

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { eventually, NEOVIMS, type NeovimOptions, TestNeovim, temporaryFolder } from "#test";
-import { join } from "../../src/lib/platform";
+import { join, native } from "../../src/lib/platform";
 
 /* Another plugin for Claude Code beside ours: a message appears, and the two do not mix. */
 /** A folder with modules of greggh/claude-code.nvim, which have the names of ours. */
@@ -28,7 +28,7 @@ describe.each(NEOVIMS)("$name", (version) => {
       });
       if (where === "before") await neovim.command("silent! Claude status");
       await says(neovim, "another plugin has the Lua module claude-code, too");
-      await says(neovim, folder);
+      await says(neovim, native(folder));
       expect(await neovim.command("messages")).not.toMatch(/E\d+:|traceback/);
     },
   );

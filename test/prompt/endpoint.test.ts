@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { needs, nightly, restoresEnv, temporaryFolder } from "#test";
-import { dirname, join } from "../../src/lib/platform";
+import { dirname, IS_WINDOWS, join } from "../../src/lib/platform";
 import { PromptEndpoint } from "../../src/prompt/endpoint";
 
 let folder: string;
@@ -30,7 +30,8 @@ const asked = async (method: "files" | "commands", word = "") =>
 
 describe("files", () => {
   test("leaves out private files, and no other", async () => {
-    for (const name of ["a.ts", ".env", "b/.env", "b/c d.ts", 'b/"c".ts']) write(name);
+    for (const name of ["a.ts", ".env", "b/.env", "b/c d.ts", ...(IS_WINDOWS ? [] : ['b/"c".ts'])])
+      write(name);
     git(["init", "-q"]);
     expect((await asked("files")).map(({ text }) => text)).toEqual(["a.ts", "b/c d.ts"]);
     expect(await asked("files", ".env")).toEqual([]);
@@ -77,12 +78,15 @@ needs("symlinks")("reads no folder of thousands, and nothing that links lead to"
   for (const text of ["/one", "/two"]) expect(await asked("commands", text)).toEqual([{ text }]);
 });
 
-test("leaves out names with line ends, control and invisible characters", async () => {
-  for (const name of ["zz", "zz\nrm", "zz\u001b[31m", "zz\u202e"]) {
-    write(`.claude/commands/${name}.md`);
-    write(`src/${name}`);
-  }
-  git(["init", "-q"]);
-  expect(await asked("commands", "/zz")).toEqual([{ text: "/zz" }]);
-  expect(await asked("files", "src/zz")).toEqual([{ text: "src/zz" }]);
-});
+needs("any bytes in a name")(
+  "leaves out names with line ends, control and invisible characters",
+  async () => {
+    for (const name of ["zz", "zz\nrm", "zz\u001b[31m", "zz\u202e"]) {
+      write(`.claude/commands/${name}.md`);
+      write(`src/${name}`);
+    }
+    git(["init", "-q"]);
+    expect(await asked("commands", "/zz")).toEqual([{ text: "/zz" }]);
+    expect(await asked("files", "src/zz")).toEqual([{ text: "src/zz" }]);
+  },
+);

@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import fc from "fast-check";
-import { claims, temporaryFolder } from "#test";
+import { claims, lacks, needs, temporaryFolder } from "#test";
 import { basename, join } from "../../src/lib/platform";
 import { mappingsOf } from "../../src/remote/endpoint";
 import { type Disk, type Mapping, PathMap, type PathStyle } from "../../src/remote/path-map";
@@ -196,7 +196,7 @@ describe("a devcontainer.json from a hostile project chooses no folder here", ()
     expect(mappingsOf(join(folder, "sub"))).toEqual([{ remote, host: folder }]);
   });
 
-  test("ignores one above the repository, and a device", () => {
+  needs("symlinks")("ignores one above the repository, and a device", () => {
     symlinkSync("/dev/zero", join(folder, ".devcontainer.json"));
     const remote = `/workspaces/${basename(folder)}`;
     expect(mappingsOf(folder)).toEqual([{ remote, host: folder }]);
@@ -208,7 +208,7 @@ describe("a devcontainer.json from a hostile project chooses no folder here", ()
   });
 });
 
-describe("on a real disk", () => {
+describe.skipIf(lacks("symlinks"))("on a real disk", () => {
   let root: string;
   let paths: PathMap;
   beforeAll(() => {

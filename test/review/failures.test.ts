@@ -1,5 +1,14 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { ALL, EXECUTABLE, eventually, expectMode, nightly, run, temporaryFolder } from "#test";
+import {
+  ALL,
+  EXECUTABLE,
+  eventually,
+  expectMode,
+  needs,
+  nightly,
+  run,
+  temporaryFolder,
+} from "#test";
 import { join } from "../../src/lib/platform";
 import { isGone } from "../../src/lib/process";
 import { Blobs } from "../../src/review/journal/blobs";
@@ -29,7 +38,7 @@ const edited = (world: Recorded, originalFile: string, use: string) => ({
 });
 
 describe("a full disk", () => {
-  test("is noted, and lets Claude continue, even if it cuts off a line", async () => {
+  needs("a shell")("is noted, and lets Claude continue, even if it cuts off a line", async () => {
     using world = new Recorded({ "a.txt": "one\n" });
     await world.prompt();
     expect(incompleteSince(world.folder)).toBeUndefined();
@@ -70,7 +79,7 @@ describe("a full disk", () => {
     expect(free).toEqual({ undo: expect.stringContaining("decision"), isUndone: true });
   });
 
-  test("lets the Stop hook answer", async () => {
+  needs("a shell")("lets the Stop hook answer", async () => {
     using world = new Recorded();
     const limits = "trap '' XFSZ; ulimit -f 0";
     const { stdout, code } = await hook(world, "stop", {}, { limits });
@@ -131,7 +140,7 @@ async function killComparison(world: Recorded): Promise<void> {
   }
 }
 
-test("compares once for each request", async () => {
+needs("a shell")("compares once for each request", async () => {
   using world = new Recorded({ "a.txt": "one\n" });
   await world.prompt();
   const [request, done] = [join(world.folder, "compare.request"), join(world.home, "done")];

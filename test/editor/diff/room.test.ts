@@ -1,5 +1,5 @@
 import { writeFileSync } from "node:fs";
-import { eventually, NEOVIMS, TestClient, TestNeovim } from "#test";
+import { eventually, lacks, NEOVIMS, TestClient, TestNeovim } from "#test";
 import { join } from "../../../src/lib/platform";
 import { shows, terminalText, windows } from "../../terminal/workbench";
 import { Attached } from "../attached";
@@ -168,40 +168,43 @@ const COLUMNS = `{ "sh", "-c", [[
   show() { echo "has $(stty size | cut -d' ' -f2)."; }
   trap show WINCH; sleep 0.1; show; while :; do sleep 0.05; done]] }`;
 
-describe.each(NEOVIMS)("Claude's terminal at the side in $name", (version) => {
-  async function start(options = "", command = "") {
-    const neovim = await TestNeovim.start({
-      version,
-      ui: UI,
-      setup: `{ terminal = { command = ${COLUMNS} }, diff = { ${options} } }`,
-    });
-    writeFileSync(join(neovim.cwd, "a.txt"), OLD);
-    await neovim.command(`edit a.txt${command}`);
-    await neovim.command("Claude");
-    await shows(neovim, "has 60.");
-    return neovim;
-  }
+describe.skipIf(lacks("a shell")).each(NEOVIMS)(
+  "Claude's terminal at the side in $name",
+  (version) => {
+    async function start(options = "", command = "") {
+      const neovim = await TestNeovim.start({
+        version,
+        ui: UI,
+        setup: `{ terminal = { command = ${COLUMNS} }, diff = { ${options} } }`,
+      });
+      writeFileSync(join(neovim.cwd, "a.txt"), OLD);
+      await neovim.command(`edit a.txt${command}`);
+      await neovim.command("Claude");
+      await shows(neovim, "has 60.");
+      return neovim;
+    }
 
-  test.each([
-    ["vertical", "", 2],
-    ["vertical", " | vsplit", 1],
-    ["inline", "", 1],
-    ["tab", "", 2],
-  ])("keeps its columns beside a diff (%s, edit%s)", async (layout, make, count) => {
-    await using neovim = await start(`layout = "${layout}"`, make);
-    using client = await TestClient.open(await neovim.lock(), "claude-code");
-    const before = await windows(neovim);
-    const answer = client.propose(join(neovim.cwd, "a.txt"), NEW);
-    await neovim.until("the diff", 'return require("port").diff_shown()');
-    expect((await neovim.lua<Shown>(DIFF)).sizes.length).toBe(count);
-    expect((await windows(neovim)).at(-1)?.width).toBe(60);
-    // Neovim, and then the program, learn of a new size later.
-    await Bun.sleep(300);
-    const text = (await terminalText(neovim)).replaceAll(/\s+/g, "");
-    expect([...new Set(text.match(/has\d+\./g))]).toEqual(["has60."]);
-    await neovim.command("Claude diff reject");
-    await answer;
-    await eventually("the windows", async () => expect(await windows(neovim)).toEqual(before));
-    await neovim.inMode("t");
-  });
-});
+    test.each([
+      ["vertical", "", 2],
+      ["vertical", " | vsplit", 1],
+      ["inline", "", 1],
+      ["tab", "", 2],
+    ])("keeps its columns beside a diff (%s, edit%s)", async (layout, make, count) => {
+      await using neovim = await start(`layout = "${layout}"`, make);
+      using client = await TestClient.open(await neovim.lock(), "claude-code");
+      const before = await windows(neovim);
+      const answer = client.propose(join(neovim.cwd, "a.txt"), NEW);
+      await neovim.until("the diff", 'return require("port").diff_shown()');
+      expect((await neovim.lua<Shown>(DIFF)).sizes.length).toBe(count);
+      expect((await windows(neovim)).at(-1)?.width).toBe(60);
+      // Neovim, and then the program, learn of a new size later.
+      await Bun.sleep(300);
+      const text = (await terminalText(neovim)).replaceAll(/\s+/g, "");
+      expect([...new Set(text.match(/has\d+\./g))]).toEqual(["has60."]);
+      await neovim.command("Claude diff reject");
+      await answer;
+      await eventually("the windows", async () => expect(await windows(neovim)).toEqual(before));
+      await neovim.inMode("t");
+    });
+  },
+);

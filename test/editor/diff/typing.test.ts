@@ -1,4 +1,4 @@
-import { eventually, NEOVIMS, oneLine } from "#test";
+import { eventually, NEOVIMS, needs, oneLine } from "#test";
 import { Attached } from "../attached";
 
 const UI = { width: 160, height: 40 };
@@ -39,7 +39,7 @@ describe.each(NEOVIMS)("$name: keys typed for something else do not decide anyth
     `);
   }
 
-  test.each([
+  needs("a shell").each([
     ["beside a file", "vsplit | terminal cat"],
     ["beside a narrow file", "botright vertical 130split | terminal cat"],
     ["below a low file", "botright 34split | terminal cat"],

@@ -72,7 +72,7 @@ const WITHOUT_ROOM = `
 
 const TEXTS = {
   ...{ plain: "a\nb\n", "no end": "a\nb", empty: "", newline: "\n", two: "\n\n", mac: "a\rb\r" },
-  ...{ crlf: "a\r\nb\r\n", mixed: "a\r\nb\n", "crlf, no end": "a\r\nb", nul: "a\0b" },
+  ...{ crlf: "a\r\nb\r\n", mixed: "a\r\nb\n", "crlf, no end": "a\r\nb", zero: "a\0b" },
   ...{ bom: "\xef\xbb\xbfx\n", utf16: "\xff\xfea\0\n\0", latin: "\xe9\n", utf8: "\xc3\xa9\n" },
   ...{ modeline: "# vim: ts=3 ft=python\n", "x.lua": "return 1\n", readonly: "x", illegal: "\xe9" },
   ...{ fixed: "x\n", head: "caf\xe9\n", undone: "1\n2\n", long: "line\n".repeat(12_000) },

@@ -1,5 +1,5 @@
 import { mkdirSync, writeFileSync } from "node:fs";
-import { eventually, NEOVIMS, outcomeOf, TestClient, TestNeovim } from "#test";
+import { eventually, NEOVIMS, needs, outcomeOf, TestClient, TestNeovim } from "#test";
 import { dirname, join } from "../../../src/lib/platform";
 import { configure, ECHO, openEcho, startNeovim, terminalText } from "../../terminal/workbench";
 
@@ -91,57 +91,60 @@ describe.each(NEOVIMS)("comments in $name", (version) => {
     await draws([]);
   });
 
-  test("pastes all comments into Claude's terminal once, and submits them", async () => {
-    write("b.ts", ["x", "y"]);
-    await plays(`
+  needs("a shell")(
+    "pastes all comments into Claude's terminal once, and submits them",
+    async () => {
+      write("b.ts", ["x", "y"]);
+      await plays(`
       :2,3Claude comment better names   drawn = 3: better names
       :edit b.ts
       :1Claude comment why x?           drawn = 1: why x?
     `);
-    write("b.ts", ["other"]);
-    await neovim.command("bwipeout! | edit src/a.ts");
-    await configure(neovim, `{ command = ${ECHO} }`);
-    await openEcho(neovim);
-    await neovim.type("<C-\\><C-n>");
-    // Enter would answer the CLI's question.
-    const pid = await neovim.lua<number>("return vim.b.terminal_job_pid");
-    using cli = await TestClient.open(await neovim.lock(), "claude-code");
-    cli.notify("ide_connected", { pid });
-    await neovim.until(
-      "the client",
-      'return (require("port").server.clients[1] or {}).pid == ...',
-      pid,
-    );
-    const folder = join(neovim.home, ".claude/sessions");
-    mkdirSync(folder, { recursive: true });
-    /** Resolves once Neovim knows it. */
-    const status = async (status: string, state: string) => {
-      const file = { pid, status, kind: "interactive", cwd: neovim.cwd };
-      writeFileSync(join(folder, `${pid}.json`), JSON.stringify(file));
-      const known = `return (require("port").session_rows.get({ pid = ... }) or {}).state == "${state}"`;
-      await neovim.until(status, known, pid);
-    };
-    await status("waiting", "blocked");
-    await plays(":Claude comment!  said Claude asks something in its terminal: answer it first");
-    await status("idle", "idle");
-    expect(await pasted()).toBe("up");
-    await neovim.command("Claude comment!");
-    const first = "1. src/a.ts:2-3: better names > two > three";
-    const second = "2. b.ts:1 (these lines have changed since): why x? > x";
-    const text = `My comments on these lines: ${first} ${second}`.replaceAll(" ", "");
-    await eventually("the paste", async () =>
-      expect((await pasted()).replaceAll(/\s|\^[MJ]/g, "")).toContain(`^[[200~${text}^[[201~`),
-    );
-    await eventually("Enter", async () => expect(await pasted()).toEndWith("^[[201~^M"));
-    // A sent comment disappears when its lines change.
-    await plays(`
+      write("b.ts", ["other"]);
+      await neovim.command("bwipeout! | edit src/a.ts");
+      await configure(neovim, `{ command = ${ECHO} }`);
+      await openEcho(neovim);
+      await neovim.type("<C-\\><C-n>");
+      // Enter would answer the CLI's question.
+      const pid = await neovim.lua<number>("return vim.b.terminal_job_pid");
+      using cli = await TestClient.open(await neovim.lock(), "claude-code");
+      cli.notify("ide_connected", { pid });
+      await neovim.until(
+        "the client",
+        'return (require("port").server.clients[1] or {}).pid == ...',
+        pid,
+      );
+      const folder = join(neovim.home, ".claude/sessions");
+      mkdirSync(folder, { recursive: true });
+      /** Resolves once Neovim knows it. */
+      const status = async (status: string, state: string) => {
+        const file = { pid, status, kind: "interactive", cwd: neovim.cwd };
+        writeFileSync(join(folder, `${pid}.json`), JSON.stringify(file));
+        const known = `return (require("port").session_rows.get({ pid = ... }) or {}).state == "${state}"`;
+        await neovim.until(status, known, pid);
+      };
+      await status("waiting", "blocked");
+      await plays(":Claude comment!  said Claude asks something in its terminal: answer it first");
+      await status("idle", "idle");
+      expect(await pasted()).toBe("up");
+      await neovim.command("Claude comment!");
+      const first = "1. src/a.ts:2-3: better names > two > three";
+      const second = "2. b.ts:1 (these lines have changed since): why x? > x";
+      const text = `My comments on these lines: ${first} ${second}`.replaceAll(" ", "");
+      await eventually("the paste", async () =>
+        expect((await pasted()).replaceAll(/\s|\^[MJ]/g, "")).toContain(`^[[200~${text}^[[201~`),
+      );
+      await eventually("Enter", async () => expect(await pasted()).toEndWith("^[[201~^M"));
+      // A sent comment disappears when its lines change.
+      await plays(`
       <Ignore>           said = 2 comments sent to Claude
       :wincmd p          drawn = 3: sent: better names
       :Claude comment!   said no comment to send
       :call deletebufline('', 3) | call setline(2, 'TWO') | write
                          drawn =
     `);
-  });
+    },
+  );
 
   test("keeps comments until a Claude runs, and mentions them to one that runs elsewhere", async () => {
     await plays(

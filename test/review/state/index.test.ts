@@ -1,5 +1,5 @@
 import { rmSync } from "node:fs";
-import { perTest } from "#test";
+import { lacks, perTest } from "#test";
 import { git } from "../repository";
 import { play, stories } from "../story";
 import { World } from "./world";
@@ -36,9 +36,6 @@ stories(
   undo [b|a|a|new ü|empty]; is nothing; ${STATUS} => ; restart; is nothing; back
   ${STATUS} => [R  a -> b|D  a|M  a|A  "new \\303\\274"|A  empty]
   is [b renamed 0>7@1|a deleted 7>0@0|a changed 1>1@7|new ü created 0>1@1|empty created]
-# restores the index for binary files and permissions
-  git config core.fileMode true; prompt; A chmod other 755; A git b.bin=\0one, a=\0two
-  ${STATUS} => M  a|A  b.bin|M  other; undo a, b.bin, other; ${STATUS} =>
 # keeps a file's other hunks in the index when one is undone
   prompt; A git a=${EDITS}; stop; later; is a changed 1>1@1 1>1@7; undo a#1
   git show :a => 1|2|3|4|5|6|VII; is a changed 1>1@7; later; back
@@ -54,3 +51,14 @@ stories(
   undo a: it stays in the index; git show :a => 0|I|2|3|4|5|6|VII; disk a=${SEVEN}
 `,
 );
+
+if (!lacks("modes of files")) {
+  stories(
+    `repository a=${SEVEN}, other=${SEVEN}`,
+    `
+# restores the index for binary files and permissions
+  git config core.fileMode true; prompt; A chmod other 755; A git b.bin=\0one, a=\0two
+  ${STATUS} => M  a|A  b.bin|M  other; undo a, b.bin, other; ${STATUS} =>
+`,
+  );
+}
