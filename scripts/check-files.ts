@@ -45,7 +45,7 @@ const MAX_OF_ONE_USER = 40;
 /** Each has a table in ARCHITECTURE.md, with its folders in the first column. */
 const MAPPED = ["src", "lua/claude-code", "lua/claude-code/editor"];
 /** The test files of test/wine.txt. This number may only grow. */
-const MIN_UNDER_WINE = 53;
+const MIN_UNDER_WINE = 121;
 
 const files = [...new Glob("{lua,plugin}/**/*.lua").scanSync({ cwd: ROOT })].sort();
 const top = files.filter((file) => /^lua\/claude-code\/[^/]+$/.test(file)).length;
