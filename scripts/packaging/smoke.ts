@@ -12,6 +12,9 @@ import { say } from "../../test/support/turns";
 /** In ms, long enough for a busy build machine. */
 const DEADLINE_MS = 60_000;
 const KILLED_MS = 20_000;
+const NOT_OURS = { NVIM: undefined, CLAUDE_CONFIG_DIR: undefined };
+
+type Lock = Awaited<ReturnType<typeof lockFile>>;
 
 /**
  * Installs an archive in a new Neovim by `:Claude install`, with all checks against the pinned manifest. Then tries the
@@ -24,7 +27,9 @@ export async function smoke(
   nvim: string,
   withClaude: boolean,
 ): Promise<void> {
-  const home = await realpath(await mkdtemp(join(tmpdir(), "claude-code-nvim-smoke-")));
+  const folder = await realpath(await mkdtemp(join(tmpdir(), "smoke-")));
+  const home = join(folder, "Jörg Doe's");
+  await mkdir(home);
   const project = join(home, "project");
   for (const folder of ["project", "tmp", "run"]) await mkdir(join(home, folder));
   await prepareClaudeHome(home, project);
@@ -38,11 +43,11 @@ export async function smoke(
     `lua require("claude-code").install([[${resolve(archive)}]])`,
     "ClaudeCodeStart",
   ];
-  const plugin = ["--listen", pipe, "--cmd", `set runtimepath^=${escaped(root)}`];
+  const plugin = ["--listen", pipe, "--cmd", `lua vim.opt.runtimepath:prepend([[${root}]])`];
   const commands = steps.flatMap((step) => ["-c", step]);
   const child = Bun.spawn([nvim, "--clean", "--headless", ...plugin, ...commands], {
     cwd: project,
-    env: environment(home, model.url),
+    env: { ...process.env, ...claudeEnv(home, model.url), ...NOT_OURS },
     stdin: "ignore",
     stdout: "inherit",
     stderr: "inherit",
@@ -52,25 +57,28 @@ export async function smoke(
     await session(lock);
     if (withClaude)
       await firstLight(await NeovimRpc.connect(pipe), model, join(project, "new.txt"));
-    await kill(child, join(home, ".claude/ide", `${lock.port}.lock`));
+    await kill(child, join(home, ".claude/ide"), lock);
   } finally {
     child.kill();
     await child.exited;
-    await rm(home, { recursive: true, force: true, maxRetries: 5 });
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 });
   }
 }
 
-/** The executable outlives a killed Neovim and removes the lock file. On Windows it may end together with Neovim. */
-async function kill(child: Bun.Subprocess, lock: string): Promise<void> {
+/** The executable ends after a killed Neovim, and removes the lock file. Windows kills it, too: the next one does that. */
+async function kill(child: Bun.Subprocess, folder: string, lock: Lock): Promise<void> {
+  using client = await TestClient.open(lock, "smoke");
   child.kill("SIGKILL");
-  await child.exited;
-  const gone = eventually("the lock file to go", () => !existsSync(lock), KILLED_MS);
-  const problem = await gone.then(() => undefined, String);
-  if (problem && process.platform !== "win32") throw new Error(problem);
-  console.log(`ok  after a killed Neovim the lock file ${problem ? "stays" : "is gone"}`);
+  const ended = await Promise.race([client.closed.then(() => true), Bun.sleep(KILLED_MS)]);
+  if (!ended) throw new Error("the executable outlives a killed Neovim");
+  const left = existsSync(join(folder, `${lock.port}.lock`));
+  if (left && process.platform !== "win32") throw new Error("a killed Neovim leaves its lock file");
+  console.log(
+    `ok  ends with a killed Neovim${left ? ", and leaves the lock file to the next one" : ""}`,
+  );
 }
 
-async function session(lock: Awaited<ReturnType<typeof lockFile>>): Promise<void> {
+async function session(lock: Lock): Promise<void> {
   using client = await TestClient.open(lock, "smoke");
   const answer = await client.request<{ tools: { name: string }[] }>("tools/list");
   const tools = answer.tools.map(({ name }) => name);
@@ -96,35 +104,18 @@ async function firstLight(neovim: NeovimRpc, model: Model, file: string): Promis
   const count = `return require("claude-code.editor.review").count() == 1`;
   await eventually("the review", () => lua(count), DEADLINE_MS);
   console.log("ok  its hooks record the file that it writes, and the review lists it");
+  const mod = await lua(`return require("claude-code").sessions()[1].mod == true`);
+  console.log(`ok  its mod ${mod ? "has connected" : "cannot connect, so prompts are pasted"}`);
   neovim.close();
 }
 
-/** Escapes a path for `:set`. */
-function escaped(path: string): string {
-  return path.replaceAll("\\", "/").replaceAll(/[ ,]/g, "\\$&");
-}
-
-function environment(home: string, modelUrl: string): Record<string, string | undefined> {
-  const { NVIM: _, CLAUDE_CONFIG_DIR: __, ...rest } = process.env;
-  return {
-    ...rest,
-    ...claudeEnv(home, modelUrl),
-    USERPROFILE: home,
-    LOCALAPPDATA: join(home, "local"),
-  };
-}
-
-async function lockFile(folder: string, child: Bun.Subprocess) {
-  const end = Date.now() + DEADLINE_MS;
-  while (Date.now() < end) {
+function lockFile(folder: string, child: Bun.Subprocess) {
+  const look = async () => {
     if (child.exitCode !== null) throw new Error(`Neovim ended with code ${child.exitCode}`);
-    const names = await readdir(folder).catch(() => []);
-    const name = names.find((entry) => entry.endsWith(".lock"));
-    if (name) {
-      const content = JSON.parse(await readFile(join(folder, name), "utf8"));
-      return { port: Number.parseInt(name, 10), content };
-    }
-    await Bun.sleep(100);
-  }
-  throw new Error(`no lock file in ${folder} within ${DEADLINE_MS} ms`);
+    const name = (await readdir(folder)).find((entry) => entry.endsWith(".lock"));
+    if (!name) return false;
+    const content = JSON.parse(await readFile(join(folder, name), "utf8"));
+    return { port: Number.parseInt(name, 10), content };
+  };
+  return eventually("the lock file", look, DEADLINE_MS);
 }

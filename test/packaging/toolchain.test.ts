@@ -4,6 +4,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
@@ -83,6 +84,13 @@ describe("without apt, the toolchain", () => {
       code: 0,
       stdout: "",
     });
+  });
+
+  test("takes a Neovim of the right version from PATH", async () => {
+    program("nvim", PROGRAM);
+    expect(await toolchain(["neovim-0.12"])).toEqual({ code: 0, stdout: "", stderr: "" });
+    expect(readlinkSync(join(folder, "chain/neovim-0.12/bin/nvim"))).toBe(join(bin, "nvim"));
+    expect((await toolchain(["neovim-0.10"])).stderr).toContain("cannot download");
   });
 
   test("refuses an archive with another sum, and keeps nothing of it", async () => {
