@@ -9,7 +9,8 @@ export const IS_WINDOWS = SYSTEM === "win32";
 export const IS_LINUX = SYSTEM === "linux";
 
 /** Windows takes these names for devices, for streams of a file, or for other names. */
-export const NO_NAME = /[<>:"|?*]|[. ]$|^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i;
+export const NO_NAME =
+  /[<>:"|?*]|[. ]$|^(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[\d¹²³]) *(\.|$)/i;
 
 /**
  * The functions of node:path, for paths in normal form: names are separated by `/`, and a drive letter is in upper

@@ -1,7 +1,7 @@
 import { readFileSync, readlinkSync } from "node:fs";
-import { hostname } from "node:os";
+import { getPriority, hostname } from "node:os";
 import { attempt } from "./errors";
-import { IS_LINUX, IS_WINDOWS } from "./platform";
+import { IS_LINUX, IS_WINDOWS, SYSTEM } from "./platform";
 
 const MACHINE = "/etc/machine-id";
 const NAMESPACE = "/proc/self/ns/pid";
@@ -38,8 +38,11 @@ export function isAlive(pid: number, start?: string): boolean {
   if (!Number.isInteger(pid) || pid <= 0) return true;
   try {
     process.kill(pid, 0);
+    // On macOS, kill(2) finds a process that has ended while its parent has not waited for it. This does not.
+    if (SYSTEM === "darwin") getPriority(pid);
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== "ESRCH";
+    const { code, info = { code } } = error as NodeJS.ErrnoException & { info?: { code: string } };
+    return info.code !== "ESRCH";
   }
   const { state = "", began = start } = attempt(() => statOf(pid)) ?? {};
   // Z: the process has ended, but its parent has not waited for it. In containers the parent may never do that.

@@ -20,7 +20,7 @@ import {
 } from "../claude/names";
 import { modFolder } from "../ide/lock-file";
 import { replace, writePrivateFile } from "../lib/atomic-write";
-import { message } from "../lib/errors";
+import { attempt, message } from "../lib/errors";
 import { isSameFile, removeFile, stablePath } from "../lib/paths";
 import { dirname, IS_WINDOWS, join, native } from "../lib/platform";
 import { makePrivateFolder, readPrivateFile } from "../lib/private-folder";
@@ -57,9 +57,8 @@ function marketplaceFile(root: string): string {
  * the CLI gets as `--plugin-dir`, with the file settings.json in it as `--settings`. Throws the system's error.
  */
 export function writePlugin(executable: string, hasMod = true, root = pluginRoot()): string {
-  const isStable = isSameFile(executable, stablePath());
   makePrivateFolder(root);
-  const named = isStable ? stablePath() : executable;
+  const named = isSameFile(executable, stablePath()) ? stablePath() : executable;
   const market = marketplace(root);
   if (market === NEW_MARKETPLACE) writePrivateFile(marketplaceFile(root), market);
   const files = Object.entries(pluginFiles(named, hasMod, market));
@@ -82,20 +81,26 @@ export function writePlugin(executable: string, hasMod = true, root = pluginRoot
       if (!isWhole()) throw error;
     }
   }
-  if (isStable && hasMod && !isSameFile(stablePlugin(), folder)) {
-    // A junction is a folder, which Windows does not replace. No system replaces another folder.
-    if (IS_WINDOWS) removeFile(stablePlugin());
-    const isFolder = lstatSync(stablePlugin(), { throwIfNoEntry: false })?.isDirectory();
-    if (isFolder) rmSync(stablePlugin(), { recursive: true });
-    replace(stablePlugin(), (draft) => symlinkSync(folder, draft, "junction"));
-  }
   return folder;
+}
+
+/** Makes the stable path lead to a plugin's folder. Throws the system's error, such as of a disk without links. */
+export function linkStable(folder: string): void {
+  if (isSameFile(stablePlugin(), folder)) return;
+  // A junction is a folder, which Windows does not replace. No system replaces another folder.
+  if (IS_WINDOWS) removeFile(stablePlugin());
+  const isFolder = lstatSync(stablePlugin(), { throwIfNoEntry: false })?.isDirectory();
+  if (isFolder) rmSync(stablePlugin(), { recursive: true });
+  replace(stablePlugin(), (draft) => symlinkSync(folder, draft, "junction"));
 }
 
 /** Both plugins, or a sentence that says why there is none: a CLI then starts without our hooks and tools. */
 export function writePlugins(executable: string) {
   try {
-    return { plugin: writePlugin(executable), plugin_without_mod: writePlugin(executable, false) };
+    const plugin = writePlugin(executable);
+    // Only a CLI outside of Neovim needs the link. The doctor says if it is missing.
+    if (isSameFile(executable, stablePath())) attempt(() => linkStable(plugin));
+    return { plugin, plugin_without_mod: writePlugin(executable, false) };
   } catch (error) {
     return { plugin_problem: `The plugin for Claude Code cannot be written: ${message(error)}` };
   }

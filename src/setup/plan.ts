@@ -16,7 +16,7 @@ import { isSameFile, realPath, stablePath } from "../lib/paths";
 import { basename, delimiter, dirname, IS_WINDOWS, isAbsolute, join } from "../lib/platform";
 import { whyUnsafe } from "../locate/find";
 import { PROJECT_FILE } from "../locate/project-file";
-import { marketplace, stablePlugin, writePlugin } from "../mod/plugin";
+import { linkStable, marketplace, stablePlugin, writePlugin } from "../mod/plugin";
 import { type ProjectRecord, readRecord, recordPath, writeRecord } from "./record";
 import {
   changeFile,
@@ -93,7 +93,7 @@ export async function applyPlan(seen: Plan): Promise<void> {
   if (!lock) throw new Failure(`another claude-code-nvim is changing ${root}; try again`);
   if (active) {
     ensureStablePath();
-    writePlugin(stablePath());
+    linkStable(writePlugin(stablePath()));
   }
   const plan = seen.again();
   if (plan.steps.some(({ what }) => seen.steps.every((step) => step.what !== what))) {

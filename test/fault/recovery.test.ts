@@ -14,7 +14,7 @@ import {
   TestNeovim,
   temporaryFolder,
 } from "#test";
-import { join } from "../../src/lib/platform";
+import { basename, join } from "../../src/lib/platform";
 import { platformSkip } from "../support/platform-skip";
 
 interface Running {
@@ -134,6 +134,17 @@ describe.each(NEOVIMS)("$name", (version) => {
     expect(readdirSync(neovim.lockFolder)).toEqual([]);
     const left = existsSync(state) ? readdirSync(state, { recursive: true }).map(String) : [];
     expect(left.filter((name) => name.includes(String(neovim.process.pid)))).toEqual([]);
+  });
+
+  test("removes the lock file of a Neovim that was killed together with the executable, as Windows does", async () => {
+    const { neovim, lock, executable } = await running({ version });
+    await using _ = neovim;
+    for (const pid of [lock.content.pid as number, executable]) process.kill(pid, "SIGKILL");
+    await eventually("the end", () => !isRunning(executable));
+    expect(readdirSync(neovim.lockFolder)).toEqual([basename(lock.path)]);
+    await using next = await TestNeovim.start({ version, home: neovim.home });
+    await next.ready();
+    expect(readdirSync(neovim.lockFolder)).toEqual([basename((await next.lock()).path)]);
   });
 });
 

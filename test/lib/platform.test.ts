@@ -101,14 +101,12 @@ test("reads back the URIs of Windows, and those of the CLI without a slash", () 
   );
 });
 
-test.each(["aux", "Nul.txt", ".env.", ".env ", ".env::$DATA", "a?", "src/con/x"])(
-  "knows that Windows opens another file for %s",
-  (name) => {
-    expect(() => refuseNoName(`C:/x/${name}`)).toThrow("No file on Windows can have the name");
-  },
-);
+const NO_NAMES = "aux,Nul.txt,nul .txt,COM¹,conin$,.env.,.env ,.env::$DATA,a?,src/con/x".split(",");
+test.each(NO_NAMES)("knows that Windows opens another file for %s", (name) => {
+  expect(() => refuseNoName(`C:/x/${name}`)).toThrow("No file on Windows can have the name");
+});
 
-test.each(["C:/x/.env", "//server/share/İ/auxiliary", "C:/Users/Jörg Doe's/ü"])(
+test.each(["C:/x/.env", "//server/share/İ/auxiliary", "C:/Users/Jörg Doe's/ü/com"])(
   "takes %s",
   (path) => {
     expect(() => refuseNoName(path)).not.toThrow();
@@ -161,15 +159,8 @@ onEachNeovim((session) => {
   test("knows absolute paths of Windows and their titles, and what is inside of a folder", async () => {
     const code = "return vim.tbl_map(port.paths.is_absolute, given)";
     const given = ["C:/x", "c:\\x", "\\\\server\\share\\x", "x\\y", "\\x", "oil:///x", "C:x"];
-    expect(await onWindows<boolean[]>(code, given)).toEqual([
-      true,
-      true,
-      true,
-      false,
-      false,
-      false,
-      false,
-    ]);
+    expect((await onWindows<boolean[]>(code, given)).indexOf(false)).toBe(3);
+    expect((await onWindows<boolean[]>(code, given)).lastIndexOf(true)).toBe(2);
     const title = "return port.paths.title(given)";
     expect(await onWindows<string>(title, "src\\a.ts")).toBe("src/a.ts");
     const inside =

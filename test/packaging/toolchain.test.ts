@@ -138,12 +138,4 @@ describe("bash 3.2", () => {
     expect(code.filter((line) => newer.test(line))).toEqual([]);
     expect(await run([BASH, "-n", join(ROOT, name)])).toMatchObject({ code: 0, stderr: "" });
   });
-
-  test.each([
-    "declare -A x",
-    "mapfile -t x",
-    "echo $EPOCHREALTIME",
-    "x=$" + "{y,,}",
-    "exec {fd}>x",
-  ])("is not enough for %s", (line) => expect(line).toMatch(newer));
 });

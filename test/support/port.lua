@@ -30,6 +30,7 @@ local MODULES = {
   platform = "claude-code.lib.platform",
   pending_reports = "claude-code.editor.diagnostics.pending",
   privacy = "claude-code.editor.privacy",
+  programs = "claude-code.programs",
   executable = "claude-code.install.executable",
   proposal_text = "claude-code.editor.diff.text",
   release = "claude-code.install.release",

@@ -68,7 +68,9 @@ end
 
 ---@return boolean does the process run?
 function M.is_alive(pid)
-  local _, _, code = vim.uv.kill(pid, 0)
+  -- On macOS, kill(2) finds a process that has ended while its parent has not waited for it.
+  local find = platform.is_mac and vim.uv.os_getpriority or vim.uv.kill
+  local _, _, code = find(pid, 0)
   local file = io.open(("/proc/%d/stat"):format(pid))
   local stat = file and file:read(4096) or ""
   if file then

@@ -63,6 +63,10 @@ test("lists a change of an unknown text until the user deletes the file", async 
 describe("a decision", () => {
   claims("An undo changes only what you decided about");
   stories(`
+# is about files with names that Windows lacks, and about those of a user called Jörg Doe's
+  user aux=1; A aux=2, dot.=2, a:b=2, İ=2, i=2, Jörg Doe's=2; stop
+  is Jörg Doe's created 0>1@1, a:b created 0>1@1, aux changed 1>1@1, dot. created 0>1@1, i created 0>1@1, İ created 0>1@1
+  keep i; undo aux, dot., İ, a:b; disk aux=1, -dot., -İ, -a:b, i=2; is Jörg Doe's created 0>1@1
 # includes the old name of a moved file
   user old=same text; A -old, new=same text; keep old; is nothing
   back; undo old, new; disk old=same text, -new; is nothing
