@@ -66,9 +66,7 @@ describe("Neovim", () => {
 
   onFoldingDisk("keeps a private file private in each spelling", async () => {
     const { isError, content } = await client.call("openFile", { filePath: other(".env") });
-    expect({ isError, content: JSON.stringify(content) }).toEqual({
-      isError: true,
-      content: expect.stringContaining("private"),
-    });
+    expect(isError).toBe(true);
+    expect(JSON.stringify(content)).toContain("private");
   });
 });
