@@ -84,14 +84,6 @@ describe.each(NEOVIMS)("an entry of $PATH that is not absolute, in $name", (vers
     expect(path).toBe(`${bin}:/usr/bin:/bin:.:tools`);
     expect(existsSync(join(project, "ran"))).toBe(false);
   });
-
-  test("uses an absolute one further behind", async () => {
-    const bin = temporaryFolder();
-    const claude = join(bin, "claude");
-    writeFileSync(claude, "#!/bin/sh\n", { mode: 0o755 });
-    await using a = await Attached.start({ version, cwd: project, env: { PATH: `.::${bin}` } });
-    expect(await a.nvim.lua(`return require("port").launch.command({})[1]`)).toBe(claude);
-  });
 });
 
 describe("the executable", () => {
@@ -109,10 +101,7 @@ describe("the executable", () => {
   test.each(entries)("runs no `claude` by %s, and says why", async (_, entry) => {
     const why = `\`claude\` is not run: only ${named(entry)} leads to it`;
     expect(await run(`${entry}:/nonexistent`, "doctor")).toContain(why);
-    expect(onPath("claude", { PATH: "/nonexistent" })).toEqual({
-      path: undefined,
-      why: "`claude` is not on $PATH",
-    });
+    expect(onPath("claude", { PATH: "/none" })).toHaveProperty("why", "`claude` is not on $PATH");
     expect(existsSync(join(project, "ran"))).toBe(false);
   });
 

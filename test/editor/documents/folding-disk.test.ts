@@ -1,6 +1,5 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { NEWEST, perBlock, platformSkip, TestClient, TestNeovim, temporaryFolder } from "#test";
-import { realPath } from "../../../src/lib/paths";
 import { join } from "../../../src/lib/platform";
 import { Recorded } from "../../review/recorded";
 
@@ -20,11 +19,6 @@ const other = (name: string) => join(folder, "WORK", name.normalize("NFC").toUpp
 function onFoldingDisk(name: string, body: () => Promise<void>): void {
   test(name, async () => (folds ? body() : platformSkip("each spelling is another file here")));
 }
-
-onFoldingDisk("finds the stored spelling, also of a folder of a missing file", async () => {
-  for (const name of FILES) expect(realPath(other(name))).toBe(join(project, name));
-  expect(realPath(join(other("Src"), "New.lua"))).toBe(join(project, "Src/New.lua"));
-});
 
 onFoldingDisk("records a file once, whatever its spelling and the CLI's folder", async () => {
   using world = new Recorded(Object.fromEntries(FILES.map((name) => [name, "1\n"])));
