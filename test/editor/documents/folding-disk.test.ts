@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { NEWEST, perBlock, platformSkip, TestClient, TestNeovim, temporaryFolder } from "#test";
+import { NEWEST, platformSkip, TestClient, TestNeovim, temporaryFolder } from "#test";
 import { join } from "../../../src/lib/platform";
 import { Recorded } from "../../review/recorded";
 
@@ -11,7 +11,7 @@ mkdirSync(join(project, "Src"), { recursive: true });
 const folds = existsSync(join(folder, "WORK"));
 const NFD = "u\u0308ber.txt";
 const FILES = ["Src/Main.lua", NFD];
-for (const name of [...FILES, ".env"]) writeFileSync(join(project, name), "old\n");
+for (const name of FILES) writeFileSync(join(project, name), "old\n");
 
 /** The path of a file in another spelling. */
 const other = (name: string) => join(folder, "WORK", name.normalize("NFC").toUpperCase());
@@ -37,30 +37,21 @@ onFoldingDisk("records a file once, whatever its spelling and the CLI's folder",
   expect(world.log).not.toContain("WARN");
 });
 
-describe("Neovim", () => {
-  const neovim = perBlock(() => TestNeovim.start({ version: NEWEST, cwd: project }));
-  const client = perBlock(async () => TestClient.open(await neovim.lock()));
-
-  onFoldingDisk("has one buffer of a file, and writes it where it is", async () => {
-    for (const name of FILES) {
-      await client.texts("openFile", { filePath: join(project, name) });
-      const buffers = await neovim.lua<number>("return #vim.fn.getbufinfo()");
-      await client.texts("openFile", { filePath: other(name) });
-      expect(await neovim.lua<number>("return #vim.fn.getbufinfo()")).toBe(buffers);
-      const accepted = client.openDiff(other(name), "new\n");
-      await neovim.until("the diff", "return require('port').diff_shown()");
-      await neovim.lua("require('port').accept()");
-      expect(await accepted).toEqual(["FILE_SAVED", "new\n"]);
-      expect(readFileSync(join(project, name), "utf8")).toBe("new\n");
-      await neovim.until("the buffer", "return vim.fn.getline(1) == 'new'");
-    }
-    expect(readdirSync(project).sort()).toEqual([".env", "Src", NFD]);
-    expect(readdirSync(join(project, "Src"))).toEqual(["Main.lua"]);
-  });
-
-  onFoldingDisk("keeps a private file private in each spelling", async () => {
-    const { isError, content } = await client.call("openFile", { filePath: other(".env") });
-    expect(isError).toBe(true);
-    expect(JSON.stringify(content)).toContain("private");
-  });
+onFoldingDisk("has one buffer of a file, and writes it where it is", async () => {
+  await using neovim = await TestNeovim.start({ version: NEWEST, cwd: project });
+  using client = await TestClient.open(await neovim.lock());
+  for (const name of FILES) {
+    await client.texts("openFile", { filePath: join(project, name) });
+    const buffers = await neovim.lua<number>("return #vim.fn.getbufinfo()");
+    await client.texts("openFile", { filePath: other(name) });
+    expect(await neovim.lua<number>("return #vim.fn.getbufinfo()")).toBe(buffers);
+    const accepted = client.openDiff(other(name), "new\n");
+    await neovim.until("the diff", "return require('port').diff_shown()");
+    await neovim.lua("require('port').accept()");
+    expect(await accepted).toEqual(["FILE_SAVED", "new\n"]);
+    expect(readFileSync(join(project, name), "utf8")).toBe("new\n");
+    await neovim.until("the buffer", "return vim.fn.getline(1) == 'new'");
+  }
+  expect(readdirSync(project).sort()).toEqual(["Src", NFD]);
+  expect(readdirSync(join(project, "Src"))).toEqual(["Main.lua"]);
 });
