@@ -31,7 +31,7 @@ const CHANGING = new Set(["keep", "undo", "back", "done", "written"]);
 /** The summary while the review cannot be read. */
 const NOTHING = {
   ...{ counts: countsOf([]), incomplete: true, comments: [], waits: true, runs: false },
-  ...{ version: "", watched: [], again: undefined },
+  ...{ version: "", watched: [], again: undefined, overlaps: [] },
 };
 
 /** Answers Neovim's requests `review/…`, and reports changes to it. */
@@ -111,13 +111,21 @@ export class ReviewEndpoint {
     const settings = folders.flatMap((one) => settingsPaths(one, claudeFolder()));
     if (this.#watch.follow([`${folder}/`, ...settings, ...found.watched])) this.#soon();
     const setups = folders.map(folderSetup);
-    const { counts, incomplete, comments, waits, runs, version } = found;
+    const { counts, incomplete, comments, waits, runs, version, overlaps } = found;
     const problems = [watchProblem(), ...found.problems].filter((one) => one !== undefined);
     if (waits) this.#soon(RECHECK_MS);
     const seen = JSON.stringify([counts, incomplete, setups, problems, runs, version]);
-    if (seen === this.#sent) return;
+    if (seen === this.#sent && overlaps.length === 0) return;
     this.#sent = seen;
-    const summary: ReviewSummary = { counts, incomplete, setups, problems, comments, runs };
+    const summary: ReviewSummary = {
+      counts,
+      incomplete,
+      setups,
+      problems,
+      comments,
+      runs,
+      overlaps,
+    };
     await this.editor.call("review_changed", summary).catch((error) => {
       this.#sent = "";
       this.log.warn(`A report of the review failed: ${message(error)}`);

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { sessionsFolder } from "../claude/running-sessions";
+import { sessionStatus, sessionsFolder } from "../claude/running-sessions";
 import type { FolderSetup } from "../claude/settings-files";
 import { join } from "../lib/platform";
 import { keep } from "./decide/keep";
@@ -9,9 +9,10 @@ import { filesOf, type Projects } from "./projects";
 import { startComparison } from "./record/comparison-request";
 import type { PathPatterns } from "./record/privacy";
 import { Commits } from "./state/commits";
-import { type Counts, countsOf, type Entry, withRenames } from "./state/entry";
+import { type Counts, countsOf, type Entry, entryOf, withRenames } from "./state/entry";
 import type { Comment, ReviewedProject } from "./state/reviewed-project";
 import { endInterrupted } from "./state/sessions";
+import type { TrackedFile } from "./state/tracked-file";
 import { Unrecorded } from "./unrecorded";
 import { linesOf } from "./weave/lines";
 import { ALL } from "./weave/row";
@@ -29,6 +30,14 @@ export interface ReviewSummary {
   comments: Comment[];
   /** Whether Claude, or a process that it started, may change files now. */
   runs: boolean;
+  overlaps: Overlap[];
+}
+
+/** A session is about to edit a file in which a change by other running sessions waits for the user. */
+interface Overlap {
+  path: string;
+  session: string;
+  others: string[];
 }
 
 /** How often to compare the work tree while an agent or command outlives its turn. */
@@ -62,6 +71,7 @@ export class WatchedProjects {
       /** Whether agents or commands outlive their turn. Their changes and their end cause no events. */
       waits: all.some(({ waits }) => waits),
       runs: all.some(({ runs }) => runs),
+      overlaps: projects.flatMap((project) => project.takeOverlaps()),
       /** Changes with each record. */
       version: all.map(({ version }) => version).join(),
       watched: all.flatMap(({ watched }) => watched),
@@ -78,6 +88,8 @@ class WatchedProject {
   #checked: { entries: Entry[]; version: number } | undefined;
   /** Whether pending changes have disappeared from the journal. */
   #isLost = false;
+  /** The sessions whose overlaps were reported, by path relative to the root. */
+  readonly #overlapping = new Map<string, Set<string>>();
   /** When we last started a comparison, in ms since the epoch. */
   #compared = 0;
 
@@ -156,9 +168,31 @@ class WatchedProject {
     };
   }
 
+  /** Returns each overlap once, until the file is reviewed. */
+  takeOverlaps(): Overlap[] {
+    const { announced, files } = this.project;
+    return announced.splice(0).flatMap(({ session, path }) => {
+      const file = files.get(path);
+      const owners = (file && entryOf(this.project, file, ALL)?.owners) ?? [];
+      const sessions = new Set(owners.map((owner) => owner.session));
+      if (sessions.size === 0) this.#overlapping.delete(path);
+      const known = this.#overlapping.get(path) ?? new Set();
+      if (known.has(session)) return [];
+      sessions.delete(session);
+      const others = [...sessions].filter(isSessionRunning);
+      if (others.length === 0) return [];
+      this.#overlapping.set(path, known.add(session));
+      return { path: this.project.path(file as TrackedFile), session, others };
+    });
+  }
+
   #unreviewed(): Promise<Entry[]> {
     return filesOf(this.project, { scope: "unreviewed", texts: [] });
   }
+}
+
+function isSessionRunning(id: string): boolean {
+  return (sessionStatus(id)?.status ?? "ended") !== "ended";
 }
 
 /** All comments, including those on files outside the workspace. */

@@ -62,6 +62,9 @@ export class ReviewedProject {
   staged = new Map<string, string>();
   /** The last changes by Claude's editing tools. */
   edits: { change: Change; path: string; after: Content }[] = [];
+  /** Edits that Claude has announced since we opened the project, for `WatchedProject` to take. */
+  announced: RecordOf<"seen">[] = [];
+  readonly #opened = Date.now();
   readonly #reader: JournalReader;
   #isClean = false;
   #lastDecision: Promise<unknown> = Promise.resolve();
@@ -234,6 +237,8 @@ export class ReviewedProject {
         return this.#takenBack(record.decision, record.path);
       case "comment":
         return this.#comment(record);
+      case "seen":
+        if (record.at >= this.#opened) this.announced.push(record);
     }
   }
 

@@ -1,3 +1,5 @@
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { World } from "#review";
 import { eventually, onEachNeovim, titledPlays } from "#test";
 
@@ -133,6 +135,34 @@ onEachNeovim((session) => {
         :8                line many
         ga                list 8`);
     });
+  });
+
+  test("says once that a session edits what another running one changed, and names both", async () => {
+    const runs = { pid: process.pid, sessionId: `F${tests}`, status: "busy" };
+    const sessions = join(nvim().home, ".claude/sessions");
+    mkdirSync(sessions, { recursive: true });
+    writeFileSync(join(sessions, `${process.pid}.json`), JSON.stringify(runs));
+    const sees = (session: string, name: string) => {
+      const content = world.content(world.read(at(name)));
+      const record = { type: "seen", session, use: `${session}-${name}`, path: at(name), content };
+      world.record(record as never);
+    };
+    const says = (session: string) =>
+      `says ${session} is about to edit @a/one, where you have not reviewed what F${tests} changed`;
+    await plays(`:Claude review!   list 7   {&buftype} quickfix`);
+    for (const name of ["own", "a/one"]) sees(name === "own" ? `F${tests}` : "Other", "a/one");
+    await plays(`<Ignore>   ${says("Other")}`);
+    sees("Other", "a/one");
+    sees("Third", "a/one");
+    world.claude({ [at("a/one")]: `${TWO}more\n` }, { session: "Third" });
+    await plays(`
+      <Ignore>   ${says("Third")}   {execute('messages')->split('\\n')->filter('v:val =~ "is about"')->len()} 2
+      gL         lines /one|2| +4 -2 3 hunks Fd+, Third Edit/`);
+    rmSync(join(sessions, `${process.pid}.json`));
+    await world.service.answer("done", {});
+    world.claude({ [at("a/one")]: TEN }, { session: `F${tests}` });
+    sees("Fourth", "a/one");
+    await plays(":Claude review!   list 1   says ! Fourth");
   });
 
   describe("alike", () => {

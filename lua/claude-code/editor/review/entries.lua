@@ -83,13 +83,20 @@ end
 
 ---@param names? table<string, string> of sessions, by their ids; nil unless several run
 ---@param above? claude-code.ReviewOwner of the entry above, which shows the prompt
----@return string[] words about the last owner
+---@return string[] words about the last owner, after the names of all sessions
 function M.origin(owners, names, above)
   local last = owners[#owners]
   if not last then
     return {}
   end
-  local words = { names and (names[last.session] or last.session:sub(1, 8)) }
+  local sessions = {}
+  for _, owner in ipairs(owners) do
+    local name = names and names[owner.session] or owner.session:sub(1, 8)
+    if not vim.list_contains(sessions, name) then
+      table.insert(sessions, name)
+    end
+  end
+  local words = { (names or #sessions > 1) and table.concat(sessions, ", ") or nil }
   words[#words + 1] = last.turn and M.turn_words(last.turn)
   local is_shown = above and above.session == last.session and above.prompt == last.prompt
   if last.prompt and last.prompt ~= "" and not is_shown then

@@ -23,6 +23,7 @@ local M = {}
 ---@field problems string[] sentences on what keeps the review from knowing all at once
 ---@field comments claude-code.ReviewComment[]
 ---@field runs boolean a tool of Claude may be changing files
+---@field overlaps { path: string, session: string, others: string[] }[] edits of files that others have changed
 
 local last ---@type claude-code.ReviewSummary? what the executable reported last
 local reported ---@type claude-code.ReviewCounts? in the last message about a turn that ended
@@ -132,6 +133,13 @@ local function forget()
   last = nil
 end
 
+---@return string "Claude 2 (docs)", or the beginning of its id
+local function name_of(session)
+  local is_known = require("claude-code.sessions").get({ id = session })
+  return is_known and require("claude-code.sessions.label").of({ id = session })
+    or session:sub(1, 8)
+end
+
 ---The executable reports that something was recorded, decided, or has changed on disk.
 function M.on_changed(summary)
   local before, shown = last, review()
@@ -140,6 +148,12 @@ function M.on_changed(summary)
   announce(summary, before)
   for _, problem in ipairs(summary.problems) do
     notify.warn_once(problem, "review.incomplete")
+  end
+  for _, overlap in ipairs(summary.overlaps) do
+    local names = vim.tbl_map(name_of, overlap.others)
+    local title = require("claude-code.editor.documents.path").title(overlap.path)
+    local words = "%s is about to edit %s, where you have not reviewed what %s changed"
+    notify.warn(words:format(name_of(overlap.session), title, table.concat(names, ", ")))
   end
   local is_wanted = M.is_open() or require("claude-code.config").get().review.signs == "always"
   if is_wanted and (summary.counts.files > 0 or shown and #shown.files > 0) then
