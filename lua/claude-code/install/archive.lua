@@ -125,7 +125,6 @@ local function checksum(path)
 end
 
 ---@param release claude-code.Release
----@param archive string
 function M.check_size(release, archive)
   local stat = vim.uv.fs_stat(archive)
   if not stat or stat.type ~= "file" then
@@ -137,7 +136,6 @@ function M.check_size(release, archive)
 end
 
 ---@param release claude-code.Release
----@param archive string
 function M.verify(release, archive)
   M.check_size(release, archive)
   local sum = checksum(archive)
@@ -159,7 +157,6 @@ local function flush(path)
 end
 
 --- Unpacks only the executable of a verified archive.
----@param archive string
 ---@param release claude-code.Release
 ---@param folder string empty
 ---@return string path of the executable, below the folder

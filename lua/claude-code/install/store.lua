@@ -91,7 +91,6 @@ local function replace(new, path)
 end
 
 --- Moves an executable to its place. Raises a claude-code.InstallError.
----@param unpacked string
 ---@param release claude-code.Release
 ---@return string executable
 function M.place(unpacked, release)
@@ -113,7 +112,6 @@ local function is_same_file(a, b)
 end
 
 --- Makes the stable path lead to `executable`. Raises a claude-code.InstallError.
----@param executable string
 function M.set_current(executable)
   local stable = M.stable()
   if is_same_file(stable, executable) then
@@ -145,7 +143,6 @@ end
 
 --- Removes all versions but `executable` and the one behind the stable path. If these are the same, an earlier run has
 --- removed the others.
----@param executable string
 function M.prune(executable)
   if is_same_file(executable, M.stable()) then
     return

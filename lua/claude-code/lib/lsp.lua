@@ -60,7 +60,6 @@ end
 
 ---Wraps Neovim's handler of a method, and the client's own, which a plugin may have set.
 ---@param client vim.lsp.Client
----@param method string
 ---@param outer fun(inner: function?, err: any, result: any, ctx: lsp.HandlerContext, config: any): any
 function M.wrap_all(client, method, outer)
   wrap(vim.lsp.handlers, method, outer)

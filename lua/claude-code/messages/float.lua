@@ -57,7 +57,6 @@ local function center(win, lines)
 end
 
 --- Opens a window in the middle of the screen. `q`, <Esc> and leaving the window close it.
----@param lines string[]
 ---@return integer buf
 ---@return fun() close
 function M.open(title, lines)
@@ -85,7 +84,6 @@ end
 
 --- Replaces the lines, unless the user has closed the window.
 ---@param buf integer from open()
----@param lines string[]
 function M.fill(buf, lines)
   local win = vim.fn.bufwinid(buf)
   if win == -1 then
@@ -106,7 +104,6 @@ local function close_preview(win)
 end
 
 --- Opens a window at the top of the screen, above a list from which the user chooses.
----@param lines string[]
 ---@param options { syntax?: string, choices: integer } `choices`: length of the list
 ---@return fun() close
 function M.preview(title, lines, options)

@@ -58,7 +58,6 @@ function M.is_attached()
   return attached ~= nil
 end
 
----@param id integer
 ---@return boolean
 function M.is_open(id)
   -- For a closed channel Neovim 0.10 returns a table that has no id but is not empty.
@@ -100,7 +99,6 @@ function M.request(method, params, callback)
 end
 
 --- Like `request`, in a task.
----@param method string
 ---@param params table
 ---@return any? value
 ---@return string? problem
@@ -111,7 +109,6 @@ function M.await(method, params)
 end
 
 --- Like `request`, but shows a problem as a message.
----@param method string
 ---@param params table
 ---@param callback fun(value: any?)
 function M.ask(method, params, callback)

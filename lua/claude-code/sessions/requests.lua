@@ -166,14 +166,12 @@ local function find(id)
   end)
 end
 
----@param id integer
 ---@return boolean
 function M.is_waiting(id)
   return find(id) ~= nil
 end
 
 ---Calls back when a request ends for any reason.
----@param id integer
 ---@param callback fun()
 function M.on_end(id, callback)
   local entry = find(id)
@@ -182,7 +180,6 @@ function M.on_end(id, callback)
   end
 end
 
----@param id integer
 ---@param answer claude-code.PermissionAnswer
 ---@return boolean ok
 ---@return string? problem

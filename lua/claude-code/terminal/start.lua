@@ -99,7 +99,6 @@ end
 ---@field worktree? string
 
 --- Reads from its arguments which session the CLI (2.1.330) starts.
----@param words string[]
 ---@return claude-code.SessionArguments
 function M.session_of(words)
   if words[1] == "attach" then

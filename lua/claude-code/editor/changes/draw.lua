@@ -257,7 +257,6 @@ Drawing.__index = Drawing
 local drawings = setmetatable({}, { __mode = "k" }) ---@type table<claude-code.Drawing, true>
 
 ---Replaces an earlier drawing in the namespace.
----@param namespace integer
 ---@param list { new: integer, new_count: integer }[] of the current text
 ---@param paint fun(pen: claude-code.Pen, hunk: table, style: claude-code.LineStyle)
 ---@param side? "old"|"new"

@@ -43,7 +43,6 @@ function M.current()
   return shown and not shown.outcome and not shown.postponed and shown or nil
 end
 
----@param id integer
 ---@return claude-code.Diff? open
 function M.find(id)
   return vim.iter(M.all()):find(function(diff)

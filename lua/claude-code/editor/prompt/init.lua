@@ -133,7 +133,6 @@ end
 
 ---Adds a text that was not sent to the draft of a session.
 ---@param n integer number of the session
----@param lines string[]
 function M.add_to_draft(n, lines)
   local draft = M.draft(n)
   local is_open = vim.iter(prompts):any(function(_, one)

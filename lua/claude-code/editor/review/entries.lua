@@ -172,7 +172,6 @@ local function buffer(name)
 end
 
 ---@param first integer row
----@param words string[]
 ---@param module? string shown in place of the buffer's name
 local function item_of(entry, buf, first, count, words, module)
   return {
