@@ -18,10 +18,8 @@ async function picks(version: NeovimVersion, plugins: PluginName[], lua: string,
   const prompt = world.prompt("S", "tidy up");
   world.claude({ "src/main.lua": CLAUDES, "src/gone.lua": undefined }, { session: "S", prompt });
   await neovim.command("silent checktime");
-  const shows = (rows: number) =>
-    eventually(`${rows} rows`, async () => expect(await neovim.lua<number>(count)).toBe(rows));
   await neovim.command("Claude review pick");
-  await shows(3);
+  await eventually("its rows", async () => expect(await neovim.lua<number>(count)).toBe(3));
   // The first row is that of the deleted file.
   await neovim.type("<CR>");
   const shown = "return vim.fn.bufname()";

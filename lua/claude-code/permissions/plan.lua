@@ -3,8 +3,10 @@
 local api = vim.api
 local borrowing = require("claude-code.editor.windows.borrowed")
 local buffers = require("claude-code.editor.diff.buffers")
+local draw = require("claude-code.editor.changes.draw")
 local focus = require("claude-code.editor.windows.focus")
 local hunk_keys = require("claude-code.editor.changes.keys")
+local hunks = require("claude-code.editor.changes.hunks")
 local keyboard = require("claude-code.editor.input.keyboard")
 local notify = require("claude-code.messages.notify")
 local requests = require("claude-code.sessions.requests")
@@ -15,6 +17,7 @@ local windows = require("claude-code.editor.windows")
 local M = {}
 
 local NAMESPACE = api.nvim_create_namespace("claude-code.plan")
+local CHANGES = api.nvim_create_namespace("claude-code.plan.changes")
 --- Begins the window's bar.
 local MARK = "%(%(%(%(%)%)%)%)"
 --- Window options that we change in the plan's window.
@@ -22,6 +25,9 @@ local OPTIONS = { "conceallevel", "winbar" }
 
 ---@class claude-code.Plan
 ---@field request claude-code.PermissionRequest
+---@field version integer of the plan in its turn
+---@field before? string[] lines of the version before
+---@field drawing? claude-code.Drawing of what is new
 ---@field buf integer
 ---@field comments table<integer, { text: string, line: string }> by extmark, with the line as it was
 ---@field guard claude-code.DecisionGuard
@@ -31,6 +37,8 @@ local OPTIONS = { "conceallevel", "winbar" }
 ---@field hidden? integer first line with a hidden character
 
 local plans = {} ---@type table<integer, claude-code.Plan> by request
+---The last plan of each turn that the user has not approved here, by the id of its prompt.
+local versions = {} ---@type table<string, claude-code.Plan>
 
 local function is_shown(plan)
   return plan.window ~= nil and windows.shows(plan.window.win, plan.buf)
@@ -57,6 +65,9 @@ end
 
 local function send(plan, answer)
   plan.is_answered = true
+  if answer.allow then
+    versions[plan.request.prompt or ""] = nil
+  end
   local ok, problem = requests.answer(plan.request.id, answer)
   plan.is_answered = ok
   if not ok then
@@ -160,9 +171,15 @@ local DECIDING = {
   { keys = "Q", desc = "Send comments and edits of the plan", run = reject },
 }
 
+---Fills the buffer, and draws what is new since the last version.
 local function fill(plan)
-  local lines = vim.split(given(plan), "\n")
+  local lines, before = vim.split(given(plan), "\n"), plan.before
   buffers.fill(plan.buf, lines)
+  local list = before and hunks.between(before, lines) or {}
+  plan.drawing = draw.start(plan.buf, CHANGES, list, function(pen, hunk, style)
+    local old_lines = vim.list_slice(before, hunk.old, hunk.old + hunk.old_count - 1)
+    draw.inline(plan.buf, pen, vim.tbl_extend("force", hunk, { old_lines = old_lines }), style)
+  end)
   local whole = { new = 1, new_count = #lines }
   plan.hidden = require("claude-code.editor.changes.hidden").show(plan.buf, { whole })
 end
@@ -185,6 +202,10 @@ end
 local function new(request)
   local buf = api.nvim_create_buf(false, true)
   local plan = { request = request, buf = buf, comments = {}, guard = keyboard.guard("the plan") }
+  local last = versions[request.prompt or ""]
+  plan.version = (last and last.version or 0) + 1
+  plan.before = last and vim.split(given(last), "\n")
+  versions[request.prompt or ""] = request.prompt and plan
   fill(plan)
   local name = "claude-code://plan/" .. request.id
   api.nvim_buf_set_name(buf, name)
@@ -245,7 +266,8 @@ end
 local function show_bar(plan)
   local request = plan.request
   local name = require("claude-code.sessions.label").of({ n = request.session, pid = request.pid })
-  local parts = { { (" %s has a plan"):format(name), "ClaudeCodeBarFile" } }
+  local version = plan.version > 1 and (", version %d"):format(plan.version) or ""
+  local parts = { { (" %s has a plan%s"):format(name, version), "ClaudeCodeBarFile" } }
   if plan.hidden then
     local words = ("  hidden characters, line %d"):format(plan.hidden)
     table.insert(parts, { words, "ClaudeCodeWarning" })

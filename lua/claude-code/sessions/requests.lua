@@ -37,6 +37,7 @@ local DIALOG_MS = 5000
 ---@field suggestions string[] rules that the CLI offers to allow as well
 ---@field questions? claude-code.PermissionQuestion[]
 ---@field plan? string of ExitPlanMode, in Markdown
+---@field prompt? string the CLI's id of the turn's prompt
 
 ---@class claude-code.WaitingRequest
 ---@field request claude-code.PermissionRequest
@@ -44,7 +45,8 @@ local DIALOG_MS = 5000
 ---@field wait integer the hook's id for the request
 ---@field on_end fun()[]
 
-local ASKED = { "tool", "title", "lines", "syntax", "is_edit", "suggestions", "questions", "plan" }
+local ASKED =
+  { "tool", "title", "lines", "syntax", "is_edit", "suggestions", "questions", "plan", "prompt" }
 
 local waiting = {} ---@type claude-code.WaitingRequest[] oldest first
 local last_id = 0

@@ -87,7 +87,7 @@ onEachNeovim((session) => {
     turn("rename two again", { b: SECOND.replace("two", "deux") });
     await plays(`
       :Claude undo turn 2   a:5   list a:5 b:2   disk b deux|line 3|line 4|line 5|   bar your edits conflict
-      gr                    lines FIVE of mine
+      gr                    lines Now|
       gr                    disk a line 5|FIVE of mine|line 6   b:2   list b:2   bar later edits conflict
     `);
   });
