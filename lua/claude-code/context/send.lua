@@ -66,7 +66,6 @@ function M.refuse_private(buf)
   return true
 end
 
----@param submit boolean
 ---@param n? integer number of a session of this Neovim; the current one if left out
 function M.text(text, submit, n)
   paste(text, submit, n, M.report_no_receiver)
@@ -75,7 +74,6 @@ end
 --- Sends lines of the current buffer; a CLI outside of this Neovim gets a mention of them.
 ---@param first integer 1-based
 ---@param last integer 1-based, included
----@param submit boolean
 ---@param n? integer number of a session of this Neovim; the current one if left out
 function M.lines(first, last, submit, n)
   if M.refuse_private(0) then

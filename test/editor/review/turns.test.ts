@@ -208,15 +208,5 @@ onEachNeovim((session) => {
       );
       await plays("<Ignore>  says ! /no change|since it was shown|nothing to review/");
     });
-
-    test("shows the next entry after a decision in the list", async () => {
-      await review("Claude review!");
-      const shown = `{line('.', bufwinid('${names()[0]}'))}`;
-      await plays(`
-        <Ignore>   :1   ${shown} 5
-        ga         :1   ${shown} 16
-        Vjga       :1   ${shown} 38
-      `);
-    });
   });
 });

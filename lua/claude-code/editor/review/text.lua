@@ -30,7 +30,6 @@ function M.add_undo(buf, decision)
 end
 
 ---Reports that the buffer has the text from before an undo. Must be reported before that text is sent or written.
----@param decision string
 function M.take_back(buf, decision)
   local params = { decision = decision, path = path.real(api.nvim_buf_get_name(buf)) }
   channel.request("review/back", params, function() end)
