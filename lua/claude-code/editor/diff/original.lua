@@ -5,6 +5,7 @@ local columns = require("claude-code.editor.columns")
 local hunk_keys = require("claude-code.editor.changes.keys")
 local hunks = require("claude-code.editor.changes.hunks")
 local notify = require("claude-code.messages.notify")
+local path = require("claude-code.editor.documents.path")
 
 local TOPIC = "diff.original"
 
@@ -34,7 +35,7 @@ end
 ---@param results table<integer, { result?: any }> by client
 ---@param target integer the file's buffer
 local function show_places(results, target)
-  local buf, file, items = api.nvim_get_current_buf(), api.nvim_buf_get_name(target), {}
+  local buf, file, items = api.nvim_get_current_buf(), path.of_buffer(target), {}
   for id, answer in pairs(results) do
     local places, client = answer.result or {}, assert(vim.lsp.get_client_by_id(id))
     places = vim.islist(places) and places or { places }
@@ -42,7 +43,7 @@ local function show_places(results, target)
   end
   local changes = hunks_from(buf, target)
   for _, item in ipairs(items) do
-    if item.filename == file then
+    if path.normal(item.filename) == file then
       item.bufnr, item.filename = buf, nil
       item.lnum, item.end_lnum = hunks.counterpart(changes, "old", item.lnum), nil
     end
