@@ -132,10 +132,12 @@ end
 function M.reader(buf)
   local is_dos = file_lines.format(buf) == "dos" or has_other_line_ends(buf)
   local from, has_bom = encoding(buf), vim.bo[buf].bomb
+  -- Neovim keeps the CR of a last line without a line end.
+  local kept = not vim.bo[buf].endofline and api.nvim_buf_line_count(buf)
   return function(rows, first)
     local lines = {}
     for i, row in ipairs(rows) do
-      if is_dos then
+      if is_dos and first + i - 1 ~= kept then
         row = row:gsub("\r$", "")
       end
       if has_bom and first + i - 1 == 1 and vim.startswith(row, BOM) then
