@@ -90,13 +90,12 @@ local function ask(proposal, name)
   if not is_same then
     return notify.info(("language servers know %s without this change"):format(title), TOPIC)
   end
-  local text = api.nvim_get_current_line()
   local function params_for(client)
     return {
       textDocument = { uri = vim.uri_from_bufnr(target) },
       position = {
         line = line - 1,
-        character = columns.of_byte(text, col, client.offset_encoding),
+        character = columns.of_byte(api.nvim_get_current_line(), col, client.offset_encoding),
       },
     }
   end

@@ -131,7 +131,6 @@ function M.base(path)
   return (path:gsub("[/\\]+$", ""):match("[^/\\]+$")) or path
 end
 
----@param modifiers? string of fnamemodify()
 ---@return string title for the user and for Claude, relative to the working folder if the file is inside
 function M.title(path, modifiers)
   local title = vim.fn.fnamemodify(path, modifiers or ":~:.")
