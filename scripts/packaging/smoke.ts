@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, readdir, readFile, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
+import { IS_WINDOWS, join, normal } from "../../src/lib/platform";
 import { NeovimRpc } from "../../src/neovim/rpc";
 import { claudeEnv, prepareClaudeHome } from "../../test/support/claude-home";
 import { TestClient } from "../../test/support/client";
@@ -12,6 +13,9 @@ import { say } from "../../test/support/turns";
 /** In ms, long enough for a busy build machine. */
 const DEADLINE_MS = 60_000;
 const KILLED_MS = 20_000;
+/** On Windows, programs in Neovim's terminals get its stdin and stdout unless it is embedded, or these are a console. */
+const IS_EMBEDDED = IS_WINDOWS && !process.stdin.isTTY;
+const MODE = IS_EMBEDDED ? ["--embed", "--cmd", "set nomore"] : [];
 const NOT_OURS = { NVIM: undefined, CLAUDE_CONFIG_DIR: undefined };
 
 type Lock = Awaited<ReturnType<typeof lockFile>>;
@@ -27,15 +31,14 @@ export async function smoke(
   nvim: string,
   withClaude: boolean,
 ): Promise<void> {
-  const folder = await realpath(await mkdtemp(join(tmpdir(), "smoke-")));
+  const folder = normal(await realpath(await mkdtemp(join(tmpdir(), "smoke-"))));
   const home = join(folder, "Jörg Doe's");
   await mkdir(home);
   const project = join(home, "project");
   for (const folder of ["project", "tmp", "run"]) await mkdir(join(home, folder));
   await prepareClaudeHome(home, project);
   using model = new Model();
-  const pipe =
-    process.platform === "win32" ? `\\\\.\\pipe\\smoke-${process.pid}` : join(home, "nvim");
+  const pipe = IS_WINDOWS ? `\\\\.\\pipe\\smoke-${process.pid}` : join(home, "nvim");
   const steps = [
     `lua require("claude-code").setup({ auto_start = false, terminal = { permission_mode = "acceptEdits" } })`,
     // Ignore a build beside the plugin.
@@ -45,11 +48,11 @@ export async function smoke(
   ];
   const plugin = ["--listen", pipe, "--cmd", `lua vim.opt.runtimepath:prepend([[${root}]])`];
   const commands = steps.flatMap((step) => ["-c", step]);
-  const child = Bun.spawn([nvim, "--clean", "--headless", ...plugin, ...commands], {
+  const child = Bun.spawn([nvim, "--clean", "--headless", ...MODE, ...plugin, ...commands], {
     cwd: project,
     env: { ...process.env, ...claudeEnv(home, model.url), ...NOT_OURS },
-    stdin: "ignore",
-    stdout: "inherit",
+    stdin: IS_EMBEDDED ? "pipe" : "inherit",
+    stdout: IS_EMBEDDED ? "ignore" : "inherit",
     stderr: "inherit",
   });
   try {
@@ -72,7 +75,7 @@ async function kill(child: Bun.Subprocess, folder: string, lock: Lock): Promise<
   const ended = await Promise.race([client.closed.then(() => true), Bun.sleep(KILLED_MS)]);
   if (!ended) throw new Error("the executable outlives a killed Neovim");
   const left = existsSync(join(folder, `${lock.port}.lock`));
-  if (left && process.platform !== "win32") throw new Error("a killed Neovim leaves its lock file");
+  if (left && !IS_WINDOWS) throw new Error("a killed Neovim leaves its lock file");
   console.log(
     `ok  ends with a killed Neovim${left ? ", and leaves the lock file to the next one" : ""}`,
   );
@@ -96,6 +99,7 @@ async function firstLight(neovim: NeovimRpc, model: Model, file: string): Promis
       DEADLINE_MS,
     );
   await clients(0);
+  if (IS_WINDOWS) await neovim.request("nvim_ui_attach", [160, 50, { ext_linegrid: true }]);
   await lua(`vim.cmd("Claude")`);
   await clients(1);
   console.log("ok  the genuine CLI starts in Neovim's terminal, and connects");
