@@ -27,18 +27,18 @@ describe.each(CASES)(
         true,
       );
 
-    async function plan(): Promise<void> {
-      claude.model.script([
-        [{ tool: "Write", input: { file_path: path, content: PLAN } }],
+    async function plan(versions: string[]): Promise<void> {
+      const written = versions.flatMap((content) => [
+        [{ tool: "Write", input: { file_path: path, content } }],
         [{ tool: "ExitPlanMode", input: {} }],
-        [{ text: "Going on." }],
       ]);
+      claude.model.script([...written, [{ text: "Going on." }]]);
       await claude.send("make a plan");
       await eventually(name, "claude-code://plan", CASE_MS);
-      expect(await claude.lines()).toEqual(PLAN.trimEnd().split("\n"));
+      expect((await claude.lines()).join("\n")).toBe(versions[0]?.trimEnd() ?? "");
     }
 
-    async function begin(): Promise<void> {
+    async function begin(...versions: string[]): Promise<void> {
       await lua(`
       vim.ui.input = function(_, callback) callback("first the tests") end
       vim.ui.select = function(items, options, callback)
@@ -52,13 +52,13 @@ describe.each(CASES)(
       await claude.showing(/Hello\./);
       const asked = JSON.stringify(claude.model.requests);
       path = /[^" \\]*\/plans\/[^"\\ ]*\.md/.exec(asked)?.[0] ?? "";
-      await plan();
+      await plan(versions);
       await Bun.sleep(500); // Longer than a pause in typing: the key is meant for it.
     }
 
     const changed = async () => {
       claims("Only the plan that you saw is approved");
-      await begin();
+      await begin(PLAN);
       writeFileSync(path, "# Plan\n\n1. EVIL\n");
       await keys("<CR>");
       await received("Approved Plan");
@@ -67,11 +67,10 @@ describe.each(CASES)(
     };
 
     const edited = async () => {
-      await begin();
+      await begin("# Plan\n\n1. look\n", PLAN);
       await keys("GgCq");
       await received("first the tests");
-      await claude.showing(/Going on/);
-      await plan();
+      await eventually(() => lua("return vim.wo.winbar:match('version %d')"), "version 2", CASE_MS);
       await Bun.sleep(500);
       await keys("Go2. and test it<Esc><CR>");
       await eventually(async () => readFileSync(path, "utf8"), `${PLAN}2. and test it\n`, CASE_MS);
