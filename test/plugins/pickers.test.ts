@@ -28,9 +28,10 @@ for (const [plugins, lua, count] of PICKERS) {
     using world = new World(neovim.cwd, neovim.home);
     world.edited("a", "1\n2\n3\n", "one\n2\nthree\n");
     world.edited("b", "gone\n", undefined);
+    await neovim.plays(":Claude review!   list 3   {&buftype} quickfix");
     await neovim.command("Claude review pick");
     await eventually("its rows", async () => (await neovim.lua<number>(count)) === 3);
     await neovim.type("<CR>");
-    await neovim.plays("<Ignore>   a:1   bar hunk 1/2");
+    await neovim.plays("<Ignore>   a:1   bar hunk 1/2   windows other.lua a quickfix");
   });
 }

@@ -136,7 +136,7 @@ function M.pick(name)
   if not found then
     return notify.warn((name or "no picker") .. " is not installed: snacks, telescope or fzf-lua")
   elseif not reviews.current().is_open then
-    reviews.open({ scope = "unreviewed" }, false, M.all(), false)
+    reviews.open({ scope = "unreviewed" }, true, M.all(), false)
   end
   task.run(function()
     local review = reviews.current()
@@ -145,6 +145,7 @@ function M.pick(name)
     end
     review:refresh()
     if review.is_open then
+      api.nvim_set_current_win(require("claude-code.editor.windows").for_file() or 0)
       vim.schedule(require(found[2])[found[3]])
     end
   end)
