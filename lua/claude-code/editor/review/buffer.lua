@@ -58,7 +58,7 @@ local M = {}
 ---@field cannot_undo? string why the whole file cannot be undone
 ---@field version string differs for another file, or for other hunks
 ---@field number? integer in the list
----@field listed? claude-code.ListedFile its entries in the list that was made last
+---@field listed? { items: table[], last?: claude-code.ReviewOwner, from: table } its entries in the last list
 
 ---@class claude-code.ReviewBuffer
 ---@field buf integer

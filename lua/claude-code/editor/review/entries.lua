@@ -184,14 +184,8 @@ local function item_of(entry, buf, first, count, words, module)
   }
 end
 
----@class claude-code.ListedFile the entries of a file, and the values they were made from
----@field items table[] for setqflist()
----@field last claude-code.ReviewOwner? of its last entry
----@field from table
-
----@param short string name
+---Makes the items of a file, unless nothing has changed since. `last` is the owner of the last one.
 ---@param depth? integer of the folders above it; nil: its hunks are listed
----@return claude-code.ListedFile as made before, if nothing has changed
 local function listed_file(file, short, depth, names, above)
   local name = buffers.shown_name(file)
   local from = { name = name, short = short, buf = buffer(name), is_stale = M.is_stale(file) }
