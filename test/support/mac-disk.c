@@ -106,10 +106,11 @@ static int put(const char *path, const char *buffer, size_t size, off_t offset, 
   ssize_t count = pwrite(fi->fh, buffer, size, offset);
   return count < 0 ? -errno : count;
 }
-// The kernel must not remember which spelling is stored.
+// The kernel must not remember for long which spelling is stored, but getcwd(2) fails if it remembers nothing.
 static void *begun(struct fuse_conn_info *connection, struct fuse_config *config) {
   config->use_ino = config->hard_remove = 1;
-  config->entry_timeout = config->attr_timeout = config->negative_timeout = 0;
+  config->attr_timeout = config->negative_timeout = 0;
+  config->entry_timeout = 1;
   return NULL;
 }
 

@@ -224,7 +224,7 @@ function M.find()
   for _, source in ipairs(M.ORDER) do
     local path = finders[source]()
     if path and programs.runs(path) then
-      return { path = path, source = source }
+      return { path = require("claude-code.lib.platform").normal(path), source = source }
     end
   end
   local release, remedy, reason = releases.find()

@@ -93,7 +93,7 @@ local function report(problems, name)
     paths[problem.path] = true
   end
   local count = vim.tbl_count(paths)
-  local where = count == 1 and path.title(next(paths)) or ("%d files"):format(count)
+  local where = count == 1 and path.title((next(paths))) or ("%d files"):format(count)
   local whose = name == "Claude" and "Claude's turn" or "the turn of " .. name
   local text = "found after %s: %s in %s; :Claude diagnostics! sends this to %s"
   require("claude-code.messages.notify").warn(
