@@ -129,7 +129,7 @@ export function rewrite(
   stats: Stats | undefined,
   mode = stats && keptMode(stats),
 ): void {
-  const inPlace = (old: Stats) => writeInPlace(file, bytes, old, mode);
+  const inPlace = (old: Stats) => unlessHeld(file, () => writeInPlace(file, bytes, old, mode));
   if (stats && stats.nlink > 1) return inPlace(stats);
   try {
     replace(file, (name) => {
