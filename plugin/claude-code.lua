@@ -74,7 +74,7 @@ plugs("n", {
   "transcript", "trail", "follow", "prompt", "ask", "run", "mention", "diagnostics",
   "diff", "diff accept", "diff reject", "diff reject-all", "diff accept-hunk", "diff drop-hunk", "diff merge",
   "review", "review pick", "review alike", "review close", "review done", "commit", "commit message",
-  "keep", "keep turn", "undo", "undo turn", "back", "why", "comment",
+  "keep", "keep turn", "undo", "undo turn", "restore", "back", "why", "comment",
   "worktree", "worktree show", "worktree home", "worktree remove",
   "go-on", "status", "log", "install", "setup", "unsetup",
 }, "<Cmd>Claude %s<CR>")

@@ -70,7 +70,7 @@ export function readFacts(nvim: string): Facts {
 export function commandTexts(): Record<string, string> {
   const folder = join(ROOT, "lua/claude-code/commands");
   const files = readdirSync(folder).map((file) => readFileSync(join(folder, file), "utf8"));
-  const entry = /((?:^ {2}---.*\n)+) {2}(?:\["(.*)"\]|(\w+)) = \{/gm;
+  const entry = /((?:^ {2}---.*\n)+) {2}(?:\["(.*)"\]|(\w+)) = /gm;
   return Object.fromEntries(
     [...files.join("\n").matchAll(entry)].map(([, comment = "", quoted, bare]) => [
       quoted ?? bare ?? "",

@@ -89,8 +89,15 @@ export const Alike = v.object({ ...Done.entries, path: Path, hunk: Id });
 
 export type Listing = v.InferOutput<typeof Done>;
 
-/** By default the session with the last prompt. */
-export const Turns = v.object({ session: v.optional(v.string()) });
+/** `lead` begins the words. */
+export const Turns = v.object({ session: v.optional(v.string()), lead: v.string() });
+
+/** By default the session with the last prompt, and its last turn. `at` is when the CLI got a prompt, in ms since the epoch. */
+export const Turn = v.object({
+  session: v.optional(v.string()),
+  turn: v.optional(v.number()),
+  at: v.optional(v.number()),
+});
 
 export const Commit = v.object({
   /** A file of the project. By default the workspace's first project. */

@@ -33,7 +33,7 @@ import { asListed, type Counts, countsOf, type Entry, entryOf } from "./state/en
 import type { Comment, ReviewedProject } from "./state/reviewed-project";
 import { scopeOf } from "./state/tracked-file";
 import { commentsOf, WatchedProjects } from "./summary";
-import { planOf, turnsIn } from "./turns";
+import { completionsOf, planOf, turnScope } from "./turns";
 import type { EndedCall } from "./unrecorded";
 import type { Hunk } from "./weave/hunks";
 import { bytesOf, isText } from "./weave/lines";
@@ -105,9 +105,11 @@ export class ReviewService {
     /** `{ decision, type, paths, at }`: the decision that `back` would take back, or nothing. */
     last: () => this.#last(),
     back: takes(requests.Back, (request) => this.#back(request)),
-    /** Turns, or nothing. */
-    turns: takes(requests.Turns, ({ session }) => turnsIn(this.#projects.all(), session)),
-    /** Plan: what a decision about the whole scope changes. */
+    /** Words that complete the number of a turn, the last turn first. */
+    turns: takes(requests.Turns, (request) => completionsOf(this.#projects.all(), request)),
+    /** The scope of a turn, with its `name`, and whether its session `works` or `compares`. */
+    turn: takes(requests.Turn, (request) => turnScope(this.#projects.all(), request)),
+    /** Plan: the files of a whole scope, and the question before an undo of all. */
     plan: takes(requests.Done, (request) => planOf(this.#projects.all(), request)),
     /** Keeps everything that is left, and stops reporting unrecorded changes. */
     done: takes(requests.Done, (request) => this.#done(request)),

@@ -107,7 +107,7 @@ function endsOf({ oldLines, newLines }: Hunk): string | undefined {
 
 export function shownOwner(project: ReviewedProject, change: Change) {
   const { session, agent, tool, command, at } = change;
-  const turn = project.sessions.turn(session, change.prompt);
+  const turn = project.sessions.turns(session)[(change.turn ?? 0) - 1];
   return {
     session,
     ...(turn && { turn: turn.number, prompt: turn.text }),

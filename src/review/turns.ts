@@ -1,32 +1,130 @@
-import { entriesOf } from "./projects";
+import type * as v from "valibot";
+import { Failure } from "../lib/errors";
+import { counted, visibleLine } from "../lib/visible";
+import { entriesOf, recordedScope } from "./projects";
+import { isComparing } from "./record/comparison-request";
+import type * as requests from "./requests";
 import type { Listing } from "./requests";
 import { countsOf, type Entry } from "./state/entry";
 import type { ReviewedProject } from "./state/reviewed-project";
+import type { Turn } from "./state/sessions";
+import { scopeOf, type TrackedFile } from "./state/tracked-file";
+import { FILE } from "./weave/lines";
+import { isClaude, type Mark, type Scope } from "./weave/row";
+
+type Wanted = v.InferOutput<typeof requests.Turn>;
+
+/** Characters of a prompt in a title or a question. */
+const MAX_PROMPT = 40;
+/** The hook may record a prompt this much later than the CLI got it. */
+const MAX_HOOK_MS = 10_000;
 
 /** The turns of a session, by default of the one with the last prompt; undefined if none is recorded. */
-export function turnsIn(projects: readonly ReviewedProject[], wanted?: string) {
-  const found = projects.flatMap(({ sessions }) => {
-    const session = wanted ?? sessions.latest;
-    const turns = session === undefined ? [] : sessions.turns(session);
+function turnsIn(projects: readonly ReviewedProject[], wanted: string | undefined) {
+  const found = projects.flatMap((project) => {
+    const session = wanted ?? project.sessions.latest;
+    const turns = session === undefined ? [] : project.sessions.turns(session);
     const [last] = turns.slice(-1);
-    if (session === undefined || !last) return [];
-    return [{ session, turns, at: last.at, runs: sessions.isWorking(session) }];
+    return session !== undefined && last ? [{ project, session, turns, last }] : [];
   });
-  return found.sort((one, other) => other.at - one.at)[0];
+  return found.sort((one, other) => other.last.at - one.last.at)[0];
 }
 
-/** Lists what a whole scope is about. Neovim asks its user, and then decides about these paths. */
+/** Each in one word, which needs no quotes: "3:rename-it". */
+export function completionsOf(
+  projects: readonly ReviewedProject[],
+  { session, lead }: v.InferOutput<typeof requests.Turns>,
+): string[] {
+  const { turns = [] } = turnsIn(projects, session) ?? {};
+  const words = turns.map(({ number, text }) => {
+    const prompt = visibleLine(text, MAX_PROMPT).replaceAll(/["'\\|]/g, "");
+    return `${number}:${prompt.replaceAll(/\s+/g, "-")}`;
+  });
+  return [...words, "last"].reverse().filter((word) => word.startsWith(lead));
+}
+
+/** Without recorded prompts the last turn is all that its session did. Throws Failure. */
+export function turnScope(
+  projects: readonly ReviewedProject[],
+  { session, turn: wanted, at }: Wanted,
+) {
+  const found = turnsIn(projects, session);
+  const { turns = [], last } = found ?? {};
+  const turn =
+    at !== undefined ? turnAt(turns, at) : wanted === undefined ? last : turns[wanted - 1];
+  if ((wanted ?? at) !== undefined && !turn) {
+    const known = last ? `it has turns 1 to ${last.number}` : "no prompt is recorded";
+    throw new Failure(
+      `this session has no ${wanted === undefined ? "such turn" : `turn ${wanted}`}: ${known}`,
+    );
+  }
+  if (!found || !turn) return { scope: "turn", session, name: "its last turn" };
+  const works = found.project.sessions.isWorking(found.session);
+  return {
+    scope: "turn",
+    session: found.session,
+    turn: turn.number,
+    name: nameOf(turn),
+    works,
+    /** The changes of its last command may not be recorded yet. */
+    compares: isComparing(found.project.folder),
+  };
+}
+
+/** Ids would not do: a prompt's hook may get the id of the prompt before it (2.1.332). */
+function turnAt(turns: readonly Turn[], at: number): Turn | undefined {
+  const distance = (turn: Turn) => Math.abs(turn.at - at);
+  const [nearest] = turns.toSorted((one, other) => distance(one) - distance(other));
+  return nearest && distance(nearest) < MAX_HOOK_MS ? nearest : undefined;
+}
+
+function nameOf({ number, text }: Turn): string {
+  const prompt = visibleLine(text, MAX_PROMPT);
+  return `turn ${number}${prompt && ` ‹${prompt}›`}`;
+}
+
+/** Lists the files of a whole scope: Neovim asks its user, and then decides about them. Throws Failure if there are none. */
 export async function planOf(projects: readonly ReviewedProject[], request: Listing) {
   const all: Entry[] = [];
-  const paths: string[] = [];
-  let committed = 0;
+  const files: { path: string }[] = [];
+  let [committed, gone] = [0, 0];
   for (const project of projects) {
     const entries = await entriesOf(project, request);
+    const scope = scopeOf(recordedScope(project, request));
     const kept = project.decisions.filter((one) => one.type === "keep" && one.why === "commit");
     const inCommits = new Set(kept.flatMap(({ files }) => files.map(({ path }) => path)));
     committed += entries.filter(({ file }) => inCommits.has(file.path)).length;
-    paths.push(...entries.map(({ file }) => project.path(file)));
+    gone += [...project.files.values()].filter((file) => isGone(project, file, scope)).length;
+    files.push(...entries.map(({ file }) => ({ path: project.path(file) })));
     all.push(...entries);
   }
-  return { paths, counts: countsOf(all), committed };
+  const turn = turnsIn(projects, request.session)?.turns[(request.turn ?? 0) - 1];
+  const name = turn ? nameOf(turn) : "its last turn";
+  const what = request.scope === "since" ? "what Claude changed since" : "";
+  if (files.length === 0)
+    throw new Failure(`nothing of ${what} ${name} is left`.replace("  ", " "));
+  const { added, removed } = countsOf(all);
+  const conflicts = all.flatMap(({ hunks }) => hunks.filter(({ conflict }) => conflict)).length;
+  const rest = [
+    [conflicts, "hunk", "with your edits will be asked about"],
+    [committed, "file", "changed in commits, which stay"],
+    [gone, "file", "that you removed or moved will not come back"],
+  ] as const;
+  const more = rest.map(([count, noun, words]) => {
+    return count > 0 ? ` ${counted(count, noun)} ${words}.` : "";
+  });
+  const changed = `${counted(files.length, "file")} as before ${name} (+${removed} −${added})`;
+  return { files, question: `Restore ${changed}?${more.join("")}` };
+}
+
+/** Whether the user removed a file that the scope's changes are about. */
+function isGone(project: ReviewedProject, file: TrackedFile, scope: Scope): boolean {
+  const view = project.view(file);
+  if (!view || view.lines.length > 0) return false;
+  const isIn = (mark: Mark | undefined) =>
+    mark !== undefined && isClaude(mark.by) && scope.includes(mark.by);
+  const isRemoved = view.weave.rows.some(({ line, deleted }) => {
+    return line === FILE && deleted?.by === "user" && deleted.undo === undefined;
+  });
+  return isRemoved && view.weave.rows.some((row) => isIn(row.inserted) || isIn(row.deleted));
 }

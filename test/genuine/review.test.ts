@@ -72,6 +72,13 @@ class Review extends Bench {
     return this.startClaude(args, "second.log");
   }
 
+  async turn(prompt: string, ...blocks: Block[][]): Promise<void> {
+    this.model.script([...blocks, say(`Did ${prompt}.`)]);
+    await this.claude.prompt(prompt);
+    await this.claude.terminal.waitFor(`Did ${prompt}.`, TURN_MS);
+    await this.claude.waitForIdle();
+  }
+
   command(line: string): Promise<boolean> {
     return this.neovim.lua(`vim.cmd([[${line}]]) return true`);
   }
@@ -112,18 +119,15 @@ describe.each(NEOVIMS)("$name", (version) => {
       "edit mine.txt | call setline(1, 'A of mine') | silent write | edit main.lua",
     );
     const main = review.path("main.lua");
-    review.model.script([
+    await review.turn(
+      "tidy up",
       read(main),
       edit(main, "local two = 2", "local two = 22"),
       write(review.path("new.txt"), "new\n"),
       bash(`${SED} s/two/TWO/ crlf.txt; ${SED} 's/^c$/C/' mine.txt`),
       bash("rm gone.txt && mv old.txt moved.txt"),
       bash("touch g0.txt; cat > here.txt <<'X'\nheredoc\nX"),
-      say("Tidy."),
-    ]);
-    await review.claude.prompt("tidy up");
-    await review.claude.terminal.waitFor(/Tidy\./, TURN_MS);
-    await review.claude.waitForIdle();
+    );
     await eventually(review.count, 8);
     await review.command("Claude review!");
     // The prompt is that of the entry above.
@@ -187,19 +191,34 @@ describe.each(NEOVIMS)("$name", (version) => {
     await eventually(review.count, 0);
   });
 
+  test("restores what its tools and its shell changed in two turns, one of them undone", async () => {
+    const main = review.path("main.lua");
+    const texts = () => Promise.all(["main.lua", "mine.txt"].map((name) => review.onDisk(name)));
+    const before = await texts();
+    await review.turn("more", read(main), edit(main, "two", "zwei"), bash("echo more >> mine.txt"));
+    await review.turn("and three", edit(main, "three", "drei"));
+    await review.command("Claude undo turn 5");
+    await review.neovim.terminal.waitFor(/undid turn 5 ‹and three›/);
+    const undone = await texts();
+    await review.neovim.lua("vim.ui.select = function(_, _, done) done(nil, 1) end return true");
+    await review.command("Claude restore 4");
+    await eventually(texts, before);
+    await review.command("Claude back");
+    await eventually(texts, undone);
+    await review.command("Claude restore 4");
+    await eventually(texts, before);
+  });
+
   test.each([
-    ["typed", "/adds", [], ["mine.txt:4 +1 -0  two  turn 4", "skill.txt:1 new file  turn 4"]],
+    ["typed", "/adds", [], ["mine.txt:4 +1 -0  two  turn 6", "skill.txt:1 new file  turn 6"]],
     [
       "called by the model",
       "add lines",
       [[{ tool: "Skill", input: { skill: "adds" } }]],
-      ["mine.txt:5 +1 -0  two  turn 5", "skill.txt:2 +1 -0  one  turn 5"],
+      ["mine.txt:5 +1 -0  two  turn 7", "skill.txt:2 +1 -0  one  turn 7"],
     ],
   ])("lists what shell lines of a skill change: %s", async (_how, prompt, calls, [one, two]) => {
-    review.model.script([...calls, say(`Did ${prompt}.`)]);
-    await review.claude.prompt(prompt);
-    await review.claude.terminal.waitFor(`Did ${prompt}.`, TURN_MS);
-    await review.claude.waitForIdle();
+    await review.turn(prompt, ...calls);
     await appendFile(review.path("old.txt"), "of the user\n");
     await eventually(review.count, 2);
     await review.command("Claude review!");

@@ -1,6 +1,6 @@
 import { NEOVIMS, nightly } from "#test";
 import { requireNamespace } from "../support/namespace";
-import { read } from "../support/turns";
+import { bash, edit, read, say } from "../support/turns";
 import { eventually } from "./eventually";
 import { InTerminal } from "./in-terminal";
 
@@ -11,6 +11,7 @@ requireNamespace();
 describe.each(NEOVIMS)("the conversation in $name", (version) => {
   const claude = new InTerminal().inBlock(version, {
     files: { "main.lua": "return 1\n", "other.lua": "1\n2\n3\n" },
+    terminal: `args = { "--permission-mode", "acceptEdits", "--allowedTools=Bash" }`,
   });
   const { lua, keys, lines } = claude;
 
@@ -55,6 +56,28 @@ describe.each(NEOVIMS)("the conversation in $name", (version) => {
     expect((await lines()).filter((line) => line === "# Half")).toHaveLength(1);
     expect(await claude.messages()).not.toContain("terminal is hidden");
     await keys("i");
+  });
+
+  test("restores the files as before the prompt above, after it has stopped the turn", async () => {
+    const main = claude.path("main.lua");
+    claude.model.script([
+      read(main),
+      edit(main, "1", "2"),
+      bash("echo waits; sleep 60"),
+      say("Never."),
+    ]);
+    await claude.send("work on");
+    await eventually(() => claude.onDisk("main.lua"), "return 2\n");
+    await claude.command("Claude transcript");
+    await eventually(async () => (await lines()).includes("❯ work on"), true);
+    await lua(`vim.fn.search("^❯ work on")
+      vim.ui.select = function(items, _, done) done(nil, items[1]:find("Stop") and 1 or 3) end
+      return true`);
+    await keys("gR");
+    await eventually(() => claude.onDisk("main.lua"), "return 1\n");
+    await claude.showing(/❯ .*\/rewind/);
+    await keys("<C-u>");
+    await claude.showing(/^❯/m);
   });
 
   test("appears in the follow window, and leaves the user where they are", async () => {

@@ -150,7 +150,7 @@ describe.each(NEOVIMS)("the commands in $name", (version) => {
   });
 
   test.each([
-    ["Claude re", ["review"]],
+    ["Claude re", ["restore", "review"]],
     ["Claude diff a", ["accept", "accept-hunk"]],
     ["2,3Claude review c", ["close"]],
     ["Claude review tu", ["turn"]],
@@ -178,6 +178,6 @@ describe.each(NEOVIMS)("the commands in $name", (version) => {
     expect(found).not.toContain("accept");
     expect(found).not.toContain("--model");
     expect(found.length).toBeGreaterThan(20);
-    expect(found.length).toBeLessThanOrEqual(31);
+    expect(found.length).toBeLessThanOrEqual(32);
   });
 });

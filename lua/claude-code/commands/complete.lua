@@ -74,16 +74,15 @@ end
 --- How long Neovim waits for the names of slash commands, in ms.
 local MAX_WAIT_MS = 500
 
----@param begin fun(done: fun(found: any))
 local function await(begin)
-  local is_done, result = false, nil
+  local result
   begin(function(found)
-    is_done, result = true, found
+    result = found or {}
   end)
   vim.wait(MAX_WAIT_MS, function()
-    return is_done
+    return result ~= nil
   end, 5)
-  return result
+  return result or {}
 end
 
 ---@return string[]
@@ -97,24 +96,13 @@ function M.slash_commands(lead, before)
   end, items or {})
 end
 
---- Characters of a prompt.
-local MAX_PROMPT = 40
-
 ---@param session? string id
----@return string[] numbers of turns, each with the beginning of its prompt: "3:rename-it"; the last one first
+---@return string[] numbers of turns with the beginning of each prompt: "3:rename-it"; the last one first
 function M.turns(session, lead)
-  local found = await(function(done)
-    require("claude-code.server.channel").request("review/turns", { session = session }, done)
+  return await(function(done)
+    local params = { session = session, lead = lead }
+    require("claude-code.server.channel").request("review/turns", params, done)
   end)
-  local words = { "last" }
-  for _, turn in ipairs(found and found.turns or {}) do
-    local prompt = require("claude-code.lib.text").one_line(turn.text, MAX_PROMPT) or ""
-    local word = prompt:gsub("[\"'\\|]", ""):gsub("%s+", "-")
-    table.insert(words, 2, ("%d:%s"):format(turn.number, word))
-  end
-  return vim.tbl_filter(function(word)
-    return vim.startswith(word, lead)
-  end, words)
 end
 
 ---@return string[]

@@ -43,30 +43,32 @@ local function scope_of(args)
   return scope, turn
 end
 
----@param run fun(number?: integer, session?: string)
-local function with_turn(run)
-  return function(args)
-    local words = require("claude-code.lib.text").words(args.args)
-    local number = turn_in(words)
-    local session = conversation(words)
-    if #words > 0 then
-      return notify.error(("a turn has a number, or is `last`, but not %s"):format(words[1]))
-    end
-    run(number, session)
-  end
+---@param run fun(turns: table, wanted: claude-code.WantedTurn, open: fun(scope: claude-code.ReviewScope))
+local function of_turn(run)
+  return {
+    args = "[N|last]",
+    complete = function(lead, before)
+      return before == "" and complete.turns(conversation({}), lead) or {}
+    end,
+    run = function(args)
+      local words = require("claude-code.lib.text").words(args.args)
+      local wanted = { turn = turn_in(words), session = conversation(words) }
+      if #words > 0 then
+        return notify.error(("a turn has a number, or is `last`, but not %s"):format(words[1]))
+      end
+      run(require("claude-code.editor.review.turns"), wanted, function(scope)
+        require("claude-code.editor.review").open(scope, true)
+      end)
+    end,
+  }
 end
 
 local function decides_turn(method)
-  return with_turn(function(number, session)
-    local open = require("claude-code.editor.review").open
-    require("claude-code.editor.review.turns").decide(method, number, session, function(scope)
-      open(scope, true)
+  return of_turn(function(turns, wanted, open)
+    turns.find(wanted, function(scope)
+      turns.decide(method, scope, open)
     end)
   end)
-end
-
-local function complete_turns(lead, before)
-  return before == "" and complete.turns(conversation({}), lead) or {}
 end
 
 local function target_of(args)
@@ -145,9 +147,8 @@ return {
   --- Drops the hunk under the cursor and restores its old lines. |u| undoes that.
   ["diff drop-hunk"] = { run = acts("drop_hunk") },
 
-  --- Merges your unsaved edits of the file into the proposed edit. If you accept the result, it also replaces the
-  --- edits in their buffer. In a buffer with unsaved edits whose file changed on disk, merges the two. |u| undoes the
-  --- merge.
+  --- Merges your unsaved edits of the file into the proposed edit; accepting it also replaces them in their buffer.
+  --- In a buffer with unsaved edits whose file changed on disk, merges the two. |u| undoes that.
   ["diff merge"] = {
     run = function(args)
       local unsaved = require("claude-code.editor.documents.unsaved")
@@ -165,20 +166,20 @@ return {
     args = "[turn [N]|session|all] [paths]",
     bang = true,
     complete = function(lead, before)
-      local turns = before:find("^turn%s+$") and complete_turns(lead, "") or {}
+      local turns = before:find("^turn%s+$") and complete.turns(conversation({}), lead) or {}
       local scopes = before == "" and complete.starting_with(SCOPES, lead) or turns
       return vim.list_extend(scopes, complete.files(lead))
     end,
     run = function(args)
       local scope, turn = scope_of(args)
-      local function open(found)
-        local whole = vim.tbl_extend("force", scope, found)
-        require("claude-code.editor.review").open(whole, not args.bang)
+      local open = require("claude-code.editor.review").open
+      if scope.scope ~= "turn" then
+        return open(scope, not args.bang)
       end
-      if scope.scope == "turn" then
-        return require("claude-code.editor.review.turns").find(turn, scope.session, open)
-      end
-      open({})
+      local wanted = { turn = turn, session = scope.session }
+      require("claude-code.editor.review.turns").find(wanted, function(found)
+        open(vim.tbl_extend("force", scope, found), not args.bang)
+      end)
     end,
   },
 
@@ -196,7 +197,7 @@ return {
   --- Asks whether to keep or undo all hunks that change the same words as the one under the cursor.
   ["review alike"] = { run = calls("review.keys", "alike") },
 
-  --- Leaves the review and closes its list. Undecided changes keep waiting.
+  --- Leaves the review. Undecided changes keep waiting.
   ["review close"] = { run = calls("review.review", "close") },
 
   --- Keeps all remaining changes and ends the review.
@@ -224,8 +225,7 @@ return {
     end,
   },
 
-  --- Undoes what `keep` would keep. Your own edits stay. It writes a buffer that had no unsaved changes.
-  --- Claude receives what you have undone with your next prompt.
+  --- Undoes what `keep` would keep. It writes a buffer that had no unsaved changes.
   undo = {
     bang = true,
     range = "lines",
@@ -234,20 +234,19 @@ return {
     end,
   },
 
-  --- Keeps all changes of the current session's turn {N}, by default the last one. The list of a review
-  --- has their numbers, and <Tab> their prompts.
-  ["keep turn"] = {
-    args = "[N|last]",
-    complete = complete_turns,
-    run = decides_turn("keep"),
-  },
+  --- Keeps all changes of the current session's turn {N}, by default the last one. <Tab> shows
+  --- their prompts.
+  ["keep turn"] = decides_turn("keep"),
 
   --- Undoes all changes of that turn, as one decision. A review opens for what conflicts with later edits.
-  ["undo turn"] = {
-    args = "[N|last]",
-    complete = complete_turns,
-    run = decides_turn("undo"),
-  },
+  ["undo turn"] = decides_turn("undo"),
+
+  --- Restores the files as they were before turn {N}: undoes what Claude's tools and shell have changed since
+  --- in this session, also what you kept or committed. Your own later lines stay. It asks first, and can
+  --- type Claude's `/rewind` for the conversation. Kept changes are forgotten after a week.
+  restore = of_turn(function(turns, ...)
+    turns.restore(...)
+  end),
 
   --- Takes back your last decision in a review. Repeat it for earlier decisions.
   back = { run = calls("review.decide", "back") },
@@ -255,10 +254,9 @@ return {
   --- Shows which prompt, tool and session changed the line under the cursor.
   why = { run = calls("review.keys", "why") },
 
-  --- Comments for Claude on the line under the cursor, or on the lines of the range. Without {text} it
-  --- asks for the comment, or changes the existing one; an empty text deletes it. With ! it submits all
-  --- waiting comments as a prompt; a Claude outside of Neovim gets a mention of them for you to submit.
-  --- See |claude-code-comments|.
+  --- Comments for Claude on the line under the cursor, or on the lines of the range, or changes the
+  --- comment; an empty text deletes it. With ! it submits all waiting comments; a Claude outside of
+  --- Neovim gets a mention of them for you to submit. See |claude-code-comments|.
   comment = {
     args = "[text|list]",
     bang = true,

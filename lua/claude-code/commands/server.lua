@@ -69,8 +69,7 @@ return {
 
   --- Installs the executable for this version of the plugin: downloads it unless the plugin's folder
   --- has a built one, or unpacks the given release archive. With ! it replaces an installed executable.
-  --- Without a UI it waits, and raises an error on failure; in `nvim --headless "+Claude install" +qa`
-  --- it exits Neovim with code 1 instead.
+  --- Without a UI it waits, and raises an error on failure.
   install = {
     args = "[archive]",
     bang = true,

@@ -226,9 +226,8 @@ return {
   --- runs in the worktree.
   ["worktree show"] = { args = "[name]", complete = worktrees, run = with_worktree("show") },
 
-  --- Applies the worktree's changes since its branch point here, unstaged. If a file cannot be merged,
-  --- nothing changes, and the quickfix window lists the reasons. With ! it applies all other changes,
-  --- and marks conflicts in texts as git does. See |claude-code-worktree|.
+  --- Applies the worktree's changes since its branch point here, unstaged; with ! also if some files
+  --- cannot be merged. See |claude-code-worktree|.
   ["worktree home"] = {
     args = "[name]",
     bang = true,

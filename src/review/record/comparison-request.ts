@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { existsSync, rmSync } from "node:fs";
+import { existsSync, rmSync, statSync } from "node:fs";
 import { tryLock } from "../../lib/lock";
 import { join } from "../../lib/platform";
 import { touch } from "../../lib/private-folder";
@@ -7,7 +7,9 @@ import { reviewFolder } from "../journal/folder";
 import { compareWorkTree, type Found } from "./compare";
 import { RecordedProject } from "./recorded-project";
 
-const REQUEST = "compare.request";
+const [REQUEST, LOCK] = ["compare.request", "compare.lock"];
+/** A process that compares may have been killed. */
+const MAX_MS = 60_000;
 const MAX_ROUNDS = 5;
 
 /**
@@ -30,6 +32,14 @@ export function startComparison(
   child.unref();
 }
 
+/** Whether a comparison was requested, or runs. */
+export function isComparing(folder: string): boolean {
+  return [REQUEST, LOCK].some((name) => {
+    const stats = statSync(join(folder, name), { throwIfNoEntry: false });
+    return stats !== undefined && Date.now() - stats.mtimeMs < MAX_MS;
+  });
+}
+
 /** Asks for a comparison by `compareInTurns`, in this process or in one that is comparing already. */
 export function requestComparison(folder: string): void {
   touch(join(folder, REQUEST));
@@ -45,7 +55,7 @@ export function compareInTurns(root: string): Found[] | undefined {
   let found: Found[] | undefined;
   // Checks again after the lock is released: a process that asked in between could not take the lock.
   for (let round = 0; round < MAX_ROUNDS && existsSync(request); round++) {
-    using lock = tryLock(join(folder, "compare.lock"));
+    using lock = tryLock(join(folder, LOCK));
     if (!lock) break;
     rmSync(request, { force: true });
     // The folder may have become a repository since the previous round.

@@ -944,6 +944,90 @@ onEachNeovim((session) => {
     expect((await said()).join().match(/to review/g)).toHaveLength(1);
   });
 
+  describe("a turn", () => {
+    const first = TEN.replace("line 2\n", "two\n");
+    const second = first.replace("line 5\n", "five\n");
+    const third = second.replace("line 9\n", "");
+    const turn = (text: string, files: Record<string, string | undefined>) => {
+      claude(files, { prompt: world.prompt(`S${tests}`, text) });
+      world.stop(`S${tests}`);
+    };
+    beforeEach(() => {
+      for (const name of ["a", "b"]) write(name, TEN);
+      turn("rename two", { a: first });
+      turn("and five, too", { a: second, b: second });
+      turn("drop nine", { a: third, c: "new\n" });
+    });
+
+    const title = "{getqflist({'title': 0}).title}";
+
+    test("reviews a turn, by its number or the last one, and names it", async () => {
+      await plays(`
+      :Claude review! turn 2:and-five,-too   list a:5 b:2 b:5    ${title} Claude's changes of turn 2 ‹and five, too›
+      :Claude review! turn        list a:8 c:1        ${title} Claude's changes of turn 3 ‹drop nine›
+      :Claude review! turn last   list a:8 c:1
+      :Claude review! turn 1 @b   says Claude changed nothing there
+      :Claude review turn 2       a:5   bar turn 2 ‹and five, too›
+      :Claude review! turn 4      says this session has no turn 4: it has turns 1 to 3
+      :Claude undo turn 0         says this session has no turn 0
+      :Claude undo turn two       says a turn has a number, or is \`last\`, but not two
+      <Ignore>                    {getcompletion("Claude undo turn ", "cmdline")} ['last', '3:drop-nine', '2:and-five,-too', '1:rename-two']
+    `);
+    });
+
+    test("undoes and keeps a turn as one decision, which :Claude back takes back", async () => {
+      await plays(`
+      :edit @a
+      :Claude undo turn 2   disk b /^line 1\\|line 2\\|/   lines two|line 3|line 4|line 5|   says undid turn 2 ‹and five, too›
+      :Claude back          disk b two   lines two|line 3|line 4|five|   says took back what was undone in 2 files
+      :Claude keep turn     says kept turn 3 ‹drop nine›
+      :Claude review!       list a:2 a:5 b:2 b:5
+      :Claude keep turn     says nothing of turn 3 ‹drop nine› is left
+    `);
+      expect(read("a")).toBe(third);
+    });
+
+    test("restores the files as before a turn, and the user's lines, says so first, and asks about conflicts", async () => {
+      const answers = (number: number) =>
+        `lua vim.ui.select = function(all, about, done)
+          vim.g.asked = about.prompt .. " " .. table.concat(all, "; ") done(nil, ${number}) end`.replaceAll(
+          /\n */g,
+          " ",
+        );
+      await world.keep([{ path: world.path(at("b")) }]);
+      write("a", `mine\n${third.replace("five", "FIVE of mine")}`);
+      world.write(at("c"), undefined);
+      await plays(`
+        :${answers(2)}
+        :edit @a | Claude restore 2   {g:asked} Restore 2 files as before turn 2 ‹and five, too› (+4 −2)? 1 hunk with your edits will be asked about. 1 file that you removed or moved will not come back. Restore the files; Change nothing
+        :${answers(1)}
+        :Claude restore 2   disk a mine|line 1|two|line 3|line 4|FIVE of mine|line 6|line 7|line 8|line 9   disk b = ${oneLine(TEN)}   disk c absent
+                            says restored the files as before turn 2 ‹and five, too›
+                            a:6   bar your edits conflict   ${title} Claude's changes since turn 2 ‹and five, too›
+        :Claude back        disk a mine|line 1|two|line 3|line 4|FIVE of mine|line 6|line 7|line 8|line 10   disk b two|line 3|line 4|five|
+        :Claude restore 9   says this session has no turn 9: it has turns 1 to 3
+      `);
+      const prompt = world.prompt(`S${tests}`, "and more");
+      await plays(":Claude restore 1   says Claude works: stop its turn with Esc");
+      world.record({ type: "stop", session: `S${tests}`, prompt });
+      await plays(
+        ":Claude restore 4   says nothing of what Claude changed since turn 4 ‹and more› is left",
+      );
+    });
+
+    test("reviews the turn of a hunk or a row alone with gT, and then everything again", async () => {
+      await plays(`
+      :edit @a | Claude review   a:2   list a:2 a:5 a:8 b:2 b:5 c:1   bar turn 1
+      ]c                         a:5   bar turn 2
+      gT                         a:5   list a:5 b:2 b:5   ${title} Claude's changes of turn 2 ‹and five, too›
+      gT                         a:5   list a:2 a:5 a:8 b:2 b:5 c:1
+      :copen | 6                 {line('.')} 6
+      gT                         quickfix:2   list a:8 c:1
+      gT                         quickfix:6   list a:2 a:5 a:8 b:2 b:5 c:1
+    `);
+    });
+  });
+
   // These tests come last, because their records stay in the journal of later tests.
   describe("a long list", () => {
     nightly.test("has one entry for most files of 2,100 hunks", async () => {

@@ -102,8 +102,7 @@ async function isWithoutSession(play: Play): Promise<void> {
 
 async function restore({ world }: Play, turn: number): Promise<string | undefined> {
   const scope = { scope: "since", session: "A", turn };
-  const { paths } = (await world.service.answer("plan", scope)) as { paths: string[] };
-  const files = paths.map((path) => ({ path }));
+  const files = (await world.list(scope)).files.map(({ path }) => ({ path }));
   return (await world.undo(files, { ...scope, keep_both: true })).decision;
 }
 

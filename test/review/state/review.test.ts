@@ -9,32 +9,24 @@ const world = perTest(() => new World());
 
 const at = (name: string, more: object = {}) => ({ path: world.path(name), ...more });
 
-test("counts the user's prompt, without its tags, as a turn, but not a notification", async () => {
-  const first = world.prompt("A", '\n\n<pasted_content id="7">\nfirst\n</pasted_content id="7">\n');
-  const note = world.prompt("A", "<task-notification>\n<task-id>x</task-id>");
-  world.claude({ a: "1\n" }, { prompt: first });
-  world.claude({ b: "1\n" }, { prompt: note });
-  world.claude({ c: "1\n" }, { prompt: world.prompt("A", "second") });
-  world.claude({ d: "1\n" }, { session: "B" });
-  expect(await world.summary()).toHaveLength(4);
-  expect(await world.summary({ scope: "turn", session: "A" })).toEqual(["c created 0>1@1"]);
-  const { files } = await world.list({ scope: "session", session: "A" });
-  const owners = files.map(({ owners: [owner] }) => `${owner?.turn} ${owner?.prompt}`);
-  expect(owners).toEqual(["1 first", "1 first", "2 second"]);
-});
-
-test("counts all prompts of a turn, and those that the journal lacks, as parts of it", async () => {
+test("counts the user's prompts, without their tags, as turns, with all that follows a prompt", async () => {
+  const tagged = '\n\n<pasted_content id="7">\nfirst\n</pasted_content id="7">\n';
   world.claude({ a: "1\n" }, { prompt: "of a turn that began before the journal" });
-  world.claude({ b: "1\n" }, { prompt: world.prompt("A", "first") });
-  world.claude({ c: "1\n" }, { prompt: world.prompt("A", "<task-notification>") });
+  world.claude({ b: "1\n" }, { prompt: world.prompt("A", tagged) });
+  world.claude({ c: "1\n" }, { prompt: world.prompt("A", "<task-notification>\n<task-id>x") });
   world.claude({ d: "1\n" }, { prompt: "that no hook has seen" });
   world.claude({ e: "1\n" }, { prompt: world.prompt("A", "second") });
+  world.claude({ f: "1\n" }, { session: "B" });
   const names = async (request: object) =>
     (await world.summary({ session: "A", ...request })).map(([name]) => name).join("");
+  expect(await names({ scope: "turn" })).toBe("e");
   expect(await names({ scope: "turn", turn: 1 })).toBe("bcd");
   expect(await names({ scope: "since", turn: 1 })).toBe("bcde");
   expect(await names({ scope: "turn", turn: 3 })).toBe("");
   expect(await names({ scope: "turn", turn: 1, session: "none" })).toBe("");
+  const { files } = await world.list({ scope: "session", session: "A" });
+  const owners = files.map(({ owners: [owner] }) => `${owner?.turn} ${owner?.prompt}`);
+  expect(owners).toEqual([["undefined undefined"], Array(3).fill("1 first"), ["2 second"]].flat());
 });
 
 test("records an undo of a turn so that an earlier version takes it for the user's edit", async () => {

@@ -60,8 +60,8 @@ local function parts_in(review, win, is_short)
   local row = api.nvim_win_get_cursor(win)[1]
   local at = buffers.hunk_at(hunks, row)
   local mode = not whole and file and file.mode
-  local owner = file and not is_short and entries.owner_of(file, at and at.id)
-  local prompt = review.scope.turn and owner and owner.prompt
+  local scope, owner = review.scope, file and not is_short and entries.owner_of(file, at and at.id)
+  local turn = owner and owner.turn and "turn " .. owner.turn
   local name = file and file.path or api.nvim_buf_get_name(buf)
   -- A narrow bar cuts the beginning of the path.
   return winbar.parts(
@@ -71,9 +71,7 @@ local function parts_in(review, win, is_short)
     { " " .. counts(review, file, whole, hunks, row, is_short), "ClaudeCodeBarCount" },
     at and not is_short and { ("+%d "):format(at.added), "ClaudeCodeAddSign" },
     at and not is_short and { ("−%d "):format(at.removed), "ClaudeCodeDeleteSign" },
-    owner
-      and owner.turn
-      and { (" %s "):format(entries.turn_words(owner.turn, prompt)), "ClaudeCodeNote" },
+    turn and { (" %s "):format(scope.scope == "turn" and scope.name or turn), "ClaudeCodeNote" },
     mode and { (" %s "):format(entries.mode_words(mode)), "ClaudeCodeNote" },
     at and at.ends and { (" %s "):format(at.ends), "ClaudeCodeNote" },
     at and warning(at)

@@ -61,16 +61,6 @@ local function shortened(bytes, most)
   return cut ~= text and cut .. "…" or cut
 end
 
-local function quoted(prompt)
-  local most = math.min(MAX_PROMPT_CHARACTERS, math.floor(vim.o.columns * PROMPT_SHARE))
-  return ("‹%s›"):format(shortened(prompt, most))
-end
-
----@return string "turn 2 ‹rename it›"
-function M.turn_words(turn, prompt)
-  return ("turn %d"):format(turn) .. (prompt and " " .. quoted(prompt) or "")
-end
-
 ---@param id? string of a hunk, or "mode"
 ---@return claude-code.ReviewOwner? of its last change, or else of the file's
 function M.owner_of(file, id)
@@ -97,10 +87,11 @@ function M.origin(owners, names, above)
     end
   end
   local words = { (names or #sessions > 1) and table.concat(sessions, ", ") or nil }
-  words[#words + 1] = last.turn and M.turn_words(last.turn)
+  words[#words + 1] = last.turn and ("turn %d"):format(last.turn)
   local is_shown = above and above.session == last.session and above.prompt == last.prompt
   if last.prompt and last.prompt ~= "" and not is_shown then
-    words[#words + 1] = quoted(last.prompt)
+    local most = math.min(MAX_PROMPT_CHARACTERS, math.floor(vim.o.columns * PROMPT_SHARE))
+    words[#words + 1] = ("‹%s›"):format(shortened(last.prompt, most))
   end
   words[#words + 1] = last.agent and (last.tool .. " of a subagent") or last.tool
   return words

@@ -263,9 +263,7 @@ function List:fill(review, items)
   local names = require("claude-code.sessions.label").by_conversation()
   local name = names and names[review.scope.session]
   local scope = review.scope
-  local turn = scope.turn and entries.turn_words(scope.turn, scope.prompt)
-  local title = TITLES[scope.scope]:format(turn or "its last turn")
-  title = title .. (name and (": " .. name) or "")
+  local title = TITLES[scope.scope]:format(scope.name) .. (name and (": " .. name) or "")
   local unlisted = review.answer.counts.files - #review.files
   if unlisted > 0 then
     local more = " (%d more files follow once these are decided, or name a folder)"

@@ -32,7 +32,8 @@ local M = {}
 ---@field scope "turn"|"since"|"session"|"all"|"unreviewed"
 ---@field session? string
 ---@field turn? integer
----@field prompt? string of the turn, for the title
+---@field name? string of the turn: "turn 2 ‹rename it›"
+---@field before? claude-code.ReviewScope to which |gT| returns
 ---@field paths? string[]
 
 ---@class claude-code.ReviewAnswer
@@ -315,11 +316,6 @@ function M.open(scope, jumps, keys, runs, at)
     current:map_keys()
   end)
   M.refresh()
-end
-
----Opens a review of another scope in place of the open one.
-function M.reopen(scope, jumps, at)
-  M.open(scope, jumps, current.keys, current.runs, at)
 end
 
 ---Ends the review, and removes the marks from all buffers.

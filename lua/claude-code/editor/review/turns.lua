@@ -1,126 +1,154 @@
---- A turn of Claude as a scope: decisions about all of it, and its changes alone.
+--- A turn of Claude as a scope: decisions about all of it, its changes alone, and the files as they were before it.
 local api = vim.api
 local buffers = require("claude-code.editor.review.buffer")
 local channel = require("claude-code.server.channel")
-local counted = require("claude-code.lib.text").count
 local decide = require("claude-code.editor.review.decide")
 local entries = require("claude-code.editor.review.entries")
 local notify = require("claude-code.messages.notify")
 local reviews = require("claude-code.editor.review.review")
+local sessions = require("claude-code.sessions")
 local task = require("claude-code.lib.task")
 local text = require("claude-code.editor.review.text")
 
 local M = {}
 
----@class claude-code.Turn
----@field number integer in its session, from 1
----@field text string the prompt
----@field at integer ms since the epoch
+---How long a turn may take to stop, in ms.
+local STOP_MS = 10000
 
----@class claude-code.Turns
----@field session string
----@field turns claude-code.Turn[] by number
----@field runs boolean Claude works
+---@alias claude-code.WantedTurn { session?: string, turn?: integer, at?: integer } its number, or the time of its
+--- prompt, in ms since the epoch; by default the last turn of the session with the last prompt
 
----Runs in a task.
----@param number? integer the last turn if left out
----@param session? string the one with the last prompt if left out
----@return claude-code.ReviewScope? nil: a message says why
-local function find(number, session)
-  local found, problem = channel.await("review/turns", { session = session })
-  local turns = found and found.turns or {}
-  local turn = turns[number or #turns]
-  if problem or number and not turn then
-    local known = #turns > 0 and ("it has turns 1 to %d"):format(#turns) or "no prompt is recorded"
-    notify.error(problem or ("this session has no turn %d: %s"):format(number, known))
-    return nil
-  end
-  turn, found = turn or {}, found or {}
-  session = found.session or session
-  return { scope = "turn", session = session, turn = turn.number, prompt = turn.text }
-end
-
----@return string "turn 2 ‹rename it›"
-local function name_of(scope)
-  return scope.turn and entries.turn_words(scope.turn, scope.prompt) or "the last turn"
-end
-
----@param done fun(scope: claude-code.ReviewScope) a message says why it is not called
-function M.find(number, session, done)
+---@param wanted claude-code.WantedTurn
+---@param done fun(scope: claude-code.ReviewScope) in a task; a message says why it is not called
+function M.find(wanted, done)
   task.run(function()
-    local scope = find(number, session)
-    if scope then
-      done(scope)
+    local scope, problem = channel.await("review/turn", wanted)
+    if not scope then
+      return notify.error(problem)
     end
+    done(scope)
   end)
 end
 
-local DONE = { keep = "kept", undo = "undid" }
+---@return { files: claude-code.ReviewChoice[], question: string }? nil: a message says why
+local function plan_of(scope)
+  local params = vim.tbl_extend("force", { texts = text.unsaved() }, scope)
+  local plan, problem = channel.await("review/plan", params)
+  if problem then
+    notify.warn(problem)
+  end
+  return plan
+end
+
+local DONE = { keep = "kept", undo = "undid", restore = "restored the files as before" }
 
 ---Decides about all changes in a scope.
----@param method "keep"|"undo"
----@param done string the past tense, for a message
----@param on_conflicts fun(scope: claude-code.ReviewScope)
-local function decide_all(method, scope, done, on_conflicts)
+---@param method "keep"|"undo"|"restore"
+---@param on_conflicts fun(scope: claude-code.ReviewScope) with the user's edits, or Claude's outside of the scope
+---@param done? fun() not called if it failed, or if the user is asked about the only change
+function M.decide(method, scope, on_conflicts, done)
   decide.enqueue(function()
-    local params = vim.tbl_extend("force", { texts = text.unsaved() }, scope)
-    local plan, problem = channel.await("review/plan", params)
-    if not plan or #plan.paths == 0 then
-      return notify.warn(problem or ("nothing of %s is left to %s"):format(name_of(scope), method))
-    end
-    local files = vim.tbl_map(function(name)
-      return { path = name }
-    end, plan.paths)
-    params = vim.tbl_extend("force", { files = files }, scope)
-    local row = api.nvim_win_get_cursor(0)[1]
-    local subject = { buf = api.nvim_get_current_buf(), choices = files, first = row, decided = {} }
-    local decision = decide.send(method, params, subject)
-    if not decision then
+    local plan, row = plan_of(scope), api.nvim_win_get_cursor(0)[1]
+    if not plan then
       return
     end
-    local changed, conflicts = 0, 0
+    local params = vim.tbl_extend("force", { files = plan.files }, scope)
+    local subject = { buf = api.nvim_get_current_buf(), choices = {}, first = row, decided = {} }
+    local decision = decide.send(method == "keep" and "keep" or "undo", params, subject)
+    if not decision then
+      return
+    elseif decision.decision then
+      local words = "%s %s; :Claude back takes that back"
+      notify.info(words:format(DONE[method], scope.name), "review")
+    end
     for _, file in ipairs(decision.files) do
-      changed = changed + (file.problem and 0 or 1)
-      conflicts = conflicts + #(file.conflicts or {})
+      if file.conflicts and #file.conflicts > 0 then
+        on_conflicts(scope)
+        break
+      end
     end
-    if decision.decision then
-      local words = "%s %s in %s; :Claude back takes that back"
-      notify.info(words:format(done, name_of(scope), counted(changed, "file")), "review")
-    end
-    if conflicts > 0 then
-      on_conflicts(scope)
+    if done then
+      done()
     end
   end)
 end
 
----@param method "keep"|"undo"
+---@return integer? index of the answer
+local function ask(question, answers)
+  local _, index = task.await(function(done)
+    vim.ui.select(answers, { prompt = question }, done)
+  end)
+  return index
+end
+
+---Lets the user stop the turn that runs. Runs in a task.
+---@param row claude-code.SessionRow
+---@return boolean stopped
+local function stop(row)
+  if not row.buf then
+    notify.warn("Claude works: stop its turn with Esc, and restore the files then")
+    return false
+  elseif ask("Claude works.", { "Stop its turn, and go on", "Change nothing" }) ~= 1 then
+    return false
+  end
+  -- The mod would stop the turn, but not its command (2.1.332).
+  api.nvim_chan_send(vim.bo[row.buf].channel, "\27")
+  return true
+end
+
+---Restores the files as they were before a turn, as one decision, once the user has agreed.
+---@param wanted claude-code.WantedTurn
 ---@param on_conflicts fun(scope: claude-code.ReviewScope)
-function M.decide(method, number, session, on_conflicts)
-  M.find(number, session, function(scope)
-    decide_all(method, scope, DONE[method], on_conflicts)
+function M.restore(wanted, on_conflicts)
+  M.find(wanted, function(scope)
+    local row = sessions.get({ id = scope.session }) or {}
+    if scope.works and not stop(row) then
+      return
+    end
+    local function is_over()
+      local now = channel.await("review/turn", { turn = scope.turn, session = scope.session })
+      return now and not now.works and not now.compares
+    end
+    if not task.wait_for(is_over, STOP_MS) then
+      return notify.warn("Claude still works: nothing was restored")
+    end
+    scope.scope = "since"
+    local plan = plan_of(scope)
+    local both = row.n and "Restore the files, and choose in Claude's /rewind what it forgets"
+    local answers = { "Restore the files", "Change nothing", both }
+    local answer = plan and ask(plan.question, answers)
+    if answer == 1 or answer == 3 then
+      M.decide("restore", scope, on_conflicts, answer == 3 and function()
+        local running = require("claude-code.terminal.running")
+        running.focus(row.n)
+        running.paste(row.n, "/rewind", false)
+      end or nil)
+    end
   end)
 end
-
-local alone ---@type { scope: claude-code.ReviewScope, before: claude-code.ReviewScope }?
 
 ---Reviews the turn of the change under the cursor alone, or what was reviewed before.
 function M.toggle()
   local review, row = reviews.current(), api.nvim_win_get_cursor(0)[1]
-  local buf, is_list = api.nvim_get_current_buf(), review.list:has_cursor()
-  local entry = is_list and review.list:entry(row) or nil
-  local name = entry and entry.path or buffers.base_file(buf)
-  local file = name and review.by_path[name] or review:file_of(buf)
-  local hunk = buffers.hunk_at(buffers.hunks(buf), row)
-  local at = file and { path = file.path, hunk = entry and entry.hunk or hunk and hunk.id }
+  local buf, entry = api.nvim_get_current_buf(), review.list:has_cursor() and review.list:entry(row)
+  local hunk = buffers.hunk_at(buffers.hunks(buf), row) or {}
+  local name = buffers.base_file(buf) or (review:file_of(buf) or {}).path
+  local at = entry or { path = name, hunk = hunk.id }
+  local file = review.by_path[at.path or ""]
   local owner = file and entries.owner_of(file, at.hunk)
-  local scope = alone and alone.scope == review.scope and alone.before
-  if not scope and not (owner and owner.turn) then
-    return notify.warn("the turn of this change is not known")
-  elseif not scope then
-    scope = { scope = "turn", session = owner.session, turn = owner.turn, prompt = owner.prompt }
-    alone = { scope = scope, before = review.scope }
+  local function open(scope)
+    reviews.open(scope, not entry, review.keys, review.runs, at)
   end
-  reviews.reopen(scope, not is_list, at)
+  if review.scope.before then
+    open(review.scope.before)
+  elseif not (owner and owner.turn) then
+    notify.warn("the turn of this change is not known")
+  else
+    M.find({ turn = owner.turn, session = owner.session }, function(scope)
+      scope.before = review.scope
+      open(scope)
+    end)
+  end
 end
 
 return M

@@ -57,6 +57,15 @@ local function go_to_prompt(transcript, step)
   end
 end
 
+---Restores the files as they were before the prompt above the cursor.
+local function restore(transcript)
+  local row = transcript:prompt_from(api.nvim_win_get_cursor(0)[1] + 1, -1, 1)
+  local wanted = { session = transcript.id, at = row and transcript:mark_at(row).prompt or 0 }
+  require("claude-code.editor.review.turns").restore(wanted, function(scope)
+    require("claude-code.editor.review").open(scope, true)
+  end)
+end
+
 local function type_to_claude(transcript)
   local row = sessions.get({ id = transcript.id })
   if row and row.n then
@@ -118,6 +127,7 @@ local function map_keys(transcript)
   for _, key in ipairs({ "<CR>", "gf", "gF" }) do
     map(key, "Open the place in a window beside", open)
   end
+  map("gR", "Restore the files as before this prompt", restore)
   for _, key in ipairs({ "i", "a", "I", "A" }) do
     map(key, "Type to Claude", type_to_claude)
   end
