@@ -1,4 +1,4 @@
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { first, NEOVIMS } from "#test";
 import { join } from "../../src/lib/platform";
 import { type ModelRequest, newsText } from "../support/model-request";
@@ -155,6 +155,61 @@ describe.each(NEOVIMS)("text from $name", (version) => {
         await claude.lua(
           `vim.api.nvim_chan_send(vim.bo[require("port").session_rows.get(1).buf].channel, "\\21\\21\\21") return true`,
         );
+      });
+
+    const press = (keys: string) =>
+      claude.lua(
+        `vim.api.nvim_chan_send(vim.bo[require("port").session_rows.get(1).buf].channel, "${keys}") return true`,
+      );
+
+    if (why === null)
+      test.each([
+        ["in shell mode", "!", "", null],
+        ["during a search in the history", "\\18", "", null],
+        ["during a search in the history for a word", "\\18ag", "", null],
+        ["in the conversation view", "\\15", "\\15\\21", "your text is in Claude's prompt"],
+      ])("is a prompt or is reported %s", async (name, keys, undo, words) => {
+        claude.model.script([say("I see a marker.")]);
+        const sent = claude.model.requests.length;
+        await press(keys);
+        await Bun.sleep(500);
+        await claude.command(`Claude send! touch marker ${name}`);
+        if (words) await claude.says(words);
+        else {
+          await eventually(async () => claude.model.requests.length > sent, true);
+          expect(lastAsked()).toContain(`touch marker ${name}`);
+        }
+        expect(existsSync(claude.path("marker"))).toBe(false);
+        await press(undo);
+        await eventually(() => row("state"), "idle");
+        await press("\\27");
+        await Bun.sleep(500);
+        await press("\\21\\21");
+      });
+
+    if (why === null)
+      test("answers no question that comes while Neovim is busy", async () => {
+        const rest = Promise.withResolvers<void>();
+        const [call] = bash("touch made-late");
+        claude.model.script([[{ text: "Working", rest: rest.promise }, ...(call ? [call] : [])]]);
+        await claude.command("Claude send! begin");
+        await eventually(() => row("state"), "working");
+        setTimeout(rest.resolve, 500);
+        await claude.lua(`
+          local mod = require("port").mod
+          local fill = mod.fill
+          function mod.fill(...)
+            fill(...)
+            vim.uv.sleep(3000)
+          end
+          require("port").prompt.send("more", { submit = true })
+          vim.wait(100)
+          mod.fill = fill
+          return true`);
+        await asks();
+        expect(existsSync(claude.path("made-late"))).toBe(false);
+        await press("\\27");
+        await eventually(() => row("state"), "idle");
       });
 
     if (why === null)

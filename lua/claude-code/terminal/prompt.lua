@@ -6,6 +6,7 @@ local notify = require("claude-code.messages.notify")
 local running = require("claude-code.terminal.running")
 local sessions = require("claude-code.sessions")
 local task = require("claude-code.lib.task")
+local typing = require("claude-code.terminal.typing")
 
 local M = {}
 
@@ -222,36 +223,6 @@ local function with_selected_lines(text)
   return text .. "\n\n" .. require("claude-code.lib.text").mention(name)
 end
 
----@return claude-code.ModFailure?
-local function fill(key, text)
-  return task.await(function(done)
-    mod.fill(key, text, done)
-  end)
-end
-
---- Types a prompt where the user has typed nothing. To such a prompt the CLI (2.1.332) adds plan mode's rules, the
---- selection and mentioned files, which a mod's prompt lacks; and it calls none a paste, as it does long pastes. Enter
---- answers no dialog: fill() fails while one waits, and the next appears 0.6 s after the last change of the draft.
----@return boolean? is_typed nil: the user has typed something, or the CLI takes no text
----@return claude-code.ModFailure? failure perhaps it was typed
-local function type_prompt(key, row, text, options)
-  local failure, draft = task.await(function(done)
-    mod.draft(key, done)
-  end)
-  if failure or draft.text:find("%S") then
-    return nil
-  end
-  failure = fill(key, text)
-  if failure then
-    return nil, failure.code == "gone" and failure or nil
-  elseif why_no_paste(latest(row)) and not options.is_answered then
-    notify.warn(("%s is in Claude's prompt: press Enter there"):format(options.name), "send")
-    return true
-  end
-  -- The blank closes a list of files below a mention, which would take the Enter.
-  return paste(row, " ", options)
-end
-
 --- Sends a text to a CLI that has begun. Runs in a task.
 ---@param done fun(is_sent: boolean) called once, perhaps later
 local function deliver(row, text, options, done)
@@ -280,7 +251,7 @@ local function deliver(row, text, options, done)
       report(paste(row, text, options))
     elseif failure.code == "dropped" then
       enqueue(row, function()
-        report(type_prompt(key, row, text, options) or add_to_draft(row, text, options))
+        report(typing.submit(key, row, text, options) or add_to_draft(row, text, options))
       end)
     else
       report_failure(row, failure, options)
@@ -292,13 +263,13 @@ local function deliver(row, text, options, done)
     report(is_pasted)
     return is_pasted and options.submit and task.sleep(BETWEEN_MS)
   elseif not options.submit then
-    return finish(fill(key, text))
+    return finish(typing.fill(key, text))
   end
   local command, args = slash.parse(text)
   local asks = is_asking(row) and not options.is_answered
   local waits = asks or row.edits or submitted[id] ~= nil
-  if not waits and not command and (row.n or row.buf) then
-    local is_typed, failure = type_prompt(key, row, text, options)
+  if not waits and not command and typing.can_submit(row, text) then
+    local is_typed, failure = typing.submit(key, row, text, options)
     if is_typed ~= nil then
       return report(is_typed)
     elseif failure then
@@ -306,6 +277,11 @@ local function deliver(row, text, options, done)
     end
   end
   is_reported = waits or command ~= nil
+  submitted[id] = (submitted[id] or 0) + 1
+  local function on_taken(failure)
+    submitted[id] = submitted[id] > 1 and submitted[id] - 1 or nil
+    finish(failure)
+  end
   if asks then
     local words = "%s waits in Claude's terminal until you have answered its question"
     notify.info(words:format(options.what or options.name), "send")
@@ -313,14 +289,9 @@ local function deliver(row, text, options, done)
     report_sent(row, options.what)
   end
   if command then
-    return slash.run(key, command, args, finish)
+    return slash.run(key, command, args, on_taken)
   end
-  submitted[id] = (submitted[id] or 0) + 1
-  text = options.with_selection and with_selected_lines(text) or text
-  mod.submit(key, text, function(failure)
-    submitted[id] = submitted[id] > 1 and submitted[id] - 1 or nil
-    finish(failure)
-  end)
+  mod.submit(key, options.with_selection and with_selected_lines(text) or text, on_taken)
 end
 
 --- Sends a text as soon as the CLI has begun, in the order of the calls.
@@ -334,6 +305,10 @@ function M.send(text, options, done)
   local row, clean = receiver(options.n), buffer.clean(text)
   if not row then
     return false
+  elseif not clean:find("%S") then
+    notify.warn("the text to send is empty", "send")
+    done(false)
+    return true
   end
   local terminal = row.n and running.terminal(row.n)
   running.when_begun(row.n, function()

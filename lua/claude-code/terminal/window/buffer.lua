@@ -201,6 +201,8 @@ end
 ---@param text string see M.clean
 ---@param submit boolean press Enter, too
 function M.paste(buf, text, submit)
+  -- After a backslash Enter would begin a line.
+  text = submit and text:gsub("\\$", "\\ ") or text
   api.nvim_chan_send(
     vim.bo[buf].channel,
     "\27[200~" .. text .. "\27[201~" .. (submit and "\r" or "")
