@@ -220,10 +220,14 @@ export class Mods {
       const { code: given = "" } = answer;
       const code = ["dialog", "dropped"].includes(given) ? given : "refused";
       const unknown = /^no command named (\S+) in this session/.exec(cause)?.[1];
+      // Its list of agents, or a conversation that moved to the background (2.1.332).
+      const why = cause.includes("not available in this mode")
+        ? "it shows its list of agents, or has shown it: use its prompt, or resume the conversation"
+        : `Claude Code refused it: ${cause}`;
       result.reject(
         unknown
           ? new Failure(`Claude has no command ${unknown}`, "no_command")
-          : new Failure(`Claude Code refused it: ${cause}`, code),
+          : new Failure(why, code),
       );
     }
   }

@@ -223,13 +223,26 @@ local function with_selected_lines(text)
   return text .. "\n\n" .. require("claude-code.lib.text").mention(name)
 end
 
+--- Another session may have the number by now.
+---@param terminal? claude-code.Terminal
+local function has_ended(row, terminal, text, done)
+  if not row.n or running.terminal(row.n) == terminal then
+    return false
+  end
+  notify.warn("Claude has ended and did not receive: " .. text)
+  done(false)
+  return true
+end
+
 --- Sends a text to a CLI that has begun. Runs in a task.
+---@param terminal? claude-code.Terminal
 ---@param done fun(is_sent: boolean) called once, perhaps later
-local function deliver(row, text, options, done)
+local function deliver(row, terminal, text, options, done)
   local slash = require("claude-code.terminal.slash")
   local key, id, is_reported = row.n or { pid = row.pid }, row.n or row.pid, false
-  local terminal = row.n and running.terminal(row.n)
-  if options.submit and terminal and had_mod[terminal] then
+  if has_ended(row, terminal, text, done) then
+    return
+  elseif options.submit and terminal and had_mod[terminal] then
     task.wait_for(function()
       return mod.has(key)
     end, MAX_MOD_MS)
@@ -274,6 +287,8 @@ local function deliver(row, text, options, done)
       return report(is_typed)
     elseif failure then
       return finish(failure)
+    elseif has_ended(row, terminal, text, done) then
+      return
     end
   end
   is_reported = waits or command ~= nil
@@ -313,12 +328,7 @@ function M.send(text, options, done)
   local terminal = row.n and running.terminal(row.n)
   running.when_begun(row.n, function()
     enqueue(row, function()
-      -- Another session may have the number by now.
-      if row.n and running.terminal(row.n) ~= terminal then
-        notify.warn("Claude has ended and did not receive: " .. clean)
-        return done(false)
-      end
-      deliver(row, clean, options, done)
+      deliver(row, terminal, clean, options, done)
     end)
   end)
   return true
@@ -342,8 +352,9 @@ function M.submit_for_user(prompt)
     return false
   end
   local options = { submit = true, is_answered = true, name = "your reason: " .. prompt.text }
+  local terminal = row.n and running.terminal(row.n)
   enqueue(row, function()
-    deliver(row, buffer.clean(prompt.text), options, function() end)
+    deliver(row, terminal, buffer.clean(prompt.text), options, function() end)
   end)
   return true
 end
