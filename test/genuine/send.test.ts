@@ -222,9 +222,9 @@ describe.each(NEOVIMS)("text from $name", (version) => {
 
     test("runs a slash command, whose answer opens in a window if a mod has run it", async () => {
       await claude.command("stopinsert | wincmd t");
-      expect(
-        await claude.lua<string[]>("return vim.fn.getcompletion('Claude run comp', 'cmdline')"),
-      ).toContain("compact");
+      const completed = () =>
+        claude.lua<string[]>("return vim.fn.getcompletion('Claude run comp', 'cmdline')");
+      await eventually(async () => (await completed()).includes("compact"), true);
       await claude.command("Claude run /context");
       const shown = () => claude.lines().then((lines) => lines.join("\n"));
       if (why === null) {
