@@ -105,7 +105,6 @@ local function connected(client)
 end
 
 --- How a session receives prompts and commands.
----@param row claude-code.SessionRow
 local function way(row)
   local name = row.n and require("claude-code.sessions.label").of(row.n)
     or ("Claude in process %d"):format(row.pid)
@@ -219,8 +218,6 @@ end
 --- `claude-code-nvim doctor` prints the same.
 local LABELS = { ok = "ok    ", note = "note  ", warning = "WARN  ", error = "FAIL  " }
 
----@param findings claude-code.Finding[]
----@return string[]
 function M.lines(findings)
   local lines = {}
   for _, finding in ipairs(findings) do

@@ -34,7 +34,6 @@ M.suggested = {
 }
 
 ---@param suggestion claude-code.Mapping
----@return string
 function M.target(suggestion)
   return ("<Plug>(%s)"):format(suggestion.plug)
 end

@@ -115,7 +115,6 @@ local function text_of(indicator)
 end
 
 --- "no Claude", "Claude working, 2 edits wait", "3 Claudes: docs needs input, 1 working", …
----@return string
 function M.text()
   local indicator = M.get()
   local diffs = indicator.diffs > 1 and "%d edits wait" or "%d edit waits"

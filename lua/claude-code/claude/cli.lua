@@ -18,7 +18,6 @@ end
 local BEHIND_SHIM = "/node_modules/@anthropic-ai/claude-code/bin/claude.exe"
 
 --- The program behind npm's claude.cmd; another path as it is.
----@return string
 function M.behind_shim(path)
   local program = vim.fs.dirname(path) .. BEHIND_SHIM
   return path:lower():match("%.cmd$") and programs.runs(program) and program or path

@@ -20,7 +20,6 @@ local function folders(lead)
 end
 
 --- Neovim's own completion of files (`-complete=file`) would also expand each % and # of a sentence.
----@return string[]
 function M.files(lead)
   return vim.fn.getcompletion(lead, "file")
 end
@@ -60,7 +59,6 @@ function M.starting_with(list, lead)
   return found
 end
 
----@return string[]
 function M.cli_arguments(lead, before)
   local values = ARGUMENTS[before:match("(%S+)%s+$") or ""]
   if type(values) == "function" then
@@ -85,7 +83,6 @@ local function await(begin)
   return result or {}
 end
 
----@return string[]
 function M.slash_commands(lead, before)
   local items = before == ""
     and await(function(done)
@@ -105,7 +102,6 @@ function M.turns(session, lead)
   end)
 end
 
----@return string[]
 function M.sessions(lead, before)
   if before ~= "" then
     return {}

@@ -133,7 +133,6 @@ local function run(name, args)
 end
 
 ---@param name? string nil if the line has it
----@param args claude-code.CommandArgs
 function M.run(name, args)
   local line = args.args
   if not name then
@@ -163,7 +162,6 @@ end
 ---@param lead string the word before the cursor
 ---@param line string the whole command line
 ---@param position integer of the cursor, in bytes from 0
----@return string[]
 function M.complete(name, lead, line, position)
   local before = line:sub(1, position - #lead):match("Claude%a*!?%s+(.*)$") or ""
   local found, subcommand = {}, name and M.list[name]

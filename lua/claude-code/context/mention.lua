@@ -218,7 +218,6 @@ local function quoted(targets)
 end
 
 ---Sends files to Claude's prompt, in this order.
----@param targets claude-code.MentionTarget[]
 ---@return boolean accepted
 ---@return string? problem
 function M.add(targets)
@@ -279,7 +278,6 @@ function M.items(items)
 end
 
 ---`:Claude mention`
----@param args claude-code.CommandArgs
 function M.command(args)
   local _, problem = add_valid(of_command(args))
   if problem then

@@ -123,7 +123,6 @@ local function message(first, last, diagnostics)
 end
 
 --- Puts a message into Claude's prompt. A CLI outside of Neovim gets mentions of the targets.
----@param targets claude-code.MentionTarget[]
 local function deliver(text, targets, n)
   local submit = require("claude-code.config").get().send.submit
   local prompt = require("claude-code.terminal.prompt")

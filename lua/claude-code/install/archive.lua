@@ -73,7 +73,6 @@ local function watch(path, most, program)
   end)
 end
 
----@param release claude-code.Release
 ---@param path string of the archive
 function M.fetch(release, path)
   local curl, missing = programs.on_path("curl")
@@ -124,7 +123,6 @@ local function checksum(path)
   return fail(text, table.concat(reasons, "; "))
 end
 
----@param release claude-code.Release
 function M.check_size(release, archive)
   local stat = vim.uv.fs_stat(archive)
   if not stat or stat.type ~= "file" then
@@ -135,7 +133,6 @@ function M.check_size(release, archive)
   end
 end
 
----@param release claude-code.Release
 function M.verify(release, archive)
   M.check_size(release, archive)
   local sum = checksum(archive)
@@ -157,7 +154,6 @@ local function flush(path)
 end
 
 --- Unpacks only the executable of a verified archive.
----@param release claude-code.Release
 ---@param folder string empty
 ---@return string path of the executable, below the folder
 function M.unpack(archive, release, folder)

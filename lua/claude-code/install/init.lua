@@ -139,7 +139,6 @@ local function run(request)
   return executable, "installed " .. executable
 end
 
----@return boolean
 function M.is_running()
   return #waiting > 0
 end
@@ -160,7 +159,6 @@ local function answer(is_installed, executable, message)
 end
 
 --- Installs without blocking Neovim. A call during an installation gets its result.
----@param request claude-code.InstallRequest
 ---@param callback fun(executable: string?, message: string) in the main loop
 function M.start(request, callback)
   table.insert(waiting, callback)
@@ -175,7 +173,6 @@ function M.start(request, callback)
 end
 
 --- Installs and waits, for build steps and scripts.
----@param request claude-code.InstallRequest
 ---@return string? executable
 ---@return string message
 function M.wait(request)

@@ -28,7 +28,6 @@ local function read(name)
   return chunk and chunk()
 end
 
----@return claude-code.Contract
 function M.contract()
   return read("contract") or require("claude-code.install.contract")
 end

@@ -21,7 +21,6 @@ function M.fail(text, ...)
   error({ message = text:format(...) }, 0)
 end
 
----@return string
 function M.root()
   local data = vim.env[WINDOWS and "LOCALAPPDATA" or "XDG_DATA_HOME"]
   -- The XDG specification ignores a relative path.
@@ -35,13 +34,10 @@ function M.stable()
   return vim.fs.joinpath(M.root(), "bin", NAME)
 end
 
----@param target string
----@return string
 function M.executable(version, target)
   return vim.fs.joinpath(M.root(), version .. "-" .. target, NAME)
 end
 
----@return string
 function M.download()
   return vim.fs.joinpath(M.root(), "download")
 end
@@ -91,7 +87,6 @@ local function replace(new, path)
 end
 
 --- Moves an executable to its place. Raises a claude-code.InstallError.
----@param release claude-code.Release
 ---@return string executable
 function M.place(unpacked, release)
   local executable = M.executable(release.version, release.target)

@@ -9,7 +9,6 @@ local Autocommands = {}
 Autocommands.__index = Autocommands
 
 ---@param name string of the group, which is cleared, after "claude-code."
----@return claude-code.Autocommands
 function M.new(name)
   local id = api.nvim_create_augroup("claude-code." .. name, { clear = true })
   return setmetatable({ id = id }, Autocommands)

@@ -5,7 +5,6 @@ local M = {}
 local wrapped = setmetatable({}, { __mode = "k" }) ---@type table<table, table<string, function>>
 
 ---@param filter? vim.lsp.get_clients.Filter
----@return vim.lsp.Client[]
 function M.clients(filter)
   return package.loaded["vim.lsp"] and vim.lsp.get_clients(filter) or {}
 end
@@ -15,7 +14,6 @@ function M.of_buffer(buf)
   return M.clients({ bufnr = buf, _uninitialized = true })
 end
 
----@param clients vim.lsp.Client[]
 ---@return string names for a sentence
 function M.names(clients)
   local names = vim.tbl_map(function(client)
@@ -35,7 +33,6 @@ end
 
 ---Calls a method of a client: `call(client, "notify", METHOD, PARAMS)`.
 ---TODO(0.10): methods of a client take it as their first argument since 0.11.
----@param client vim.lsp.Client
 ---@param name "notify"|"request"|"cancel_request"|"stop"
 ---@param ... any the method's own arguments
 ---@return any ... what it returns
@@ -59,7 +56,6 @@ local function wrap(handlers, method, outer)
 end
 
 ---Wraps Neovim's handler of a method, and the client's own, which a plugin may have set.
----@param client vim.lsp.Client
 ---@param outer fun(inner: function?, err: any, result: any, ctx: lsp.HandlerContext, config: any): any
 function M.wrap_all(client, method, outer)
   wrap(vim.lsp.handlers, method, outer)

@@ -32,7 +32,6 @@ function M.read(path, most)
 end
 
 ---A file without any write permission is read-only even for root.
----@return boolean
 function M.is_writable(path)
   local stat = uv.fs_stat(path)
   return stat ~= nil and bit.band(stat.mode, 146) ~= 0 and uv.fs_access(path, "W") == true -- 0222

@@ -61,7 +61,6 @@ function M.await(begin)
   return unpack(results, 1, results.n)
 end
 
----@param ms number
 function M.sleep(ms)
   M.await(function(done)
     return timer.once(ms, done)
@@ -90,7 +89,6 @@ function M.breathe()
   end
 end
 
----@param code string
 ---@param ... any for string.format()
 ---@return nil
 ---@return claude-code.Failure
@@ -99,7 +97,6 @@ function M.fail(code, text, ...)
 end
 
 ---Runs work in a task, and returns at its first wait.
----@param work fun()
 ---@param done? fun(problem?: string) called at the end; without it an error of the work is thrown
 function M.run(work, done)
   local thread = coroutine.create(function()
@@ -128,7 +125,6 @@ end
 ---@field timeout_ms integer
 
 ---Neovim must answer an RPC request at once, so a late answer is a notification.
----@param params claude-code.TaskParams
 ---@param work fun(): claude-code.Answer
 ---@param resume fun(thread: thread): boolean, any like coroutine.resume(), for each step
 ---@return { answer?: claude-code.Answer } empty if the answer follows as the notification "settled"

@@ -8,7 +8,6 @@ function M.count(count, word)
 end
 
 --- Replaces invisible characters with codes: control characters, and those that change the direction of text.
----@return string
 function M.visible(text)
   -- Vim functions receive a string with a NUL as a Blob.
   return (vim.fn.strtrans((text:gsub("%z", "\n"))))
@@ -16,14 +15,12 @@ end
 
 --- Formats a file for the CLI's prompt (2.1.330). An unquoted name has no blanks, and ends with a word character.
 ---@param name string may end with lines: `#L2-4`
----@return string
 function M.mention(name)
   local is_plain = name:find("^[%w%p]*[%w_]$") or name:find('"', 1, true)
   return (is_plain and "@%s" or '@"%s"'):format(name)
 end
 
 --- A code block of Markdown. Its fence is longer than those in the text.
----@return string
 function M.fenced(text, language)
   local fence = "```"
   while text:find(fence, 1, true) do
@@ -33,7 +30,6 @@ function M.fenced(text, language)
 end
 
 --- Splits a command line like a shell: quotes hold a word together, and a backslash quotes a character.
----@return string[]
 function M.words(text)
   local words, word, quote = {}, nil, nil
   local i = 1

@@ -29,8 +29,6 @@ local function new(callback)
   return start, cancel
 end
 
----@param ms number
----@param callback fun()
 ---@return fun() cancel
 function M.once(ms, callback)
   local start, cancel
@@ -42,7 +40,6 @@ function M.once(ms, callback)
   return cancel
 end
 
----@param callback fun()
 ---@return fun() cancel
 function M.every(ms, callback)
   local start, cancel = new(callback)
@@ -51,8 +48,6 @@ function M.every(ms, callback)
 end
 
 ---Calls back when `ms` have passed since the last `trigger`.
----@param ms number
----@param callback fun()
 ---@return fun() trigger
 ---@return fun() cancel
 function M.debounce(ms, callback)
@@ -65,7 +60,6 @@ end
 ---Calls back `min_ms` after the first `trigger`, and ignores others until then. An expensive callback extends the pause
 ---up to `max_ms`, to take at most `share` of the time.
 ---@param limits { min_ms: number, max_ms: number, share: number }
----@param callback fun()
 ---@return fun() trigger
 ---@return fun() cancel
 function M.throttle(limits, callback)

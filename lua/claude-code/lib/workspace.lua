@@ -90,7 +90,6 @@ function M.allow_home(allowed)
 end
 
 ---Calls `listener` when the folders have changed. It replaces the previous listener.
----@param listener fun()
 ---@return fun() cancel
 function M.on_change(listener)
   local last, is_cancelled = M.folders(), false

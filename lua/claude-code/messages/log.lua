@@ -14,7 +14,6 @@ local MAX_BYTES = 5 * 1024 * 1024
 
 local concealed = {} ---@type string[] secrets
 
----@return string
 function M.path()
   return vim.fn.stdpath("log") .. "/claude-code.log"
 end

@@ -296,7 +296,6 @@ function M.refill(buf)
 end
 
 --- Shows a plan in the user's window, and moves the cursor there.
----@param request claude-code.PermissionRequest
 ---@param is_offered? boolean without a command of the user
 function M.show(request, is_offered)
   local plan = plans[request.id] or new(request)
@@ -316,7 +315,6 @@ function M.show(request, is_offered)
 end
 
 --- Shows a new plan once the user does not type, and windows may change.
----@param request claude-code.PermissionRequest
 ---@param is_reported? boolean a message said that it waits
 function M.offer(request, is_reported)
   if plans[request.id] or not requests.is_waiting(request.id) then

@@ -71,8 +71,6 @@ local function on_detach()
 end
 
 --- Starts the relay of a remote unless it runs. Calls back after its first report, or after three seconds.
----@param place claude-code.RemotePlace
----@param callback fun()
 function M.ensure(place, callback)
   local link = links[place.name]
   if link and link.report.state == "up" and vim.deep_equal(link.place, place) then
@@ -89,7 +87,6 @@ function M.ensure(place, callback)
   end)
 end
 
----@return claude-code.RemoteReport
 function M.report(name)
   return links[name] and links[name].report or { state = "down" }
 end
@@ -231,10 +228,8 @@ end
 
 --- Fills the placeholders of the remote's command. A placeholder that is a whole word becomes several words. Within a
 --- longer word, which a shell reads there, they are quoted.
----@param place claude-code.RemotePlace
 ---@param arguments string[] for the CLI
 ---@param n? integer number of the session
----@return string[]
 function M.fill(place, arguments, n)
   local values = { ["{args}"] = arguments, ["{env}"] = variables(place.name, n) }
   local command = {}

@@ -42,7 +42,6 @@ function M.close()
 end
 
 --- Calls `listener` at every detach. Registering it again changes nothing.
----@param listener fun()
 function M.on_detach(listener)
   if not vim.list_contains(listeners, listener) then
     table.insert(listeners, listener)
@@ -58,14 +57,12 @@ function M.is_attached()
   return attached ~= nil
 end
 
----@return boolean
 function M.is_open(id)
   -- For a closed channel Neovim 0.10 returns a table that has no id but is not empty.
   return vim.api.nvim_get_chan_info(id).id ~= nil
 end
 
 ---@param event "state"|"diff_ended"|"selection"|"mention"|"mentions_withdrawn"|"log_event"|"request"
----@param payload table
 ---@return boolean sent
 function M.notify(event, payload)
   if not attached then
@@ -83,8 +80,6 @@ end
 
 --- Sends a request. The callback gets its value, or nil and a sentence for the user.
 ---@param method string of an area in `src/commands/neovim-requests.ts`: "review/list"
----@param params table
----@param callback claude-code.RequestCallback
 function M.request(method, params, callback)
   last_id = last_id + 1
   local id = last_id
@@ -99,7 +94,6 @@ function M.request(method, params, callback)
 end
 
 --- Like `request`, in a task.
----@param params table
 ---@return any? value
 ---@return string? problem
 function M.await(method, params)
@@ -109,7 +103,6 @@ function M.await(method, params)
 end
 
 --- Like `request`, but shows a problem as a message.
----@param params table
 ---@param callback fun(value: any?)
 function M.ask(method, params, callback)
   M.request(method, params, function(value, problem)

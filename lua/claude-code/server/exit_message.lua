@@ -20,32 +20,24 @@ local function remedy(binary)
   return require("claude-code.install").remedy(binary.source)
 end
 
----@param binary claude-code.Binary
 ---@param reason string the system's
----@return string
 function M.not_spawned(binary, reason)
   local text = "the executable does not run: %s, then :Claude (%s: %s)"
   return text:format(remedy(binary), binary.path, reason)
 end
 
----@param binary claude-code.Binary
----@param seconds number
----@return string
 function M.not_ready(binary, seconds)
   local text = "the executable has not answered for %d s: wait, or %s and restart Neovim (%s)"
   return text:format(seconds, remedy(binary), binary.path)
 end
 
 ---@param reason string Neovim's
----@return string
 function M.not_reachable(reason)
   local text = "Neovim could not open an RPC socket: make sure that $XDG_RUNTIME_DIR or $TMPDIR names "
     .. "a folder with a short path, then restart Neovim (%s)"
   return text:format(reason)
 end
 
----@param ending claude-code.Ending
----@return string
 function M.crash(ending)
   local reason = ending.stderr[#ending.stderr]
   local text = (reason and reason:gsub("%%", "%%%%") .. ": " or "")
@@ -58,8 +50,6 @@ function M.crash(ending)
   return text:format(cause(ending), log, again, ending.binary.path)
 end
 
----@param ending claude-code.Ending
----@return string
 function M.mismatch(ending)
   local loaded = require("claude-code.install.contract")
   local disk = require("claude-code.install.release").contract()
@@ -71,7 +61,6 @@ function M.mismatch(ending)
   return ("the executable does not fit the plugin: %s (%s)"):format(what_to_do, details)
 end
 
----@param ending claude-code.Ending
 function M.log(ending)
   local log = require("claude-code.messages.log")
   log.warn("the executable ended: %s", cause(ending))

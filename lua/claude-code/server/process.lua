@@ -23,7 +23,6 @@ Process.__index = Process
 --- The interval of Bun's garbage collector. With its default an idle process wakes up 13 times a second.
 local GC_TIMER_MS = 10000
 
----@param launch claude-code.ServerLaunch
 ---@return claude-code.Process?
 ---@return string? message
 function M.spawn(launch)

@@ -35,7 +35,6 @@ M.count_diffs = function()
   return 0
 end
 
----@param row claude-code.SessionRow
 ---@return boolean does a diff ask for the same permission?
 function M.has_diff(row)
   return row.kind == "permission"

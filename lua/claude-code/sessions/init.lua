@@ -14,7 +14,6 @@ local M = {
 local used = {} ---@type table<integer, integer> time of the last use, by number
 
 ---Makes a session that was shown, focused or sent to the current session of this tab page.
----@param n integer
 function M.use(n)
   if rows.get(n) then
     used[n] = vim.uv.hrtime()

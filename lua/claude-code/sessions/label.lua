@@ -19,20 +19,16 @@ function M.state(state)
   return STATES[state] or UNKNOWN
 end
 
----@param row claude-code.SessionRow
 ---@return boolean would ending it lose something?
 function M.is_busy(row)
   return row.state == "working" or row.state == "blocked"
 end
 
----@param row claude-code.SessionRow
----@return string
 function M.sentence(row)
   local is = (row.state == "blocked" or row.state == "error") and " " or " is "
   return M.of(row) .. is .. M.state(row.state).words
 end
 
----@param row claude-code.SessionRow
 ---@return string its action or question, or else its state
 function M.activity(row)
   return row.msg or M.state(row.state).words
@@ -54,13 +50,11 @@ local function numbered(row)
   return "Claude" .. (row.n and #M.own() > 1 and " " .. row.n or "")
 end
 
----@param row claude-code.SessionRow
 ---@return string for a list: "docs", or "Claude 2" without a name
 function M.name(row)
   return given_name(row) or numbered(row)
 end
 
----@param row claude-code.SessionRow
 ---@return string for a list with numbers: "docs", or "Claude" without a name
 function M.unnumbered(row)
   return given_name(row) or "Claude"
@@ -91,7 +85,6 @@ end
 --- Characters of a task's name.
 local MAX_TASK = 30
 
----@param row claude-code.SessionRow
 ---@return string? tasks "2/5 parser"; nil if none is left
 function M.tasks(row)
   local tasks = row.tasks
@@ -112,7 +105,6 @@ function M.cost(list)
 end
 
 ---@param since integer ms since 1970
----@return string
 function M.age(since)
   local minutes = math.floor((os.time() - since / 1000) / 60)
   if minutes < 1 then

@@ -40,50 +40,39 @@ end
 
 ---Submits a prompt as the user's own words; the draft stays. The CLI keeps the prompt while a turn runs or a dialog is
 ---open, and `done` is called once it is in the conversation.
----@param n integer|claude-code.SessionKey
----@param done claude-code.ModCallback
 function M.submit(n, text, done)
   request(n, "submit", { text = text }, done)
 end
 
 ---Inserts text at the cursor of the user's draft. Fails as "dialog" while the CLI asks something.
----@param n integer|claude-code.SessionKey
----@param done claude-code.ModCallback
 function M.fill(n, text, done)
   request(n, "fill", { text = text }, done)
 end
 
----@param n integer|claude-code.SessionKey
 ---@param done fun(failure?: claude-code.ModFailure, draft?: { text: string, cursor: integer })
 function M.draft(n, done)
   request(n, "draft", {}, done)
 end
 
 ---Runs a slash command, once no turn runs.
----@param n integer|claude-code.SessionKey
 ---@param command string without the slash
----@param args string
 ---@param done fun(failure?: claude-code.ModFailure, answer?: { text?: string })
 function M.run(n, command, args, done)
   request(n, "run", { command = command, args = args }, done)
 end
 
----@param n integer|claude-code.SessionKey
 ---@param done fun(failure?: claude-code.ModFailure, commands?: { name: string, description: string }[])
 function M.commands(n, done)
   request(n, "commands", {}, done)
 end
 
 ---Stops the turn that runs.
----@param n integer|claude-code.SessionKey
----@param done claude-code.ModCallback
 function M.stop(n, done)
   request(n, "stop", {}, done)
 end
 
 ---Asks a question about the conversation, to which neither question nor answer is added. The answer comes whole: the
 ---CLI streams none.
----@param n integer|claude-code.SessionKey
 ---@param done fun(failure?: claude-code.ModFailure, answer?: { text: string })
 function M.ask(n, text, done)
   request(n, "ask", { text = text }, done)

@@ -153,7 +153,6 @@ function M.list()
   end, vim.tbl_filter(is_asked, waiting))
 end
 
----@param row claude-code.SessionRow
 ---@return claude-code.PermissionRequest?
 function M.of(row)
   return vim.iter(M.list()):find(function(request)
@@ -168,13 +167,11 @@ local function find(id)
   end)
 end
 
----@return boolean
 function M.is_waiting(id)
   return find(id) ~= nil
 end
 
 ---Calls back when a request ends for any reason.
----@param callback fun()
 function M.on_end(id, callback)
   local entry = find(id)
   if entry then
@@ -182,7 +179,6 @@ function M.on_end(id, callback)
   end
 end
 
----@param answer claude-code.PermissionAnswer
 ---@return boolean ok
 ---@return string? problem
 function M.answer(id, answer)

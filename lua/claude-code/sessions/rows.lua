@@ -226,7 +226,6 @@ function M.list()
   return vim.tbl_map(copy, entries)
 end
 
----@return claude-code.SessionRow[]
 function M.attached()
   return vim.tbl_filter(function(row)
     return row.attached

@@ -135,7 +135,6 @@ local function apply_remote_mods()
 end
 
 ---The executable has read the files of all CLIs.
----@param report claude-code.SessionsReport
 function M.on_report(report)
   M.start()
   local before = reported.sessions
@@ -161,7 +160,6 @@ local function on_detach()
   M.on_report({ sessions = {}, repositories = {}, remote_mods = {} })
 end
 
----@param reported_setups claude-code.FolderSetup[]
 function M.on_setups(reported_setups)
   setups = reported_setups
 end
@@ -188,7 +186,6 @@ function M.refresh(callback)
   channel.request("sessions/look", {}, callback)
 end
 
----@return boolean
 function M.is_below(path, folder)
   return path == folder or vim.startswith(path, folder:gsub("/?$", "/"))
 end
@@ -251,7 +248,6 @@ function M.start()
   require("claude-code.sessions.transcripts").watch()
 end
 
----@param client claude-code.Client
 local function connect(client)
   M.start()
   local key = { pid = client.pid }
@@ -296,7 +292,6 @@ local function add_by_hook(key, cwd)
   end)
 end
 
----@param params claude-code.HookParams
 ---@param now "working"|"idle"|"done"
 function M.on_hook(params, now)
   local key = { n = params.n, pid = params.pid, id = params.session }
@@ -312,7 +307,6 @@ function M.on_hook(params, now)
 end
 
 ---The CLI exits, or continues with another conversation.
----@param params claude-code.HookParams
 function M.on_last_hook(params)
   local key = { n = params.n, pid = params.pid, id = params.session }
   local row = rows.get(key)

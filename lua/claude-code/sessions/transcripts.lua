@@ -57,7 +57,6 @@ local function warn_when_full(row)
   end
 end
 
----@param news claude-code.TranscriptNews
 function M.on_news(news)
   local row = rows.get({ id = news.session })
   if row and news.tokens then
@@ -74,7 +73,6 @@ function M.on_news(news)
   end
 end
 
----@param row claude-code.SessionRow
 ---@return string? fullness "62 percent full", "310k tokens"; nil while there is room
 function M.fullness(row)
   local percent = row.usage and row.usage.percent or row.context

@@ -25,7 +25,6 @@ local PLACES = {
 
 --- Shows a session of this Neovim, attaches to a background session, or reports where any other session runs. Resuming
 --- a running session would let two Claudes write to one file.
----@param row claude-code.SessionRow
 function M.go_to(row)
   if row.n then
     running.focus(row.n)

@@ -45,7 +45,6 @@ end
 
 --- Runs a slash command. Its answer opens in a window, or is a message if it comes late.
 ---@param key integer|claude-code.SessionKey
----@param done claude-code.ModCallback
 function M.run(key, name, args, done)
   local is_waiting = (sessions.get(key) or {}).state == "blocked"
   local begun, cancel = vim.uv.now(), is_waiting and function() end or show_if_asking(key, name)

@@ -29,7 +29,6 @@ local function parts_for(rows, buf, has_names)
 end
 
 --- The sessions, and the activity of the session in the window at the right if there is room.
----@return string
 function M.text()
   local win = vim.g.statusline_winid or 0
   local buf, width = api.nvim_win_get_buf(win), api.nvim_win_get_width(win)

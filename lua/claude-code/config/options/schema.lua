@@ -19,10 +19,7 @@ local M = {}
 ---@field lua string for LuaLS: "boolean", '"a"|"b"'
 ---@field accepts fun(value: any): boolean, string? with a problem that the type alone does not name
 
----@param type claude-code.Type
----@param default any
 ---@param rest string[]|{ refused?: any, fields?: claude-code.OptionField[] } a list of the description's lines
----@return claude-code.Option
 function M.option(key, type, default, rest)
   local option =
     { key = key, type = type, default = default, description = table.concat(rest, " ") }
@@ -45,13 +42,11 @@ M.boolean = primitive("boolean", "a boolean")
 M.string = primitive("string", "a string")
 
 ---@param signature string for LuaLS
----@return claude-code.Type
 function M.func(signature)
   return vim.tbl_extend("force", primitive("function", "a function"), { lua = signature })
 end
 
 ---@param ... string|boolean
----@return claude-code.Type
 function M.one_of(...)
   local choices = { ... }
   local quoted = vim.tbl_map(function(choice)
@@ -66,9 +61,6 @@ function M.one_of(...)
   }
 end
 
----@param lowest number
----@param highest number
----@return claude-code.Type
 function M.number(lowest, highest)
   return {
     expected = ("a number from %s to %s"):format(lowest, highest),
@@ -79,9 +71,6 @@ function M.number(lowest, highest)
   }
 end
 
----@param lowest integer
----@param highest integer
----@return claude-code.Type
 function M.integer(lowest, highest)
   local number = M.number(lowest, highest)
   return {
@@ -93,8 +82,6 @@ function M.integer(lowest, highest)
   }
 end
 
----@param item claude-code.Type
----@return claude-code.Type
 function M.list_of(item)
   return {
     expected = "a list, each item " .. item.expected,
@@ -114,7 +101,6 @@ local function join(types, field, separator)
 end
 
 ---@param ... claude-code.Type
----@return claude-code.Type
 function M.any_of(...)
   local types = { ... }
   return {

@@ -59,7 +59,6 @@ local IGNORING = {
 ---Does 'diffopt' keep diff mode from showing a change of white space?
 ---@param old string[] lines
 ---@param new string[]
----@return boolean
 function M.hides_changes(old, new)
   local all = diff_options(#old + #new)
   local options = vim.deepcopy(all)

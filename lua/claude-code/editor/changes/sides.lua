@@ -93,7 +93,6 @@ function M.half(win, split)
 end
 
 ---@param folds boolean equal lines are folded
----@return claude-code.Sides
 function M.start(old_win, new_win, folds)
   local self = setmetatable({ old_win = old_win, new_win = new_win, drawings = {} }, Sides)
   self.scrollopt = vim.go.scrollopt
@@ -124,7 +123,6 @@ function M.start(old_win, new_win, folds)
 end
 
 ---A split of a side has copied its colours.
----@return boolean
 function M.is_side(win)
   return vim.wo[win].diff and vim.wo[win].winhighlight:find(DIFF_GROUPS, 1, true) ~= nil
 end

@@ -132,7 +132,6 @@ local function on_changed()
   end
 end
 
----@param kind claude-code.WriteKind
 function M.add(buf, client, kind, timeout_ms)
   local now, id = now_ms(), client.id
   if ended[buf] then
@@ -208,7 +207,6 @@ function M.review()
   end
 end
 
----@param pending claude-code.PendingReport
 ---@return number? due time in ms when the report counts, unless another follows; nil: it is about the old text
 local function due_of(pending, report, now)
   local server = knowledge_of(report.client)

@@ -67,7 +67,6 @@ function Diff:show()
   return focused
 end
 
----@param focused boolean
 function Diff:report_shown(focused)
   if self.was_shown then
     return

@@ -209,7 +209,6 @@ function M.open(proposal, except)
 end
 
 ---Closes a proposal's windows and the user's splits of them. Runs with autocommands off.
----@param layout claude-code.Layout
 ---@param before claude-code.SavedLayout
 function M.close(layout, proposal, before, origin)
   for _, buf in ipairs(proposal:buffers()) do

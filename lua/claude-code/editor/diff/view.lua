@@ -194,7 +194,6 @@ function View:stop()
 end
 ---Stops watching at once, and brings the user's windows back as soon as they may change. A later call replaces an
 ---earlier one.
----@param closing claude-code.Closing
 function View:close(closing)
   local is_closing = self.closing ~= nil
   self.closing = closing

@@ -47,7 +47,6 @@ Watch.__index = Watch
 
 local M = {}
 
----@return claude-code.Watch
 function M.start(view)
   local fields = { view = view, proposal = view.proposal, guard = view.guard, stops = {} }
   local watch = setmetatable(fields, Watch)

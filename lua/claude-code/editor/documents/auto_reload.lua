@@ -205,7 +205,6 @@ local function start()
 end
 
 ---Follows files as long as one of the reasons holds.
----@param reason claude-code.ReloadReason
 ---@param holds? fun(): boolean nil: the reason is over
 function M.set(reason, holds)
   reasons[reason] = holds

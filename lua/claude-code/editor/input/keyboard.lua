@@ -120,7 +120,6 @@ end
 
 ---Reports commands just before Neovim executes them, if the user typed them or a mapping begins with them
 ---(`<Cmd>w<CR>`).
----@param watch claude-code.CommandWatch
 ---@return fun() unfollow does not end the events
 function M.follow_commands(events, watch)
   local begin, namespace = watch.begin or function() end, api.nvim_create_namespace("")
@@ -163,7 +162,6 @@ Guard.__index = Guard
 ---Guards a diff or a plan against keys that the user typed before they could see it. A key decides if the user had time
 ---to see it before the first key, or has typed something else in it.
 ---@param asked? boolean the user has asked for it
----@return claude-code.DecisionGuard
 function M.guard(title, asked)
   local guard = setmetatable({ title = title }, Guard)
   guard:restart("appeared", asked)

@@ -85,7 +85,6 @@ end
 local versions = {} ---@type table<integer, string> of files when they were last compared, by buffer
 
 ---Notifies every language server of changed files.
----@param changes claude-code.ChangedFile[]
 function M.notify(changes)
   local written = {}
   for _, file in ipairs(changes) do

@@ -162,7 +162,6 @@ local function wait_for_answer(params, ask, limit)
 end
 
 ---Answers a request of the executable once language servers have reported, or after the timeout.
----@param params claude-code.WaitParams
 ---@param ask fun(): claude-code.Answer called again until value.settled
 ---@return { answer?: claude-code.Answer } without an answer, it follows in the notification "settled"
 function M.when_settled(params, ask)

@@ -30,14 +30,12 @@ local M = {}
 local count = 0
 
 ---@param buf integer our buffer, which `win` shows
----@return claude-code.Borrowed
 function M.new(win, buf)
   local fields = { win = win, is_new = true, shown = buf, options = windows.new_options() }
   return setmetatable(fields, Borrowed)
 end
 
 ---Shows our buffer in a user's window, and keeps the user's buffer loaded even with 'nohidden' or 'bufhidden'.
----@return claude-code.Borrowed
 function M.take(win, buf)
   local before = api.nvim_win_get_buf(win)
   local borrowed = setmetatable({

@@ -82,7 +82,6 @@ local function map_keys(buf, number)
   end
 end
 
----@return boolean
 function M.is_running(buf)
   return api.nvim_buf_is_valid(buf) and vim.fn.jobwait({ vim.bo[buf].channel }, 0)[1] == -1
 end
@@ -211,7 +210,6 @@ end
 
 --- Removes control characters except tabs and line ends: with an escape, text from a file could end the paste and
 --- press keys. U+0080 to U+009F count, too: U+009B is the same as ESC [.
----@return string
 function M.clean(text)
   text = text:gsub("\r\n?", "\n"):gsub("[%z\1-\8\11-\31\127]", "")
   local count

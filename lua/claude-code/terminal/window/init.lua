@@ -57,7 +57,6 @@ function M.share()
   return options().size or options().position == "float" and 0.8 or 0.36
 end
 
----@param dimension claude-code.Dimension
 ---@return integer cells
 function M.size(dimension)
   local total = dimension == "width" and vim.o.columns or vim.o.lines - vim.o.cmdheight - 1
