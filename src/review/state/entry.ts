@@ -42,6 +42,8 @@ const UNKNOWN = {
   staged: "has not changed, but git's index has: git diff --cached shows it",
 } as const;
 
+const LOST = "was rewritten so often that lines of an earlier turn are forgotten";
+
 /** Entries of all pending changes, by view. Each request needs them. */
 const known = new WeakMap<View, Entry | null>();
 
@@ -70,7 +72,8 @@ function made(file: TrackedFile, view: View | undefined, scope: Scope): Entry | 
   const kind = kindOf(file, rows, marks, view, scope);
   const hunks = view && kind !== "binary" ? hunksOf(view.weave, scope) : [];
   const isMarked = marks.filter((mark) => mark.kind !== "staged" || rows.length === 0);
-  const cannotUndo = isMarked.map((mark) => UNKNOWN[mark.kind]).find(Boolean);
+  const lost = view?.weave.lacksBase(scope) ? LOST : undefined;
+  const cannotUndo = isMarked.map((mark) => UNKNOWN[mark.kind]).find(Boolean) ?? lost;
   const open = [...marks, ...rows.map((row) => markOf(row, scope))];
   return { file, view, kind, hunks, marks, owners: ownersOf(open), cannotUndo };
 }

@@ -1,5 +1,5 @@
 import { completed, type Lines, sameLines } from "./lines";
-import { ALL, type Author, inBase, type Row, type Scope } from "./row";
+import { ALL, type Author, type Change, inBase, isClaude, type Row, type Scope } from "./row";
 import { stepped } from "./step";
 
 /**
@@ -17,6 +17,21 @@ function isOfUse(row: Row): boolean {
   return [row.inserted, row.deleted].some((mark) => mark?.keep ?? mark?.undo);
 }
 
+/** Two of Claude's changes: one inserted lines, and the other deleted them in another turn. */
+type Lost = readonly [inserted: Change, deleted: Change];
+
+/** Adds the turns of dropped rows, by both turns. */
+function withLost(known: ReadonlyMap<string, Lost>, rows: readonly Row[]) {
+  const lost = new Map(known);
+  for (const row of rows) {
+    const [inserted, deleted] = [row.inserted.by, row.deleted?.by ?? "user"];
+    if (isOfUse(row) || !isClaude(inserted) || !isClaude(deleted)) continue;
+    const turns = [inserted, deleted].map(({ session, turn }) => `${session} ${turn}`);
+    if (turns[0] !== turns[1]) lost.set(turns.join(), [inserted, deleted]);
+  }
+  return lost;
+}
+
 /**
  * All lines that a file has had since it was first recorded, in one order, each with the authors of its insertion and
  * deletion. The current text, the text without a session's changes, and the hunks are all derived from it. Immutable:
@@ -30,6 +45,7 @@ export class Weave {
     /** The number of the last step. */
     readonly step: number,
     readonly nextId: number,
+    private readonly lost: ReadonlyMap<string, Lost> = new Map(),
   ) {}
 
   /** The weave of a file's first recorded text. */
@@ -56,11 +72,19 @@ export class Weave {
     if (sameLines(this.lines, lines)) return this;
     const { rows, nextId } = stepped(this.rows, lines, { by, step: this.step + 1 }, this.nextId);
     const most = Math.min(MAX_ROWS + lines.length * MAX_ROWS_PER_LINE, MAX_ROWS_OF_ALL);
-    return new Weave(rows.length > most ? rows.filter(isOfUse) : rows, this.step + 1, nextId);
+    if (rows.length <= most) return new Weave(rows, this.step + 1, nextId, this.lost);
+    return new Weave(rows.filter(isOfUse), this.step + 1, nextId, withLost(this.lost, rows));
+  }
+
+  /** Whether dropped rows belong to the base text. */
+  lacksBase(scope: Scope): boolean {
+    return this.lost.values().some(([inserted, deleted]) => {
+      return scope.includes(deleted) && !scope.includes(inserted);
+    });
   }
 
   /** A weave with changed rows. */
   with(change: (row: Row) => Row): Weave {
-    return new Weave(this.rows.map(change), this.step + 1, this.nextId);
+    return new Weave(this.rows.map(change), this.step + 1, this.nextId, this.lost);
   }
 }

@@ -965,7 +965,6 @@ onEachNeovim((session) => {
       await plays(`
       :Claude review! turn 2:and-five,-too   list a:5 b:2 b:5    ${title} Claude's changes of turn 2 ‹and five, too›
       :Claude review! turn        list a:8 c:1        ${title} Claude's changes of turn 3 ‹drop nine›
-      :Claude review! turn last   list a:8 c:1
       :Claude review! turn 1 @b   says Claude changed nothing there
       :Claude review turn 2       a:5   bar turn 2 ‹and five, too›
       :Claude review! turn 4      says this session has no turn 4: it has turns 1 to 3
@@ -1005,7 +1004,6 @@ onEachNeovim((session) => {
                             says restored the files as before turn 2 ‹and five, too›
                             a:6   bar your edits conflict   ${title} Claude's changes since turn 2 ‹and five, too›
         :Claude back        disk a mine|line 1|two|line 3|line 4|FIVE of mine|line 6|line 7|line 8|line 10   disk b two|line 3|line 4|five|
-        :Claude restore 9   says this session has no turn 9: it has turns 1 to 3
       `);
       const prompt = world.prompt(`S${tests}`, "and more");
       await plays(":Claude restore 1   says Claude works: stop its turn with Esc");

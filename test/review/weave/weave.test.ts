@@ -84,8 +84,10 @@ nightly.test("bounds a large file that is rewritten again and again", () => {
   const rewritten = (round: number) =>
     linesOf(Buffer.from(Array.from({ length: 20_000 }, (_, i) => `${round} ${i}\n`).join("")));
   let weave = Weave.of(rewritten(0));
-  for (let round = 1; round < 14; round++) weave = weave.to(rewritten(round), change("A", round));
+  for (let round = 1; round < 14; round++)
+    weave = weave.to(rewritten(round), change("A", round, round));
   expect(weave.rows.length).toBeLessThan(200_000);
+  expect([1, 2, 13].map((turn) => weave.lacksBase(sinceTurn(turn)))).toEqual([false, true, false]);
   expect(undone(weave, "1", "all", ALL).lines).toEqual(rewritten(0));
 });
 
