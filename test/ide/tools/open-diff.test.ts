@@ -96,7 +96,7 @@ onEachNeovim(
 
       test.each([
         ["with its missing parents", "made/for/it.txt"],
-        ["with names that Windows lacks", "aux/dot./a:b/İ"],
+        ["with names that Windows lacks", lacks("any bytes in a name") ? "a b" : "aux/dot./a:b/İ"],
         ["with a name of 242 bytes", "a".repeat(242)],
         ["with a name of 255 bytes", "ä".repeat(127).padEnd(128, "b")],
       ])("%s", async (_which, name) => {
