@@ -986,6 +986,16 @@ onEachNeovim((session) => {
       expect(read("a")).toBe(third);
     });
 
+    test("opens a review of what later edits leave of an undone turn", async () => {
+      write("a", third.replace("five", "FIVE of mine"));
+      turn("rename two again", { b: second.replace("two", "deux") });
+      await plays(`
+        :Claude undo turn 2   a:5   list a:5 b:2   disk b deux|line 3|line 4|line 5|   bar your edits conflict
+        gr                    lines Nothing was undone here
+        gr                    disk a line 5|FIVE of mine|line 6   b:2   list b:2   bar later edits conflict
+      `);
+    });
+
     test("restores the files as before a turn, and the user's lines, says so first, and asks about conflicts", async () => {
       const answers = (number: number) =>
         `lua vim.ui.select = function(all, about, done)

@@ -27,6 +27,16 @@ const WAITS = "is a changed 1>1@7";
 /** The branch `other` has one more row above, and another file. */
 const OTHER = `git switch -q -c other; user a=0 ${SEVEN}, b=other's; commit; git switch -q -`;
 
+test("restores a turn's files that were committed since, and says so first", async () => {
+  world.claude({ a: textOf(EDIT) }, { prompt: world.prompt() });
+  await play(world, "stop; later; is a changed 1>1@7; commit; is nothing");
+  const scope = { scope: "since", turn: 1 };
+  const plan = (await world.service.answer("plan", scope)) as { files: object[]; question: string };
+  expect(plan.question).toContain("1 file changed in commits, which stay.");
+  await world.undo(plan.files, scope);
+  await play(world, `disk a=${SEVEN}; back; disk a=${EDIT}; is nothing`);
+});
+
 stories(
   `repository a=${SEVEN}`,
   `
