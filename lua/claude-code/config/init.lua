@@ -174,7 +174,6 @@ end
 
 --- Calls back when setup() changes an option, or any option of a table ("selection"). Registering the same function
 --- again changes nothing.
----@param callback fun(value: any)
 function M.on_change(key, callback)
   state.listeners[key] = state.listeners[key] or {}
   state.listeners[key][callback] = true

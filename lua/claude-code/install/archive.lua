@@ -73,7 +73,6 @@ local function watch(path, most, program)
   end)
 end
 
----@param path string of the archive
 function M.fetch(release, path)
   local curl, missing = programs.on_path("curl")
   if not curl then

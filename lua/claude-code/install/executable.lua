@@ -22,7 +22,6 @@ function M.environment()
   return env
 end
 
----@param env table<string, string>
 ---@return string[] NAME=value
 function M.as_list(env)
   local list = {}

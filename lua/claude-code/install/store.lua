@@ -16,7 +16,6 @@ local SETTLED_S = 10 * 60
 ---@field message string for the user
 
 --- Raises a claude-code.InstallError, which ends an installation.
----@param text string for string.format()
 function M.fail(text, ...)
   error({ message = text:format(...) }, 0)
 end

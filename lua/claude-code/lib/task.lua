@@ -67,7 +67,6 @@ function M.sleep(ms)
   end)
 end
 
----@param test fun(): boolean
 ---@param ms number at most
 ---@return boolean is_met
 function M.wait_for(test, ms)

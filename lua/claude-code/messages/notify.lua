@@ -160,7 +160,6 @@ M.REFUSALS = {
   E1513 = "this window is pinned to its buffer ('winfixbuf'); go to another one",
 }
 
----@param failure any error
 ---@return string? sentence
 function M.refusal(failure)
   return M.REFUSALS[tostring(failure):match("%f[%w]E%d+")]

@@ -66,7 +66,6 @@ function M.absolute_first()
   return path ~= (vim.env.PATH or "") and path or nil
 end
 
----@return boolean does the process run?
 function M.is_alive(pid)
   -- On macOS, kill(2) finds a process that has ended while its parent has not waited for it.
   local find = platform.is_mac and vim.uv.os_getpriority or vim.uv.kill

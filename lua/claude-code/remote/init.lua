@@ -206,7 +206,6 @@ end
 
 --- A sandbox may inherit our environment, so this empties the variables that lead to this Neovim on its own machine.
 ---@param name string the remote's
----@param n? integer number of the session
 ---@return string[] words `NAME=value` for Claude
 local function variables(name, n)
   local report = M.report(name)
@@ -228,8 +227,6 @@ end
 
 --- Fills the placeholders of the remote's command. A placeholder that is a whole word becomes several words. Within a
 --- longer word, which a shell reads there, they are quoted.
----@param arguments string[] for the CLI
----@param n? integer number of the session
 function M.fill(place, arguments, n)
   local values = { ["{args}"] = arguments, ["{env}"] = variables(place.name, n) }
   local command = {}

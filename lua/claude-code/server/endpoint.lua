@@ -85,7 +85,6 @@ function M.remove_lock_file(path)
 end
 
 --- The first line that the executable reads (Launch in src/ide/launch.ts).
----@param executable string path
 ---@param wanted? integer the previous port, which clients try again
 ---@return string without a line end
 function M.launch_line(executable, wanted)

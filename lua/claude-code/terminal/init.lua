@@ -76,7 +76,6 @@ function M.has(n)
 end
 
 --- Starts another session, or shows the running session that the arguments name.
----@param arguments string[] for the CLI
 function M.new(arguments)
   find_running(arguments, function(row)
     if row then

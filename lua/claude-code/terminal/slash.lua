@@ -82,7 +82,6 @@ function M.list(typed, done)
 end
 
 --- Lets the user choose a command.
----@param callback fun(item: claude-code.PromptItem)
 function M.choose(callback)
   M.list("/", function(items)
     vim.ui.select(items, {

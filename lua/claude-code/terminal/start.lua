@@ -308,7 +308,6 @@ local function open(arguments, n, folder, place, setup)
   end
 end
 
----@param arguments string[] for the CLI
 ---@param n? integer number of the session; the first free one if left out
 ---@param folder? string absolute; M.folder() if left out
 function M.run(arguments, n, folder)

@@ -105,7 +105,6 @@ end
 
 ---@param most integer bytes that are shown
 ---@param ranges claude-code.ByteRange[] changed parts
----@param colours table<integer, string>
 local function chunks(whole, most, ranges, colours, tabstop)
   local found, column, at, marked = {}, 0, 1, {}
   local line, note = cut(whole, most)

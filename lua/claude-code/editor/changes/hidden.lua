@@ -154,7 +154,6 @@ local function mark_hunk(buf, marking, hunk)
   end
 end
 
----@param hunk { new: integer, new_count: integer }
 function M.mark(buf, pen, hunk)
   mark_hunk(buf, { pen = pen, left = MAX_MARKS }, hunk)
 end

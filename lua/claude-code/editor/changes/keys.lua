@@ -37,7 +37,6 @@ end
 ---@field is_repeated? boolean
 
 ---@param section "diff"|"review" of the option `keys`, which names and describes them
----@param actions table<string, claude-code.KeyAction>
 ---@return claude-code.Key[] in the order of the help
 function M.entries(section, actions)
   local entries, names = {}, require("claude-code.config").get()[section].keys

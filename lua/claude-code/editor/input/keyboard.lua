@@ -174,7 +174,6 @@ function Guard:restart(event, asked)
 end
 
 ---Restarts the guard when the cursor enters because another window was closed.
----@param is_inside fun(): boolean
 function Guard:follow(events, is_inside)
   local closed = -math.huge
   events:on({ "WinClosed", "WinEnter" }, function(_, args)

@@ -61,7 +61,6 @@ function M.attach(buf)
 end
 
 --- Lets the user choose a prompt.
----@param callback fun(text: string)
 function M.choose(callback)
   list(function(prompts)
     if #prompts == 0 then

@@ -39,7 +39,6 @@ end
 local FOLDER = vim.fs.joinpath(vim.fn.stdpath("state") --[[@as string]], "claude-code", "drafts")
 
 ---Names the file of a session's draft, by folder, session and Neovim. Takes over the draft of a Neovim that has ended.
----@param n integer number of the session
 ---@return string path
 function M.draft(n)
   local here = require("claude-code.lib.workspace").tab_folder(0)
@@ -55,7 +54,6 @@ function M.draft(n)
   return path
 end
 
----@param draft string path
 ---@return string[] lines
 function M.read_draft(draft)
   local text = require("claude-code.lib.regular_file").read(draft, math.huge)
@@ -63,7 +61,6 @@ function M.read_draft(draft)
 end
 
 ---Replaces a draft by a rename, or deletes it if there is no text.
----@param draft string path
 ---@return string? problem if there is one, the old draft remains
 function M.keep_draft(draft, lines)
   local text = table.concat(lines, "\n")
@@ -132,7 +129,6 @@ local function give_back(prompt, lines)
 end
 
 ---Adds a text that was not sent to the draft of a session.
----@param n integer number of the session
 function M.add_to_draft(n, lines)
   local draft = M.draft(n)
   local is_open = vim.iter(prompts):any(function(_, one)

@@ -131,7 +131,6 @@ function M.options_of(win)
 end
 
 ---Sets options for this window only.
----@param values table<string, any>
 function M.set_options(win, values)
   for name, value in pairs(values) do
     local where = { win = win, scope = "local" }

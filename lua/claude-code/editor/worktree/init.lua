@@ -60,7 +60,6 @@ end
 
 ---Finds a worktree, or lets the user choose one.
 ---@param given string name of a worktree, or number or name of a session; "": the current one
----@param run fun(tree: claude-code.Worktree)
 function M.with_named(given, run)
   local known = find(given)
   if known then
@@ -110,7 +109,6 @@ end
 
 ---Asks the executable to bring home or remove a worktree. Changes come home to the worktree of the tab page, or else to
 ---the main worktree.
----@param callback fun(answer: any)
 local function ask(method, tree, callback, options)
   local _, all = sources.worktree(tree.path)
   local here = sources.worktree(folder())
