@@ -19,6 +19,7 @@ import { type ModelRequest, newsText, toolResults } from "../support/model-reque
 import { requireNamespace } from "../support/namespace";
 import { edit, read, say } from "../support/turns";
 
+const TOOL = "mcp__plugin_claude-code-nvim_nvim-lsp__get_session_diagnostics";
 const FOUND = "Found 1 error and 1 warning in edited files.";
 
 /** A project in a real Neovim that marks problems, and the genuine CLI, which must fix them before its turn ends. */
@@ -52,14 +53,14 @@ class Loop {
   }
 
   /** A new file, and a script in which Claude breaks it, is blocked, looks, fixes it, and ends. */
-  script(tool: string): string {
+  script(): string {
     const file = this.project.write(`main-${++this.#count}.lua`, "local x = 1\n");
     const bad = "ERROR one\nWARN two";
     this.model.script([
       read(file),
       edit(file, "local x = 1", bad),
       say("All done."),
-      [{ tool, input: {} }],
+      [{ tool: TOOL, input: {} }],
       edit(file, bad, "local x = 2"),
       say("Fixed."),
     ]);
@@ -71,11 +72,11 @@ class Loop {
   }
 
   /** Blocked once with the reason, shown the details, allowed after the fix; never blocked twice. */
-  expectLoop(from: number, file: string, tool: string): void {
+  expectLoop(from: number, file: string): void {
     const news = this.requests(from).map(newsText);
     expect(news).toHaveLength(6);
     expect(news[3]).toContain(FOUND);
-    expect(news[3]).toContain(`Use '${tool}' to see details.`);
+    expect(news[3]).toContain(`Use '${TOOL}' to see details.`);
     const name = file.slice(this.folder.length + 1);
     expect(news[3]).toContain(`${name}:1:1 error: ERROR one (marks)`);
     const details = toolResults(this.requests(from)[4] as ModelRequest)[0] ?? "";
@@ -114,19 +115,7 @@ requireNamespace();
 describe.each(NEOVIMS)("the loop with $name", (version) => {
   const loop = Loop.inBlock(version);
 
-  nightly.test("runs in claude -p with Neovim's arguments", async () => {
-    const tool = "mcp__plugin_claude-code-nvim_nvim-lsp__get_session_diagnostics";
-    const from = loop.model.requests.length;
-    const file = loop.script(tool);
-    await loop.headless(await loop.project.neovim.pluginArguments());
-    loop.expectLoop(from, file, tool);
-    // Without a connection to an editor, the hook after the edit reports what it broke.
-    expect(loop.requests(from).map(newsText)[2]).toContain("hook additional context: Problems in");
-    expect(JSON.stringify(loop.requests(from)[0])).toContain("What the user's Neovim knows");
-    expect(existsSync(loop.project.path(".claude"))).toBe(false);
-  });
-
-  test("runs in a project that tries to replace or disable the plugin", async () => {
+  test("runs in claude -p, in a project that tries to replace or disable the plugin", async () => {
     claims("A project cannot replace the plugin for Claude Code");
     const settings = {
       enabledPlugins: { "claude-code-nvim@inline": false },
@@ -137,25 +126,27 @@ describe.each(NEOVIMS)("the loop with $name", (version) => {
       loop.project.write(".claude/settings.json", JSON.stringify(settings)),
       loop.project.write(".mcp.json", JSON.stringify({ mcpServers: servers })),
     ];
-    const tool = "mcp__plugin_claude-code-nvim_nvim-lsp__get_session_diagnostics";
     const from = loop.model.requests.length;
-    const file = loop.script(tool);
+    const file = loop.script();
     await loop.headless(await loop.project.neovim.pluginArguments());
-    loop.expectLoop(from, file, tool);
-    for (const path of files) rmSync(path);
+    loop.expectLoop(from, file);
+    // Without a connection to an editor, the hook after the edit reports what it broke.
+    expect(loop.requests(from).map(newsText)[2]).toContain("hook additional context: Problems in");
+    expect(JSON.stringify(loop.requests(from)[0])).toContain("What the user's Neovim knows");
+    for (const path of [...files, loop.project.path(".claude")]) rmSync(path, { recursive: true });
   });
 
   test("runs in a terminal, connected to Neovim", async () => {
-    const tool = "mcp__plugin_claude-code-nvim_nvim-lsp__get_session_diagnostics";
     await using claude = await loop.claude();
     const from = loop.model.requests.length;
-    const file = loop.script(tool);
+    const file = loop.script();
     await claude.prompt("go");
     await claude.terminal.waitFor("Fixed.");
     await claude.waitForIdle();
-    loop.expectLoop(from, file, tool);
+    loop.expectLoop(from, file);
     // The connection reports new problems itself.
     expect(loop.requests(from).map(newsText)[2]).not.toContain("hook additional context");
+    expect(existsSync(loop.project.path(".claude"))).toBe(false);
   });
 });
 
@@ -202,15 +193,14 @@ nightly.describe(`the loop with ${NEWEST.name}`, () => {
     };
     await setUp("install-hooks");
 
-    const tool = "mcp__plugin_claude-code-nvim_nvim-lsp__get_session_diagnostics";
     const from = loop.model.requests.length;
-    const file = loop.script(tool);
+    const file = loop.script();
     await loop.headless(["--allowedTools", "mcp__plugin_claude-code-nvim_nvim-lsp"]);
-    loop.expectLoop(from, file, tool);
+    loop.expectLoop(from, file);
 
     // If it has the plugin twice, the CLI takes the one from its arguments.
     const again = loop.model.requests.length;
-    loop.script(tool);
+    loop.script();
     await loop.headless(await loop.project.neovim.pluginArguments());
     const blocked = loop
       .requests(again)

@@ -1,4 +1,4 @@
-import { NEOVIMS, nightly } from "#test";
+import { NEOVIMS } from "#test";
 import { untilAnswered } from "../support/claude";
 import { requireNamespace } from "../support/namespace";
 import { ask, bash, say } from "../support/turns";
@@ -107,26 +107,5 @@ describe.each(NEOVIMS)("the states of Claude in the terminal of $name", (version
     await eventually(async () => (await row())?.id !== before?.id, true);
     expect(await row()).toMatchObject({ n: 1, pid: before?.pid });
     expect(await rows()).toHaveLength(1);
-  });
-
-  nightly.test("forget one that is killed, or ends; the next one takes its place", async () => {
-    process.kill((await row())?.pid ?? 0, "SIGKILL");
-    await eventually(async () => Object.keys(await rows()).length, 0);
-    await claude.command("Claude");
-    await eventually(async () => (await row())?.source, "terminal", START_MS);
-    await eventually(async () => (await row())?.connected, true, START_MS);
-    const { pid: before } = (await row()) ?? {};
-    await claude.command("Claude!");
-    await eventually(
-      async () => {
-        const { pid, source, connected } = (await row()) ?? {};
-        return pid !== before && source === "terminal" && connected;
-      },
-      true,
-      START_MS,
-    );
-    expect(await rows()).toHaveLength(1);
-    await claude.send("/exit");
-    await eventually(async () => Object.keys(await rows()).length, 0);
   });
 });

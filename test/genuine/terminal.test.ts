@@ -1,11 +1,10 @@
 import { existsSync } from "node:fs";
-import { NEOVIMS, nightly } from "#test";
+import { NEOVIMS } from "#test";
 import { newsText } from "../support/model-request";
 import { requireNamespace } from "../support/namespace";
 import { edit, read, say } from "../support/turns";
 import { eventually } from "./eventually";
 import { InTerminal } from "./in-terminal";
-import type { Layout } from "./neovim";
 
 const MAIN = 'local name = "zero"\nreturn name\n';
 
@@ -63,30 +62,6 @@ describe.each(NEOVIMS)("Claude in the terminal of $name", (version) => {
     await claude.command("bwipeout!");
   });
 
-  nightly.test("receives comments as the user's own prompt", async () => {
-    claude.model.script([[{ text: "I see a comment." }]]);
-    await claude.command("2Claude comment! return a table");
-    const request = await claude.model.nextRequest();
-    expect(newsText(request)).toContain("1. main.lua:2: return a table\n   > return name");
-    await claude.showing(/I see a comment/);
-  });
-
-  nightly.test("stays visible beside a diff, and restores the windows afterwards", async () => {
-    const main = claude.path("main.lua");
-    const before = withoutTerminalCursor(await claude.neovim.layout());
-    const proposal = MAIN.replace("zero", "one");
-    claude.model.script([read(main), edit(main, "zero", "one"), [{ text: "Done." }]]);
-    await claude.command("Claude send! change it");
-    const diff = await claude.neovim.waitForDiff(proposal);
-    // Both sides fit in the file's window; Claude keeps its width.
-    expect(await widths()).toEqual([57, 57, -64]);
-    await claude.neovim.focus(diff.proposed.window);
-    await claude.neovim.terminal.press("Enter");
-    await eventually(() => claude.onDisk("main.lua"), proposal);
-    await claude.showing(/Done\./);
-    await eventually(async () => withoutTerminalCursor(await claude.neovim.layout()), before);
-  });
-
   test("asks in the terminal if an edit is too big for a diff", async () => {
     const big = claude.path("big.txt");
     const content = "x\n".repeat(20_001);
@@ -122,11 +97,3 @@ describe.each(NEOVIMS)("Claude in the terminal of $name", (version) => {
     expect(await claude.onDisk("main.lua")).toBe(text);
   });
 });
-
-/** A terminal's program moves the cursor of its window. */
-function withoutTerminalCursor({ windows, tree, current }: Layout) {
-  const kept = windows.map((one) =>
-    one.win === current ? one : { win: one.win, width: one.width },
-  );
-  return { windows: kept, tree, current };
-}
