@@ -1,5 +1,13 @@
 import { readFile, rm } from "node:fs/promises";
-import { claudeCli, NEOVIMS, NEWEST, type NeovimVersion, nightly, TestNeovim } from "#test";
+import {
+  claudeCli,
+  NEOVIMS,
+  NEWEST,
+  type NeovimVersion,
+  nightly,
+  type SessionRow,
+  TestNeovim,
+} from "#test";
 import { join } from "../../src/lib/platform";
 import { untilAnswered } from "../support/claude";
 import { claudeEnv, newUser } from "../support/claude-home";
@@ -15,13 +23,6 @@ const SETTLES_MS = 1_000;
 /** A question ignores the keys of its first 250 ms or so (measured with Claude Code 2.1.330). */
 const QUESTION_MS = 600;
 const TEXT = "one\ntwo\n";
-
-interface Row {
-  n?: number;
-  id: string;
-  state?: string;
-  connected?: boolean;
-}
 
 /** The genuine CLI in a pane of a real tmux, and one Neovim after the other beside it. */
 class Kept {
@@ -111,8 +112,8 @@ class Kept {
     return readFile(this.file, "utf8");
   }
 
-  async row(): Promise<Row | undefined> {
-    const rows = await this.neovim.lua<Row[]>(`return require("claude-code").sessions()`);
+  async row(): Promise<SessionRow | undefined> {
+    const rows = await this.neovim.lua<SessionRow[]>(`return require("claude-code").sessions()`);
     return rows.find(({ n }) => n === 1);
   }
 

@@ -1,4 +1,4 @@
-import { NEOVIMS } from "#test";
+import { NEOVIMS, type SessionRow } from "#test";
 import { untilAnswered } from "../support/claude";
 import { requireNamespace } from "../support/namespace";
 import { ask, bash, say } from "../support/turns";
@@ -6,16 +6,6 @@ import { eventually } from "./eventually";
 import { InTerminal, START_MS } from "./in-terminal";
 
 /* The states of a genuine CLI in Neovim's own terminal, as it reports them. */
-interface Row {
-  n?: number;
-  id: string;
-  pid: number;
-  state?: string;
-  kind?: string;
-  msg?: string;
-  source?: string;
-  connected?: boolean;
-}
 
 requireNamespace();
 describe.each(NEOVIMS)("the states of Claude in the terminal of $name", (version) => {
@@ -35,7 +25,7 @@ describe.each(NEOVIMS)("the states of Claude in the terminal of $name", (version
       return true`),
   );
 
-  const rows = () => claude.neovim.lua<Row[]>(`return require("claude-code").sessions()`);
+  const rows = () => claude.neovim.lua<SessionRow[]>(`return require("claude-code").sessions()`);
   const row = async () => (await rows())[0];
   const state = async () => {
     const { state, kind } = (await row()) ?? {};

@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
-import { claudeCli, NEOVIMS } from "#test";
+import { commitAll } from "#review";
+import { claudeCli, NEOVIMS, type SessionRow } from "#test";
 import { requireNamespace } from "../support/namespace";
 import { edit, read, say } from "../support/turns";
 import { eventually } from "./eventually";
@@ -8,34 +9,15 @@ import { InTerminal, START_MS } from "./in-terminal";
 /* Several genuine CLIs in terminals of one Neovim, in a real TUI. Only the model is a stand-in. */
 const TEXT = "one\ntwo\n";
 
-interface Row {
-  n: number;
-  id: string;
-  name?: string;
-  worktree?: string;
-  state?: string;
-  source?: string;
-  buf?: number;
-}
-
 requireNamespace();
 describe.each(NEOVIMS)("several Claudes in $name", (version) => {
   const claude = new InTerminal().inBlock(version, {
     ...{ files: { "a.txt": TEXT, "b.txt": TEXT }, columns: 160 },
-    prepare: commit,
+    prepare: () => commitAll(claude.project, { "a.txt": TEXT, "b.txt": TEXT }),
     finish: stopBackground,
   });
 
-  function commit(env: Record<string, string>): void {
-    for (const words of [
-      ["init", "--quiet", "--initial-branch=main"],
-      ["add", "."],
-      ["-c", "user.name=t", "-c", "user.email=t@example.invalid", "commit", "--quiet", "-m", "x"],
-    ])
-      Bun.spawnSync(["git", ...words], { cwd: claude.project, env });
-  }
-
-  const rows = () => claude.neovim.lua<Row[]>(`return require("port").session_list.own()`);
+  const rows = () => claude.neovim.lua<SessionRow[]>(`return require("port").session_list.own()`);
 
   const hasState = (n: number, state: string) =>
     eventually(async () => (await rows()).find((row) => row.n === n)?.state, state, START_MS);
@@ -126,7 +108,7 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
     const choose = (text: string) =>
       claude.neovim.lua(`WANTED = "${text}" vim.cmd("Claude sessions") return true`);
     const all = () =>
-      claude.neovim.lua<Row[]>(`return vim.tbl_filter(function(row)
+      claude.neovim.lua<SessionRow[]>(`return vim.tbl_filter(function(row)
           return row.where == "background"
         end, require("claude-code").sessions())`);
     claude.model.script([say("In the night.")]);

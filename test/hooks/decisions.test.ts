@@ -207,19 +207,6 @@ describe("Claude is not held", () => {
     await project.edit("bad.txt", "ERROR\n");
   });
 
-  // test/fuzz has all other inputs.
-  test.each(["{nonsense", '{"session_id":7}'])(
-    "is not held by the malformed input %s",
-    async (input) => {
-      for (const event of ["session-start", "post-tool-use", "stop", "session-end"]) {
-        const result = await project.hook(event, input);
-        expect(result).toMatchObject({ code: 0, stderr: "" });
-        expect(result.output).toEqual(event === "stop" ? GO : undefined);
-      }
-      expect(project.log).toContain("so Claude is not blocked");
-    },
-  );
-
   test("is not held by an unknown event", async () => {
     const result = await project.hook("pre-compact");
     expect(result).toMatchObject({ code: 0, stdout: "" });

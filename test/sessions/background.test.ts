@@ -1,5 +1,12 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { eventually, NEOVIMS, startSleeping, TestNeovim, temporaryFolder } from "#test";
+import {
+  eventually,
+  NEOVIMS,
+  type SessionRow,
+  startSleeping,
+  TestNeovim,
+  temporaryFolder,
+} from "#test";
 import { join } from "../../src/lib/platform";
 
 /*
@@ -11,15 +18,6 @@ const ID = "0f000000-0000-4000-8000-000000000001";
 const JOB = "0f000000";
 const PAST = "00000000-0000-4000-8000-000000000001";
 const GONE = "00000000-0000-4000-8000-000000000002";
-
-interface Row {
-  n?: number;
-  pid?: number | undefined;
-  where: string;
-  job?: string;
-  state?: string;
-  attached: boolean;
-}
 
 describe.each(NEOVIMS)("background and past sessions in Neovim $name", (version) => {
   const home = temporaryFolder();
@@ -67,12 +65,12 @@ describe.each(NEOVIMS)("background and past sessions in Neovim $name", (version)
   }
 
   const rows = async () =>
-    Object.values(await neovim.lua<Row[]>(`return require("claude-code").sessions()`));
-  const one = async (wanted: Partial<Row>) => {
+    Object.values(await neovim.lua<SessionRow[]>(`return require("claude-code").sessions()`));
+  const one = async (wanted: Partial<SessionRow>) => {
     await eventually(`a row with ${JSON.stringify(wanted)}`, async () =>
       expect(await rows()).toEqual([expect.objectContaining(wanted)]),
     );
-    return (await rows())[0] as Row;
+    return (await rows())[0] as SessionRow;
   };
   const started = () =>
     existsSync(calls) ? readFileSync(calls, "utf8").split("\n").filter(Boolean) : [];

@@ -8,6 +8,7 @@ import {
   isRunning,
   NEOVIMS,
   needs,
+  type SessionRow,
   startSleeping,
   TestNeovim,
   temporaryFolder,
@@ -15,18 +16,6 @@ import {
 import { join, SYSTEM } from "../../src/lib/platform";
 
 /* Running CLIs describe themselves in `sessions/PID.json`: the sessions of the workspace. */
-
-interface Row {
-  n?: number;
-  id?: string;
-  pid?: number;
-  name?: string;
-  state?: string;
-  kind?: string;
-  where: string;
-  worktree?: string;
-  branch?: string;
-}
 
 /** Claude Code's (2.1.330) name of the process ids that mean the same processes as here. */
 const DOMAIN = {
@@ -95,15 +84,16 @@ describe.each(NEOVIMS)("the files of running CLIs and Neovim $name", (version) =
   }
 
   /** An empty table of Lua's is an object here. */
-  const rows = async () => Object.values(await neovim.lua<Row[] | object>("return rows.list()"));
+  const rows = async () =>
+    Object.values(await neovim.lua<SessionRow[] | object>("return rows.list()"));
 
-  async function row(what: string, wanted: (row: Row) => boolean): Promise<Row> {
-    let found: Row | undefined;
+  async function row(what: string, wanted: (row: SessionRow) => boolean): Promise<SessionRow> {
+    let found: SessionRow | undefined;
     await eventually(what, async () => {
       found = (await rows()).find(wanted);
       return found !== undefined;
     });
-    return found as Row;
+    return found as SessionRow;
   }
 
   test("shows each state as it changes, and the end", async () => {

@@ -1,18 +1,12 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import * as fc from "fast-check";
-import { eventually, NEOVIMS, perBlock, rows, TestNeovim } from "#test";
+import { eventually, NEOVIMS, perBlock, rows, type SessionRow, TestNeovim } from "#test";
 import { join } from "../../src/lib/platform";
 
 /*
  * A program's reports to the terminal it runs in (OSC 7501). Reports are untrusted: whatever comes
  * changes the session's row and nothing else.
  */
-
-interface Row {
-  state?: string;
-  kind?: string;
-  msg?: string;
-}
 
 const base64 = (text: string) => Buffer.from(text).toString("base64");
 const report = (body: string) => `\x1b]7501;${body}\x1b\\`;
@@ -51,7 +45,7 @@ describe.each(NEOVIMS)("a CLI that reports to its terminal in Neovim $name", (ve
     );
 
   /** Makes the terminal's program write these bytes at once, and waits until Neovim has seen them. */
-  async function write(bytes: string | Buffer): Promise<Row> {
+  async function write(bytes: string | Buffer): Promise<SessionRow> {
     const file = join(neovim.cwd, `bytes-${runs++}`);
     writeFileSync(file, bytes);
     await start(`cat ${file}; printf '\\033[2J\\033[Hthe end'; exec sleep 30`);
@@ -61,7 +55,7 @@ describe.each(NEOVIMS)("a CLI that reports to its terminal in Neovim $name", (ve
         local text = vim.api.nvim_buf_get_lines(rows.get(1).buf, 0, 1, false)[1]
         return text ~= nil and text:find("the end") ~= nil`,
     );
-    return neovim.lua<Row>("return rows.get(1)");
+    return neovim.lua<SessionRow>("return rows.get(1)");
   }
 
   test("is answered when it asks, in the bytes of its question", async () => {
@@ -139,7 +133,7 @@ describe.each(NEOVIMS)("a CLI that reports to its terminal in Neovim $name", (ve
     writeFileSync(file, `${written.flat().join("")}\x18\x1b\\${working("the end")}`);
     await start(`cat ${file}; exec sleep 30`);
     await neovim.until("the end of the output", `return rows.get(1).msg == "the end"`);
-    for (const row of await neovim.lua<Row[]>("return happened")) {
+    for (const row of await neovim.lua<SessionRow[]>("return happened")) {
       expect(["idle", "working", "blocked", "done", "error", undefined]).toContain(row.state);
       // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what must not be there
       expect(row.msg ?? "").not.toMatch(/[\x00-\x1f\x7f-\x9f]/);

@@ -12,6 +12,26 @@ import {
   TestNeovim,
 } from "./neovim";
 
+/** What Lua knows of one of Claude's sessions. */
+export interface SessionRow {
+  n?: number;
+  id?: string;
+  name?: string;
+  cwd?: string;
+  worktree?: string;
+  branch?: string;
+  where?: string;
+  job?: string;
+  pid?: number | undefined;
+  buf?: number;
+  attached?: boolean;
+  connected?: boolean;
+  state?: string;
+  kind?: string;
+  msg?: string;
+  source?: string;
+}
+
 /** A Neovim with the plugin and a client that is connected to it, shared by the tests of a block. */
 export class Session {
   neovim!: TestNeovim;

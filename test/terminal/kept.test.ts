@@ -7,6 +7,7 @@ import {
   NEOVIMS,
   NEWEST,
   type NeovimVersion,
+  type SessionRow,
   TestNeovim,
   temporaryFolder,
 } from "#test";
@@ -14,14 +15,6 @@ import { join } from "../../src/lib/platform";
 import { Terminal } from "../support/tmux";
 
 const OPTION = "@claude_code_nvim";
-
-interface Row {
-  n?: number;
-  cwd: string;
-  where: string;
-  pid: number;
-  name?: string;
-}
 
 /** A tmux with a project, in which one Neovim after the other runs. */
 class World implements AsyncDisposable {
@@ -102,7 +95,7 @@ class World implements AsyncDisposable {
 }
 
 const own = async (neovim: TestNeovim) =>
-  (await neovim.lua<Row[]>(`return require("claude-code").sessions()`)).filter(({ n }) => n);
+  (await neovim.lua<SessionRow[]>(`return require("claude-code").sessions()`)).filter(({ n }) => n);
 
 /** Waits until the server is ready; the port, and the token that clients must show. */
 async function endpoint(neovim: TestNeovim) {
@@ -169,7 +162,7 @@ describe.each(NEOVIMS)("a Claude that $name leaves in tmux", (version) => {
     const left = await leave(world, version, kill);
     const next = await world.neovim(version, { setup: "{ auto_start = false }" });
     await world.lists(left.pid);
-    const all = () => next.lua<Row[]>(`return require("claude-code").sessions()`);
+    const all = () => next.lua<SessionRow[]>(`return require("claude-code").sessions()`);
     // No question about sessions looks into tmux.
     expect(await next.lua(`return require("port").running.is_any_open()`)).toBe(false);
     await next.command("Claude");

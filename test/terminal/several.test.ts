@@ -1,5 +1,5 @@
 import { writeFile } from "node:fs/promises";
-import { eventually, NEOVIMS, perBlock, type TestClient } from "#test";
+import { eventually, NEOVIMS, perBlock, type SessionRow, type TestClient } from "#test";
 import { join } from "../../src/lib/platform";
 import {
   configure,
@@ -22,13 +22,7 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
     await configure(neovim, `{ command = ${CLI} }`);
   });
 
-  interface Row {
-    n: number;
-    name?: string;
-    buf: number;
-    id?: string;
-  }
-  const rows = () => neovim.lua<Row[]>(`return require("port").session_list.own()`);
+  const rows = () => neovim.lua<SessionRow[]>(`return require("port").session_list.own()`);
 
   /** The numbers of the sessions whose terminals are on screen. */
   const shown = () =>

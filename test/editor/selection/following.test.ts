@@ -279,11 +279,14 @@ onEachNeovim((session) => {
       expect(last()?.text).toBe("two");
     });
 
-    test("at once to a client that comes late, even from a terminal", async () => {
+    test("at once to a client that comes late, and by the tools, even from a terminal", async () => {
       await session.neovim.command("belowright split | terminal");
       using late = await TestClient.open(session.lock, "claude-code");
       await eventually("a frame for the late client", () => frames(late).length > 0);
-      expect(frames(late)[0]).toMatchObject({ text: "two", filePath: file() });
+      const sent = { text: "two", filePath: file() };
+      expect(frames(late)[0]).toMatchObject(sent);
+      for (const tool of ["getCurrentSelection", "getLatestSelection"])
+        expect(await late.json(tool)).toMatchObject({ success: true, ...sent });
     });
   });
 
@@ -309,23 +312,6 @@ onEachNeovim((session) => {
     );
   });
 
-  test("gives the same by the tools, from a terminal, too", async () => {
-    await session.neovim.type("wve<Esc>");
-    await session.neovim.command("belowright split | terminal");
-    await expectSent("two");
-    const sent = { success: true, text: "two", filePath: file() };
-    for (const tool of ["getCurrentSelection", "getLatestSelection"])
-      expect(await session.client.json(tool)).toMatchObject(sent);
-  });
-
-  const countSent = () =>
-    session.neovim.lua(`
-      SENT = {}
-      vim.api.nvim_create_autocmd("User", {
-        pattern = "ClaudeCodeSelectionSent",
-        callback = function(args) table.insert(SENT, args.data) end,
-      })`);
-
   test("sends one event and one frame for a prompt before the selection was sent", async () => {
     const debounce = (ms: number) =>
       session.neovim.lua(
@@ -337,23 +323,22 @@ onEachNeovim((session) => {
       );
     // Nothing is sent automatically: a pending push would be a separate event.
     await debounce(60_000);
-    await countSent();
+    await session.neovim.lua(`
+      SENT = {}
+      vim.api.nvim_create_autocmd("User", {
+        pattern = "ClaudeCodeSelectionSent",
+        callback = function(args) table.insert(SENT, args.data) end,
+      })`);
     const { length } = frames();
     await session.neovim.type("wve");
     await session.client.call("closeAllDiffTabs");
     await expectSent("two");
     await settled();
-    const events = await session.neovim.lua<{ text: string }[]>("return SENT");
-    expect([events, frames().slice(length)]).toMatchObject([[{ text: "two" }], [{ text: "two" }]]);
+    expect(await session.neovim.lua<unknown[]>("return SENT")).toEqual([
+      { path: session.path("main.txt"), text: "two", mode: "v", ...TWO },
+    ]);
+    expect(frames().slice(length)).toMatchObject([{ text: "two" }]);
     await debounce(20);
-  });
-
-  test("reports what was sent with User ClaudeCodeSelectionSent", async () => {
-    await countSent();
-    await session.neovim.type("wve");
-    await expectSent("two");
-    const sent = await session.neovim.lua<unknown[]>("return SENT");
-    expect(sent.at(-1)).toEqual({ path: session.path("main.txt"), text: "two", mode: "v", ...TWO });
   });
 }, OPTIONS);
 
