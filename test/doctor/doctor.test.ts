@@ -1,5 +1,6 @@
 import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import {
+  deadPid,
   type Ended,
   EXECUTABLE,
   eventually,
@@ -156,7 +157,7 @@ const SEEDS: Record<string, (world: World) => unknown> = {
   "the lock file of a Neovim that has ended": async (world) => {
     const { path, content } = await world.neovim.lock();
     await world.neovim.quit();
-    writeFileSync(path, JSON.stringify({ ...content, pid: await endedProcess() }));
+    writeFileSync(path, JSON.stringify({ ...content, pid: deadPid() }));
   },
   "two editors with the folder open": async (world) => {
     const { content } = await world.neovim.lock();
@@ -367,12 +368,6 @@ async function failWith(world: World, path: string): Promise<RunOptions> {
   await world.neovim.command("ClaudeCodeStart");
   await world.neovim.until("the failure", `return require("port").server.state == "failed"`);
   return world.inside();
-}
-
-async function endedProcess(): Promise<number> {
-  const child = Bun.spawn(["true"]);
-  await child.exited;
-  return child.pid;
 }
 
 async function installHooks(world: World): Promise<void> {

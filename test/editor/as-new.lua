@@ -19,7 +19,6 @@ local function options()
   return found
 end
 
----@return table<string, true>
 local function keymaps()
   local found = {}
   for _, mode in ipairs(MODES) do
@@ -30,7 +29,6 @@ local function keymaps()
   return found
 end
 
----@return table<integer, true>
 local function autocommands()
   local found = {}
   for _, autocmd in ipairs(api.nvim_get_autocmds({})) do

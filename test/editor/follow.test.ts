@@ -173,8 +173,5 @@ onEachNeovim(
       });
     });
   },
-  {
-    ui: { width: 120, height: 40 },
-    setup: `{ terminal = { command = ${LUA_SLEEP} } }`,
-  },
+  { ui: { width: 120, height: 40 }, setup: `{ terminal = { command = ${LUA_SLEEP} } }` },
 );

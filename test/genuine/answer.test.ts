@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { NEOVIMS, type NeovimVersion, nightly } from "#test";
+import type { Request } from "../permissions/editor";
 import { runHeadless, untilAnswered } from "../support/claude";
 import type { Turn } from "../support/model";
 import type { ModelRequest } from "../support/model-request";
@@ -12,12 +13,6 @@ const QUESTIONS = ask(
   { question: "Which colour?", labels: ["Red", "Blue"] },
   { question: "Which sizes?", labels: ["S", "M", "L"], multiSelect: true },
 );
-
-interface Request {
-  id: number;
-  title: string;
-  lines: string[];
-}
 
 /** The genuine CLI in Neovim's terminal, and a user who answers it in Neovim, or there. */
 class Asking extends InTerminal {

@@ -13,9 +13,7 @@ interface Answer {
 
 requireNamespace();
 describe.each(NEOVIMS)("the mod in the CLI of $name", (version) => {
-  const claude = new InTerminal().inBlock(version, {
-    files: { "main.lua": "return 1\n" },
-  });
+  const claude = new InTerminal().inBlock(version, { files: { "main.lua": "return 1\n" } });
   const { lua } = claude;
 
   /** Begins a call of sessions/mod.lua, and returns the way to its result. */

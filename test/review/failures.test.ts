@@ -152,9 +152,7 @@ needs("a shell")("compares once for each request", async () => {
   writeFileSync(join(world.home, "bin/git"), git, { mode: 0o755 });
   world.env.PATH = `${world.home}/bin:${world.env.PATH}`;
   requestComparison(world.folder);
-  const child = Bun.spawn([EXECUTABLE, "hook", "compare", world.root], {
-    env: world.env,
-  });
+  const child = Bun.spawn([EXECUTABLE, "hook", "compare", world.root], { env: world.env });
   for (let asked = 0; asked < 8; asked++) {
     await eventually("the next comparison", () => !existsSync(request));
     requestComparison(world.folder);

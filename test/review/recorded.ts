@@ -52,10 +52,7 @@ export class Recorded extends TestProject {
   }
 
   sh(command: string): void {
-    const done = Bun.spawnSync(shell(command), {
-      cwd: this.root,
-      env: isolatedEnv(this.home),
-    });
+    const done = Bun.spawnSync(shell(command), { cwd: this.root, env: isolatedEnv(this.home) });
     if (done.exitCode > 3) throw new Error(`${command}: ${done.stderr}`);
   }
 

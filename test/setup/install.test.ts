@@ -145,10 +145,7 @@ describe("install-hooks", () => {
     probe.stop(true);
     await install();
     // With `wait` a program that opens the port does nothing else until a debugger comes.
-    const env = {
-      ...isolatedEnv(home),
-      BUN_INSPECT: `ws://127.0.0.1:${port}/debug?wait=1`,
-    };
+    const env = { ...isolatedEnv(home), BUN_INSPECT: `ws://127.0.0.1:${port}/debug?wait=1` };
     const ping = (command: string[]) => {
       const child = Bun.spawn(command, { env, stdin: "pipe", stdout: "pipe" });
       child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" })}\n`);

@@ -150,10 +150,7 @@ export class TestNeovim implements AsyncDisposable {
     const env = { ...isolatedEnv(home), ...options.env };
     await mkdir(join(home, "run"), { recursive: true, mode: 0o700 });
     // Neovim fails (E303) where the executable makes a folder above it in the same moment.
-    await mkdir(neovimStateOf(home), {
-      recursive: true,
-      mode: 0o700,
-    });
+    await mkdir(neovimStateOf(home), { recursive: true, mode: 0o700 });
     const { setup = "{}", runtimepath = ROOT } = options;
     const before = [
       ...(options.waitsForPauses ? [] : ["clock.QUIET_MS = 0"]),

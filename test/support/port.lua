@@ -64,8 +64,6 @@ local M = setmetatable({}, {
   end,
 })
 
----@param name string a key of MODULES
----@return boolean
 function M.is_loaded(name)
   return package.loaded[MODULES[name]] ~= nil
 end
@@ -77,7 +75,6 @@ function M.status_lines()
 end
 
 ---Makes the next use of a module load it again.
----@param name string a key of MODULES
 function M.unload(name)
   package.loaded[MODULES[name]] = nil
 end
@@ -201,21 +198,18 @@ function M.diff_count()
 end
 
 ---@param id? integer without it the diff on screen
----@return boolean? accepted
 function M.accept(id)
   local found = id and diff().find(id) or diff().current()
   return found and found:accept()
 end
 
 ---@param id? integer without it the diff on screen
----@param reason? string
 function M.reject(id, reason)
   local found = id and diff().find(id) or diff().current()
   return found and found:reject(reason)
 end
 
 ---From now on, shortens time limits and the delays of reports by this factor.
----@param factor integer
 ---@return fun() restore
 function M.hurry(factor)
   local timer = require("claude-code.lib.timer")
@@ -278,9 +272,7 @@ function M.hold_clock()
 end
 
 ---A language server inside Neovim, for `cmd` of vim.lsp.start().
----@param capabilities table
 ---@param on? table<"request"|"notify", function> what it does besides initialize
----@return fun(): table
 function M.language_server(capabilities, on)
   on = on or {}
   return function()
@@ -329,6 +321,10 @@ local function buffer_text(buf)
   return table.concat(api.nvim_buf_get_lines(buf, 0, -1, false), "\n")
 end
 
+local function join(list, separator, text_of)
+  return vim.iter(list):map(text_of):join(separator)
+end
+
 ---What users see, by the words of plays.ts.
 local SEEN = {
   place = function()
@@ -342,32 +338,23 @@ local SEEN = {
     return table.concat(vim.tbl_map(drawn_bar, api.nvim_tabpage_list_wins(0)), "\n")
   end,
   list = function()
-    return vim
-      .iter(vim.fn.getqflist())
-      :map(function(item)
-        local name = item.module ~= "" and item.module or vim.fn.bufname(item.bufnr)
-        return ("%s:%d"):format(vim.fs.basename(name), item.lnum)
-      end)
-      :join(" ")
+    return join(vim.fn.getqflist(), " ", function(item)
+      local name = item.module ~= "" and item.module or vim.fn.bufname(item.bufnr)
+      return ("%s:%d"):format(vim.fs.basename(name), item.lnum)
+    end)
   end,
   texts = function()
-    return vim
-      .iter(vim.fn.getqflist())
-      :map(function(item)
-        return item.text
-      end)
-      :join("\n")
+    return join(vim.fn.getqflist(), "\n", function(item)
+      return item.text
+    end)
   end,
   entry = function()
     return vim.fn.getqflist({ idx = 0 }).idx
   end,
   windows = function()
-    return vim
-      .iter(api.nvim_tabpage_list_wins(0))
-      :map(function(win)
-        return shown_name(api.nvim_win_get_buf(win))
-      end)
-      :join(" ")
+    return join(api.nvim_tabpage_list_wins(0), " ", function(win)
+      return shown_name(api.nvim_win_get_buf(win))
+    end)
   end,
   mode = function()
     return api.nvim_get_mode().mode
@@ -381,17 +368,11 @@ local SEEN = {
   end,
   screen = function()
     vim.cmd.redraw()
-    return vim
-      .iter(vim.fn.range(1, vim.o.lines))
-      :map(function(row)
-        return vim
-          .iter(vim.fn.range(1, vim.o.columns))
-          :map(function(column)
-            return vim.fn.screenstring(row, column)
-          end)
-          :join("")
+    return join(vim.fn.range(1, vim.o.lines), "\n", function(row)
+      return join(vim.fn.range(1, vim.o.columns), "", function(column)
+        return vim.fn.screenstring(row, column)
       end)
-      :join("\n")
+    end)
   end,
 }
 

@@ -115,17 +115,7 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     expect((await job()) > 0).toBe(end === "Claude");
   });
 
-  test("moves there with focus in terminal mode, also from its own normal mode", async () => {
-    await open();
-    await play(`
-      <C-\\><C-n><C-w>p  mode n
-      :Claude focus      mode t   {&buftype} terminal
-      <C-\\><C-n>        mode nt
-      :Claude focus      mode t   {&buftype} terminal
-    `);
-  });
-
-  test("comes back in terminal mode, unless the user left it to read", async () => {
+  test("comes back in terminal mode, unless the user left it to read; focus begins it again", async () => {
     await neovim.lua(`vim.keymap.set("t", "<C-h>", "<C-\\\\><C-n><C-w>h")`);
     await open();
     // At the "0" the CLI draws the line again, and the cursor follows its end.
@@ -142,6 +132,7 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
       gg<C-w>h           mode n
       <C-w>l             {&buftype} terminal
       ${MODES_BEGIN}  mode nt
+      :Claude focus      mode t   {&buftype} terminal
     `);
   });
 

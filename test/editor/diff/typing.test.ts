@@ -70,17 +70,6 @@ describe.each(NEOVIMS)("$name: keys typed for something else do not decide anyth
     await a.plays("q  ended = accepted rejected");
   });
 
-  test("ignores deciding keys typed blindly into a diff that has just appeared", async () => {
-    await using a = await start();
-    await a.edit(a.file("a.txt", OLD));
-    await a.propose(a.path("a.txt"), NEW);
-    await types(a, "<CR>qQZZZQ:w<CR>:wq<CR>:x<CR>");
-    await a.plays(`<Ignore>  ${INSIDE}`);
-    const refusals = (await a.messages()).match(/press <CR> again.*a.txt appeared just now/g);
-    expect(refusals).toHaveLength(1);
-    await decidesNow(a);
-  });
-
   test("takes all other keys at once, and maps those that decide", async () => {
     await using a = await start();
     await a.propose(a.file("a.txt", OLD), NEW);
