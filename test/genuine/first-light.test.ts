@@ -3,7 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { claims, NEOVIMS, nightly } from "#test";
 import { newsText } from "../support/model-request";
 import { requireNamespace } from "../support/namespace";
-import { edit, read } from "../support/turns";
+import { read } from "../support/turns";
 import { eventually } from "./eventually";
 import { FirstLight, MODIFIED, REJECTED, UPDATED } from "./first-light";
 import { lockFiles } from "./lock-file";

@@ -12,7 +12,7 @@ import {
   TestNeovim,
 } from "./neovim";
 
-/** What Lua knows of one of Claude's sessions. */
+/** One of Claude's sessions, as Lua has it. */
 export interface SessionRow {
   n?: number;
   id?: string;
