@@ -24,8 +24,7 @@ function M.behind_shim(path)
 end
 
 ---@param given string name to look up, or path
----@return string? path
----@return string? message
+---@return string? path, string? message
 function M.find(given)
   local name = vim.fs.normalize(given)
   if not name:find("/", 1, true) then
@@ -36,8 +35,7 @@ function M.find(given)
 end
 
 ---@return string[]? command of the options, with an absolute path
----@return string? message
----@return string? why the message without the remedy
+---@return string? message, string? why the message without the remedy
 function M.command()
   local given = require("claude-code.config").get().terminal.command
   local command = type(given) == "table" and vim.list_slice(given) or { given }

@@ -218,8 +218,7 @@ local function quoted(targets)
 end
 
 ---Sends files to Claude's prompt, in this order.
----@return boolean accepted
----@return string? problem
+---@return boolean accepted, string? problem
 function M.add(targets)
   local prompt, pasted = require("claude-code.terminal.prompt"), quoted(targets)
   if pasted then

@@ -106,8 +106,7 @@ local function install(release, request, work)
   return store.place(unpacked, release)
 end
 
----@return string executable
----@return string message
+---@return string executable, string message
 local function run(request)
   local built = releases.build_path()
   if not request.archive and programs.runs(built) then
@@ -159,6 +158,7 @@ local function answer(is_installed, executable, message)
 end
 
 --- Installs without blocking Neovim. A call during an installation gets its result.
+---@param request claude-code.InstallRequest
 ---@param callback fun(executable: string?, message: string) in the main loop
 function M.start(request, callback)
   table.insert(waiting, callback)
@@ -173,8 +173,7 @@ function M.start(request, callback)
 end
 
 --- Installs and waits, for build steps and scripts.
----@return string? executable
----@return string message
+---@return string? executable, string message
 function M.wait(request)
   local done, executable, message
   M.start(request, function(...)
@@ -204,8 +203,7 @@ function M.remedy(source)
 end
 
 --- Finds the executable.
----@return claude-code.Binary?
----@return string? message with the places and the remedy
+---@return claude-code.Binary?, string? message with the places and the remedy
 ---@return claude-code.Release? release that may be downloaded without a command
 ---@return string? what the message without the remedy
 function M.find()

@@ -28,6 +28,7 @@ local function read(name)
   return chunk and chunk()
 end
 
+---@return claude-code.Contract
 function M.contract()
   return read("contract") or require("claude-code.install.contract")
 end
@@ -71,8 +72,7 @@ function M.target()
 end
 
 --- The archive to install here.
----@return claude-code.Release?
----@return string? remedy without a release
+---@return claude-code.Release?, string? remedy without a release
 ---@return string? reason without a release
 function M.find()
   local manifest = M.manifest()

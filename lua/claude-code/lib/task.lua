@@ -89,8 +89,7 @@ function M.breathe()
 end
 
 ---@param ... any for string.format()
----@return nil
----@return claude-code.Failure
+---@return nil, claude-code.Failure
 function M.fail(code, text, ...)
   return nil, { code = code, message = text:format(...) }
 end

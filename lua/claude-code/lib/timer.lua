@@ -48,8 +48,7 @@ function M.every(ms, callback)
 end
 
 ---Calls back when `ms` have passed since the last `trigger`.
----@return fun() trigger
----@return fun() cancel
+---@return fun() trigger, fun() cancel
 function M.debounce(ms, callback)
   local start, cancel = new(callback)
   return function()
@@ -60,8 +59,7 @@ end
 ---Calls back `min_ms` after the first `trigger`, and ignores others until then. An expensive callback extends the pause
 ---up to `max_ms`, to take at most `share` of the time.
 ---@param limits { min_ms: number, max_ms: number, share: number }
----@return fun() trigger
----@return fun() cancel
+---@return fun() trigger, fun() cancel
 function M.throttle(limits, callback)
   local pause, is_due = limits.min_ms, false
   local start, cancel = new(function()

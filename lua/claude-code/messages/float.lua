@@ -19,8 +19,7 @@ local function width_of(lines, most)
   return math.max(1, math.min(widest + 1, most))
 end
 
----@return integer buf
----@return integer win with a height of one line, at the top
+---@return integer buf, integer win with a height of one line, at the top
 ---@return integer height for all lines, including wrapped ones
 local function open(title, lines, enter, config)
   local buf = api.nvim_create_buf(false, true)
@@ -57,8 +56,7 @@ local function center(win, lines)
 end
 
 --- Opens a window in the middle of the screen. `q`, <Esc> and leaving the window close it.
----@return integer buf
----@return fun() close
+---@return integer buf, fun() close
 function M.open(title, lines)
   local previous = api.nvim_get_current_win()
   local buf, win = open(title, lines, true, { width = 1, col = 0 })

@@ -166,8 +166,7 @@ function M.refusal(failure)
 end
 
 --- Calls `work`. Shows a refusal of Neovim as a message, and throws any other error with its traceback.
----@return boolean done
----@return any result
+---@return boolean done, any result
 function M.guard(work, ...)
   local ok, result = xpcall(work, debug.traceback, ...)
   local refusal = not ok and M.refusal(result)

@@ -153,8 +153,7 @@ local function choices_of(question, picked)
   return choices
 end
 
----@return claude-code.PermissionReply?
----@return claude-code.AnswerChoice? other answers the whole request
+---@return claude-code.PermissionReply?, claude-code.AnswerChoice? other answers the whole request
 local function ask_question(request, question, lines)
   local picked = {}
   while true do

@@ -86,8 +86,7 @@ local function given(plan)
   return (plan.request.plan:gsub("\n$", ""))
 end
 
----@return string text
----@return boolean is_edited
+---@return string text, boolean is_edited
 local function now(plan)
   local text = table.concat(api.nvim_buf_get_lines(plan.buf, 0, -1, true), "\n")
   return text, text ~= given(plan)

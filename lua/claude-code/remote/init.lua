@@ -146,8 +146,7 @@ function M.list()
 end
 
 --- The value of an option that may be a function.
----@return any value
----@return string? message
+---@return any value, string? message
 local function value_for(option, key, folder)
   if type(option) ~= "function" then
     return option

@@ -94,8 +94,7 @@ function M.request(method, params, callback)
 end
 
 --- Like `request`, in a task.
----@return any? value
----@return string? problem
+---@return any? value, string? problem
 function M.await(method, params)
   return require("claude-code.lib.task").await(function(done)
     M.request(method, params, done)

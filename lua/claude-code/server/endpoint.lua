@@ -49,8 +49,7 @@ local function is_local_socket(address)
 end
 
 --- Finds or creates a local socket of this Neovim with an absolute path, never TCP.
----@return string? address
----@return string? reason Neovim's, if it cannot create one
+---@return string? address, string? reason Neovim's, if it cannot create one
 function M.address()
   local listening = vim.fn.serverlist()
   table.insert(listening, 1, vim.v.servername)

@@ -38,6 +38,7 @@ function M.not_reachable(reason)
   return text:format(reason)
 end
 
+---@param ending claude-code.Ending
 function M.crash(ending)
   local reason = ending.stderr[#ending.stderr]
   local text = (reason and reason:gsub("%%", "%%%%") .. ": " or "")

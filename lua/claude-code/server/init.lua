@@ -261,6 +261,7 @@ function M.on_attach(version)
 end
 
 --- The executable accepts clients.
+---@param info claude-code.ReadyInfo
 function M.on_ready(info)
   if M.state ~= "starting" and M.state ~= "ready" then
     return -- stopped since

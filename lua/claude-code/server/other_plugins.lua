@@ -1,8 +1,7 @@
 --- Other plugins for Claude Code that conflict with this one.
 local M = {}
 
----@return string? problem
----@return string? remedy
+---@return string? problem, string? remedy
 function M.problem()
   local own = require("claude-code.install.release").root()
   local found = vim.api.nvim_get_runtime_file("lua/claude-code/init.lua", true)

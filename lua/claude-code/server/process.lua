@@ -23,8 +23,7 @@ Process.__index = Process
 --- The interval of Bun's garbage collector. With its default an idle process wakes up 13 times a second.
 local GC_TIMER_MS = 10000
 
----@return claude-code.Process?
----@return string? message
+---@return claude-code.Process?, string? message
 function M.spawn(launch)
   local stdin, stderr = assert(vim.uv.new_pipe()), assert(vim.uv.new_pipe())
   local env = executable.environment()

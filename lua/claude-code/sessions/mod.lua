@@ -40,6 +40,7 @@ end
 
 ---Submits a prompt as the user's own words; the draft stays. The CLI keeps the prompt while a turn runs or a dialog is
 ---open, and `done` is called once it is in the conversation.
+---@param done claude-code.ModCallback
 function M.submit(n, text, done)
   request(n, "submit", { text = text }, done)
 end

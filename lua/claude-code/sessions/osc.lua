@@ -37,8 +37,7 @@ end
 
 --- A report with an `id` describes only a part of the program. A report without the program's name is truncated.
 --- TODO(0.10): it splits a sequence that arrives in two reads.
----@return claude-code.StateReport?
----@return boolean? is_truncated
+---@return claude-code.StateReport?, boolean? is_truncated
 local function parse(body)
   local fields = pairs_of(body)
   if not fields then

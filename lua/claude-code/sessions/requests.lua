@@ -179,8 +179,7 @@ function M.on_end(id, callback)
   end
 end
 
----@return boolean ok
----@return string? problem
+---@return boolean ok, string? problem
 function M.answer(id, answer)
   local entry = find(id)
   if not entry or not is_asked(entry) then

@@ -57,6 +57,7 @@ local function warn_when_full(row)
   end
 end
 
+---@param news claude-code.TranscriptNews
 function M.on_news(news)
   local row = rows.get({ id = news.session })
   if row and news.tokens then

@@ -50,8 +50,7 @@ local running = {}
 
 local events = require("claude-code.lib.autocommands").new("terminal.used")
 
----@return claude-code.TerminalProvider
----@return string name for messages
+---@return claude-code.TerminalProvider, string name for messages
 local function get_provider()
   local option = require("claude-code.config").get().terminal.provider
   if type(option) == "table" then
@@ -184,8 +183,7 @@ local function is_terminal(terminal)
     and (not terminal.buf or type(terminal.buf) == "number" and api.nvim_buf_is_valid(terminal.buf))
 end
 
----@return claude-code.Terminal?
----@return string? message
+---@return claude-code.Terminal?, string? message
 local function open(provider, name, launch)
   local problem, remedy = call(name, provider, "check")
   if problem then

@@ -121,8 +121,7 @@ end
 --- Passes the plugin as an argument to leave the user's files alone. The user's own arguments come last.
 ---@param place? claude-code.RemotePlace where it will run; the result is then only the arguments
 ---@param setup? claude-code.FolderSetup
----@return string[]? command
----@return string|claude-code.SessionArguments
+---@return string[]? command, string|claude-code.SessionArguments
 function M.command(arguments, place, setup)
   local command, message = {}, nil
   if not place then

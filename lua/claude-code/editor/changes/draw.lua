@@ -66,8 +66,7 @@ local function visible(text, tabstop, column)
   return table.concat(shown), column
 end
 
----@return string shown
----@return string? note about the rest
+---@return string shown, string? note about the rest
 local function cut(line, most)
   if #line <= most then
     return line

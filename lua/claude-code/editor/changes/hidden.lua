@@ -25,8 +25,7 @@ local NAMESPACE = api.nvim_create_namespace("claude-code.hidden")
 
 local M = {}
 
----@return vim.lpeg.Pattern character
----@return vim.lpeg.Pattern first byte of such a character
+---@return vim.lpeg.Pattern character, vim.lpeg.Pattern first byte of such a character
 local function compile(ranges)
   local lpeg = vim.lpeg
   local character, first_bytes = lpeg.P(false), lpeg.P(false)

@@ -132,8 +132,7 @@ local function lines_of(buf, first, count)
 end
 
 ---@private
----@return integer old_buf
----@return integer new_buf
+---@return integer old_buf, integer new_buf
 function Sides:buffers()
   return api.nvim_win_get_buf(self.old_win), api.nvim_win_get_buf(self.new_win)
 end

@@ -139,9 +139,7 @@ function M.drop_others(proposal)
 end
 
 ---The window in which the user reads the diff: the current one, or that with the proposal.
----@return integer win
----@return "old"|"new" side
----@return integer count of the side's lines
+---@return integer win, "old"|"new" side, integer count of the side's lines
 local function viewed(view)
   local win = api.nvim_get_current_win()
   if not vim.tbl_contains(view.layout.windows, win) then

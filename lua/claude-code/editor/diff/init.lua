@@ -35,8 +35,7 @@ local function refuse(failure)
 end
 
 ---Queues a proposal. Returns at once; its end is reported as `diff_ended`.
----@return nil
----@return claude-code.Failure?
+---@return nil, claude-code.Failure?
 function M.open(params)
   if config.get().diff.open == "never" then
     return nil, "the user wants no diff in Neovim (diff.open)"

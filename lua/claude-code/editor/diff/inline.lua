@@ -81,8 +81,7 @@ function Inline:is_intact()
   return windows.shows(self.win, self.proposal.new_buf)
 end
 
----@return integer? gone
----@return integer? instead
+---@return integer? gone, integer? instead
 function Inline:close()
   if self.drawing then
     self.drawing:stop()

@@ -183,8 +183,7 @@ end
 
 ---Makes a proposal's buffers and windows. Throws if that fails, and leaves nothing behind.
 ---@param except? integer window that must not change
----@return claude-code.Layout
----@return claude-code.SavedLayout before
+---@return claude-code.Layout, claude-code.SavedLayout before
 function M.open(proposal, except)
   local layout, saved
   local ok, message = pcall(windows.noautocmd, function()

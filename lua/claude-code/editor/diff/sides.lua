@@ -114,8 +114,7 @@ function Sides:is_replaced(old_is_ours, new_is_ours)
     and api.nvim_win_get_tabpage(self.win) == api.nvim_win_get_tabpage(self.old_win)
 end
 
----@return integer? gone
----@return integer? instead
+---@return integer? gone, integer? instead
 function Sides:close()
   local old_is_ours, new_is_ours = self:has_side(self.old_win), self:has_side(self.win)
   local is_replaced = self:is_replaced(old_is_ours, new_is_ours)

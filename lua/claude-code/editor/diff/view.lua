@@ -38,8 +38,7 @@ View.__index = View
 local M = {}
 
 ---Shows a diff. Throws if that fails, and leaves nothing behind.
----@return claude-code.View
----@return boolean focused
+---@return claude-code.View, boolean focused
 function M.open(diff)
   local is_typing = diff.no_focus or focus.may_change(diff.asked_for) == "no_focus"
   local proposal, origin = diff.proposal, focus.origin()

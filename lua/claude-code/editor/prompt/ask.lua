@@ -42,8 +42,7 @@ local current ---@type claude-code.Ask?
 
 ---Finds the larger room below or above the lines.
 ---@param rows integer wanted
----@return integer rows
----@return integer row of the float, from 0
+---@return integer rows, integer row of the float, from 0
 function Ask:spot(rows)
   local line = api.nvim_buf_get_lines(self.source, self.last - 1, self.last, false)[1] or ""
   local top = fn.screenpos(self.beside, self.first, 1).row
