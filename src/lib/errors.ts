@@ -3,7 +3,7 @@ import { printError } from "./output";
 /** The exit code for a wrong command line or launch line. */
 export const USAGE_EXIT = 2;
 
-/** Exit codes by the code of a Failure; 1 for any other. The plugin knows the one for `contract` (exit_message.lua). */
+/** Exit codes by the code of a Failure; 1 for any other. The plugin knows the one for `contract` (server/process.lua). */
 export const EXIT_CODES: Readonly<Record<string, number>> = {
   usage: USAGE_EXIT,
   contract: 3,

@@ -4,7 +4,6 @@ local programs = require("claude-code.programs")
 
 local M = {}
 
---- Installs or updates the CLI.
 local REMEDY = "run `npm install -g @anthropic-ai/claude-code`"
 
 --- Installers use these folders, and those of Homebrew and npm are not on the $PATH of a Neovim that the Dock started.

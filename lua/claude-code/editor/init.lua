@@ -184,7 +184,6 @@ local function failed(failure)
   return { error = type(failure) == "table" and failure or { code = "refused", message = failure } }
 end
 
----Runs one method for the executable.
 ---@param params? table `shared`: folders that a Claude on another machine shares with this one
 ---@return claude-code.Answer
 function M.call(method, params)

@@ -7,7 +7,6 @@ local privacy = require("claude-code.editor.privacy")
 ---Looking for a file takes about 0.2 ms, and longer if its path is long.
 local MAX_FILES, MAX_BYTES_OF_FILES = 50, 65536
 
----Parameters that are a path.
 local PATHS = { "path", "old_path", "new_path" }
 
 local M = {}

@@ -1,6 +1,5 @@
 --- Runs the executable, or another program, for one answer. server/process.lua runs the executable as the server.
 local M = {
-  --- Its file's name.
   NAME = "claude-code-nvim" .. require("claude-code.lib.platform").EXE,
 }
 

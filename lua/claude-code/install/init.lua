@@ -202,7 +202,6 @@ function M.remedy(source)
   return release and "run :Claude install" or remedy --[[@as string]]
 end
 
---- Finds the executable.
 ---@return claude-code.Binary?, string? message with the places and the remedy
 ---@return claude-code.Release? release that may be downloaded without a command
 ---@return string? what the message without the remedy

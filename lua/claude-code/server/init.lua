@@ -40,7 +40,7 @@ local WINDOW_MS = 60 * 1000
 
 local endpoint = require("claude-code.server.endpoint")
 local events = require("claude-code.lib.events")
-local exit_message = require("claude-code.server.exit_message")
+local processes = require("claude-code.server.process")
 local timer = require("claude-code.lib.timer")
 
 ---@class claude-code.ServerRun restarts included
@@ -76,7 +76,7 @@ end
 local function limit()
   run.cancels.limit = run.cancels.limit
     or timer.once(LIMIT_MS, function()
-      M.last_error = exit_message.not_ready(M.binary, LIMIT_MS / 1000)
+      M.last_error = processes.not_ready(M.binary, LIMIT_MS / 1000)
       answer(nil, M.last_error)
     end)
 end
@@ -115,17 +115,15 @@ local function next_delay()
   return run.has_been_ready and DELAYS_MS[#run.ends] or nil
 end
 
-local function on_exit(process, code, signal)
+local function on_exit(process)
   if process ~= M.process then
     return -- we stopped it
   end
-  local stderr, delay = process:last_words(), next_delay()
-  local ending = { binary = M.binary, stderr = stderr, code = code, signal = signal }
-  exit_message.log(ending)
-  if exit_message.MISMATCHES[code] then
-    return fail(exit_message.mismatch(ending))
-  elseif not delay then
-    return fail(exit_message.crash(ending))
+  local delay = next_delay()
+  process:log_end()
+  local failure = process:mismatch() or not delay and process:crash()
+  if failure then
+    return fail(failure)
   end
   forget("crashed")
   M.state = "starting"
@@ -135,18 +133,16 @@ end
 function spawn()
   local address, reason = endpoint.address()
   if not address then
-    return fail(exit_message.not_reachable(reason))
+    local text = "Neovim could not open an RPC socket: make sure that $XDG_RUNTIME_DIR or $TMPDIR "
+      .. "names a folder with a short path, then restart Neovim (%s)"
+    return fail(text:format(reason))
   end
   local process, message ---@type claude-code.Process?, string?
-  process, message = require("claude-code.server.process").spawn({
-    path = M.binary.path,
-    address = address,
-    on_exit = function(code, signal)
-      on_exit(process, code, signal)
-    end,
-  })
+  process, message = processes.spawn(M.binary, address, function()
+    on_exit(process)
+  end)
   if not process then
-    return fail(exit_message.not_spawned(M.binary, message --[[@as string]]))
+    return fail(message)
   end
   M.process = process
   process:launch(endpoint.launch_line(M.binary.path, M.port))

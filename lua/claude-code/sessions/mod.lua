@@ -67,7 +67,6 @@ function M.commands(n, done)
   request(n, "commands", {}, done)
 end
 
----Stops the turn that runs.
 function M.stop(n, done)
   request(n, "stop", {}, done)
 end

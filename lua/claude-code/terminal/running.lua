@@ -287,14 +287,12 @@ function M.current()
   return running[n or 0] and n or numbers[1]
 end
 
---- Shows its terminal.
 function M.show(n)
   if call_terminal(n, "is_visible") == false then
     call_terminal(n, "show")
   end
 end
 
---- Shows its terminal and moves there.
 function M.focus(n)
   M.show(n)
   call_terminal(n, "focus")

@@ -81,7 +81,6 @@ function M.list(typed, done)
   end)
 end
 
---- Lets the user choose a command.
 function M.choose(callback)
   M.list("/", function(items)
     vim.ui.select(items, {

@@ -103,7 +103,6 @@ function M.is_worth_waiting(id)
   return M.busy_with(id) ~= nil and not knowledge_of(id).waited_for
 end
 
----Learns from a report.
 ---@param took? number ms since a text was replaced; nil: the report's text has been edited since
 function M.learn(report, took)
   local server = knowledge_of(report.client)

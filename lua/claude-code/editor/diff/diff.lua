@@ -169,7 +169,6 @@ end
 function Diff:postpone()
   queue.postpone(self)
 end
----Neovim exits.
 function Diff:exit()
   self.outcome = "rejected"
   self:send("rejected")

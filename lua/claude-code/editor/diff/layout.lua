@@ -90,7 +90,6 @@ local function choose_place(layout, target, except)
   }, Place)
 end
 
----Opens a new tab page for `buf`, and enters it.
 ---@return integer win
 local function open_tab(buf, layout)
   local from = api.nvim_get_current_tabpage()

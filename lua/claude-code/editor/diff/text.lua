@@ -85,7 +85,6 @@ function M.file_too_big(path)
   return select(2, read(path))
 end
 
----The text of a file on disk.
 ---@param keep_cr boolean even if every line end is CRLF
 ---@return claude-code.Text? text nil if the file is missing, not a regular file, or too big
 ---@return string? problem it is too big

@@ -108,7 +108,6 @@ function View:place_focus(is_typing)
   return false
 end
 
----Moves the cursor into the diff.
 ---@param asked? boolean they have asked for it
 function View:enter(asked)
   self.origin = focus.origin()

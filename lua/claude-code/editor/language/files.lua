@@ -84,7 +84,6 @@ end
 
 local versions = {} ---@type table<integer, string> of files when they were last compared, by buffer
 
----Notifies every language server of changed files.
 function M.notify(changes)
   local written = {}
   for _, file in ipairs(changes) do

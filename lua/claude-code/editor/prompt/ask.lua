@@ -137,7 +137,6 @@ function Ask:send()
   end
 end
 
----Shows the answer below the question.
 function Ask:show(question, answer)
   vim.bo[self.buf].modifiable = true
   local lines = vim.split(("❯ %s\n\n%s"):format(question, vim.trim(answer):gsub("\r", "")), "\n")

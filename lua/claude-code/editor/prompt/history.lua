@@ -60,7 +60,6 @@ function M.attach(buf)
   end
 end
 
---- Lets the user choose a prompt.
 function M.choose(callback)
   list(function(prompts)
     if #prompts == 0 then

@@ -190,7 +190,6 @@ local function is_connected(pid)
     end)
 end
 
----A file was edited.
 function M.edited(params)
   sources.on_hook(params, "working")
   local session = sessions.of(params)

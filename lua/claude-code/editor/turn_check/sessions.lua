@@ -92,7 +92,6 @@ function M.finish(params)
   end
 end
 
----Has a session edited the file with this real path?
 function M.has_edited(real)
   return vim.iter(pairs(sessions)):any(function(_, session)
     return session.files[real] ~= nil
