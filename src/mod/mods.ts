@@ -84,13 +84,14 @@ const commands = v.pipe(
       .slice(0, MAX_COMMANDS),
   ),
 );
+const draft = v.object({ text: shown, cursor: v.pipe(count, v.integer()) });
 /** The results of the operations. */
 const OPERATIONS = {
   submit: nothing,
-  fill: nothing,
+  fill: draft,
   stop: nothing,
   follow: nothing,
-  draft: v.object({ text: shown, cursor: v.pipe(count, v.integer()) }),
+  draft,
   run: v.object({ text: v.optional(shown) }),
   commands,
   ask: v.object({ text: shown }),
@@ -220,14 +221,10 @@ export class Mods {
       const { code: given = "" } = answer;
       const code = ["dialog", "dropped"].includes(given) ? given : "refused";
       const unknown = /^no command named (\S+) in this session/.exec(cause)?.[1];
-      // Its list of agents, or a conversation that moved to the background (2.1.332).
-      const why = cause.includes("not available in this mode")
-        ? "it shows its list of agents, or has shown it: use its prompt, or resume the conversation"
-        : `Claude Code refused it: ${cause}`;
       result.reject(
         unknown
           ? new Failure(`Claude has no command ${unknown}`, "no_command")
-          : new Failure(why, code),
+          : new Failure(reasonFor(cause), code),
       );
     }
   }
@@ -326,8 +323,8 @@ export class Mods {
 
   /** Inserts text at the cursor of the draft, and white space between, so that no words are joined. */
   async fill(session: string, text: string): Promise<unknown> {
-    const draft = v.parse(OPERATIONS.draft, await this.atOnce(session, "draft"));
-    const isApart = /(^|\s)$/.test(draft.text.slice(0, draft.cursor));
+    const before = v.parse(draft, await this.atOnce(session, "draft"));
+    const isApart = /(^|\s)$/.test(before.text.slice(0, before.cursor));
     const gap = text.includes("\n") ? "\n" : " ";
     return this.atOnce(session, "fill", isApart ? text : gap + text);
   }
@@ -355,4 +352,13 @@ export class Mods {
       mod.open.delete(operation.id);
     }
   }
+}
+
+function reasonFor(cause: string): string {
+  // Its list of agents, or a conversation that moved to the background (2.1.332).
+  const hasLeft = cause.includes("not available in this mode");
+  if (hasLeft) return "it has shown its list of agents: use its prompt, or resume the conversation";
+  return cause.startsWith("no answer")
+    ? `Claude gave ${cause}`
+    : `Claude Code refused it: ${cause}`;
 }

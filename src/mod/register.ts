@@ -28,7 +28,7 @@ let session = "";
 let usage: object | undefined;
 /** The turn of the conversation itself. */
 let turn: string | undefined;
-/** The answer that Claude is writing; pieces of answers that are not sent yet; empty unless someone reads them. */
+/** The answer that Claude is writing, and pieces that are not sent yet: empty unless someone reads them. */
 let written = "";
 let unsent: { text: string; done: boolean }[] = [];
 let isFollowed = false;
@@ -106,8 +106,9 @@ async function run($: Engine, op: string, text: string, args: string): Promise<o
       return { refused: drop, code: "dropped" };
     }
     case "fill": {
-      const { isFilled, refusal = "a hook" } = await $.prompt.fill({ text, mode: "insert" });
-      return isFilled ? {} : { refused: `its prompt takes no text (${refusal})`, code: refusal };
+      const box = await $.prompt.fill({ text, mode: "insert" });
+      const refused = `its prompt takes no text (${box.refusal ?? "a hook"})`;
+      return box.isFilled ? { value: box } : { refused, code: box.refusal };
     }
     case "draft":
       return { value: await $.prompt.read() };
@@ -119,9 +120,8 @@ async function run($: Engine, op: string, text: string, args: string): Promise<o
     case "commands":
       return { value: await $.command.list() };
     case "stop":
-      if (turn === undefined) return { refused: "no turn runs" };
-      await $.turn.abort({ turnId: turn });
-      return {};
+      if (turn !== undefined) await $.turn.abort({ turnId: turn });
+      return turn === undefined ? { refused: "no turn runs" } : {};
     case "ask": {
       const { isAnswered, text: answer, reason } = await $.model.fork({ prompt: text });
       return isAnswered ? { value: { text: answer } } : { refused: `no answer (${reason})` };

@@ -79,7 +79,7 @@ export class Unrecorded {
     const why =
       this.#off ??
       `its CLI cannot start ${process.execPath}, or has --bare, other settings or another $XDG_STATE_HOME`;
-    return `Claude's hooks have not run since ${time}: the list comes from its conversation and git (${why})`;
+    return `Claude's hooks have not run since ${time} (${why}): a review lists what its conversation and git show`;
   }
 
   /** The user knows about the problem. */

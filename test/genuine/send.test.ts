@@ -260,7 +260,7 @@ describe.each(NEOVIMS)("text from $name", (version) => {
       const state = `return require("claude-code").sessions()[1].state`;
       await claude.confirm(async () => (await claude.lua(state)) !== "blocked");
       await claude.showing(/Made\./);
-      if (isHookless) await claude.says(`the list comes from its conversation and git (${why}`);
+      if (isHookless) await claude.says(` (${why}`);
       const messages = await claude.messages();
       expect(messages.includes(`Claude runs without hooks`)).toBe(isHookless);
       expect(messages).not.toContain("its CLI cannot start");

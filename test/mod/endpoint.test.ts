@@ -277,7 +277,7 @@ describe("an operation", () => {
       await mod.answer(read.id, { value: { text, cursor } });
       const { id, ...operation } = await mod.next();
       expect(operation).toEqual({ op: "fill", text: inserted, args: "" });
-      await mod.answer(id);
+      await mod.answer(id, { value: { text, cursor } });
       expect((await answered()).failure).toBeUndefined();
     }
   });

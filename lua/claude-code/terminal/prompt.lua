@@ -223,6 +223,8 @@ local function with_selected_lines(text)
   return text .. "\n\n" .. require("claude-code.lib.text").mention(name)
 end
 
+local deliver ---@type function
+
 --- Another session may have the number by now.
 ---@param terminal? claude-code.Terminal
 local function has_ended(row, terminal, text, done)
@@ -237,7 +239,7 @@ end
 --- Sends a text to a CLI that has begun. Runs in a task.
 ---@param terminal? claude-code.Terminal
 ---@param done fun(is_sent: boolean) called once, perhaps later
-local function deliver(row, terminal, text, options, done)
+function deliver(row, terminal, text, options, done)
   local slash = require("claude-code.terminal.slash")
   local key, id, is_reported = row.n or { pid = row.pid }, row.n or row.pid, false
   if has_ended(row, terminal, text, done) then
@@ -261,7 +263,9 @@ local function deliver(row, terminal, text, options, done)
     if not failure then
       report(true)
     elseif failure.code == "no_mod" then
-      report(paste(row, text, options))
+      enqueue(row, function()
+        deliver(row, terminal, text, options, done)
+      end)
     elseif failure.code == "dropped" then
       enqueue(row, function()
         report(typing.submit(key, row, text, options) or add_to_draft(row, text, options))

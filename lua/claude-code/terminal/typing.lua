@@ -13,6 +13,7 @@ local BACKSPACE, BLANK, ENTER = "\127", "\27[200~ \27[201~", "\r"
 local ENDS = { "exit", "quit", ":q", ":q!", ":wq", ":wq!" }
 
 ---@return claude-code.ModFailure?
+---@return { text: string, cursor: integer }? draft
 function M.fill(key, text)
   return task.await(function(done)
     mod.fill(key, text, done)
@@ -20,7 +21,7 @@ function M.fill(key, text)
 end
 
 --- Reads the draft until it passes the test.
----@param test fun(draft: string): boolean
+---@param test fun(draft: { text: string, cursor: integer }): boolean
 ---@return boolean passed in time
 local function wait_for_draft(key, test)
   local limit = vim.uv.hrtime() + MAX_MS * 1e6
@@ -28,7 +29,7 @@ local function wait_for_draft(key, test)
     local failure, draft = task.await(function(done)
       mod.draft(key, done)
     end)
-    local passes = not failure and test(draft.text)
+    local passes = not failure and test(draft)
     if failure or passes then
       return passes and vim.uv.hrtime() < limit
     end
@@ -37,7 +38,7 @@ local function wait_for_draft(key, test)
 end
 
 local function is_empty(draft)
-  return not draft:find("%S")
+  return not draft.text:find("%S")
 end
 
 ---@return boolean is there a box to type into, and does the CLI take the text for a prompt?
@@ -61,17 +62,19 @@ function M.submit(key, row, text, options)
     require("claude-code.editor.selection").latest({ for_client = true })
   end
   press(BACKSPACE)
-  local failure = M.fill(key, (text:gsub("%s+$", "")))
-  if failure then
-    return nil, failure.code == "gone" and failure or nil
+  local failure, draft = M.fill(key, text)
+  if not draft then
+    return nil, failure and failure.code == "gone" and failure or nil
   end
-  -- A blank that arrives shows that the box has the keys, and no list of the CLI. It also closes a list of files below
-  -- a mention, and keeps a backslash from joining lines.
-  local function has_blank(draft)
-    return draft:find("%s$") ~= nil
+  -- A blank that arrives behind the text shows that the box has the keys, no list of the CLI, and nothing of the user.
+  -- It also closes a list of files below a mention, and keeps a backslash from joining lines.
+  local cursor = draft.cursor
+  local function has_blank(now)
+    return now.cursor == cursor
   end
   for _ = 1, MAX_TRIES do
     press(BLANK)
+    cursor = cursor + 1
     if wait_for_draft(key, has_blank) then
       press(ENTER)
       if wait_for_draft(key, is_empty) then

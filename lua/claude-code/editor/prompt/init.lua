@@ -17,7 +17,7 @@ local SENDING = { exit = true, wq = true, xit = true }
 
 ---@param keys string with their actions
 function M.show_bar(win, title, keys)
-  local parts = { { title, "ClaudeCodeBarFile" }, { "  " .. keys, "ClaudeCodeNote" } }
+  local parts = { { title, "ClaudeCodeBarFile" }, "%<", { "  " .. keys, "ClaudeCodeNote" } }
   winbar.show(win, MARK, winbar.render(parts))
 end
 
