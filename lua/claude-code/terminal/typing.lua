@@ -6,7 +6,9 @@ local task = require("claude-code.lib.task")
 local M = {}
 
 --- The CLI (2.1.332) shows no question within 600 ms after the draft has changed.
-local MAX_MS, MAX_TRIES = 300, 5
+local MAX_ENTER_MS, MAX_TRIES = 300, 5
+--- The time that a loaded machine may need for a key.
+local MAX_KEY_MS = 1000
 --- Keys: Backspace leaves the shell mode of an empty box; a paste never begins a command of the CLI's keymaps.
 local BACKSPACE, BLANK, ENTER = "\127", "\27[200~ \27[201~", "\r"
 --- The CLI ends for these words.
@@ -22,22 +24,23 @@ end
 
 --- Reads the draft until it passes the test.
 ---@param test fun(draft: { text: string, cursor: integer }): boolean
+---@param ms integer 0: reads it once
 ---@return boolean passed in time
-local function wait_for_draft(key, test)
-  local limit = vim.uv.hrtime() + MAX_MS * 1e6
+local function wait_for_draft(key, ms, test)
+  local limit = vim.uv.hrtime() + ms * 1e6
   repeat
     local failure, draft = task.await(function(done)
       mod.draft(key, done)
     end)
     local passes = not failure and test(draft)
     if failure or passes then
-      return passes and vim.uv.hrtime() < limit
+      return passes and (ms == 0 or vim.uv.hrtime() < limit)
     end
   until vim.uv.hrtime() > limit
   return false
 end
 
-local function is_empty(draft)
+local function is_blank(draft)
   return not draft.text:find("%S")
 end
 
@@ -56,18 +59,30 @@ function M.submit(key, row, text, options)
   local function press(keys)
     vim.api.nvim_chan_send(channel, keys)
   end
-  if not wait_for_draft(key, is_empty) then
+  local blanks = 1
+  local function has_room(draft)
+    blanks = #draft.text + 1
+    return is_blank(draft)
+  end
+  if not wait_for_draft(key, 0, has_room) then
+    return nil
+  end
+  -- A blank that arrives shows that the box has the keys, and no list of the CLI.
+  press(BACKSPACE:rep(blanks) .. BLANK:rep(blanks))
+  local function has_blanks(draft)
+    return is_blank(draft) and #draft.text == blanks
+  end
+  if not wait_for_draft(key, MAX_KEY_MS, has_blanks) then
     return nil
   elseif options.with_selection then
     require("claude-code.editor.selection").latest({ for_client = true })
   end
-  press(BACKSPACE)
   local failure, draft = M.fill(key, text)
   if not draft then
     return nil, failure and failure.code == "gone" and failure or nil
   end
-  -- A blank that arrives behind the text shows that the box has the keys, no list of the CLI, and nothing of the user.
-  -- It also closes a list of files below a mention, and keeps a backslash from joining lines.
+  -- The next one shows that the user typed nothing. It also closes a list of files below a mention, and keeps a
+  -- backslash from joining lines.
   local cursor = draft.cursor
   local function has_blank(now)
     return now.cursor == cursor
@@ -75,9 +90,9 @@ function M.submit(key, row, text, options)
   for _ = 1, MAX_TRIES do
     press(BLANK)
     cursor = cursor + 1
-    if wait_for_draft(key, has_blank) then
+    if wait_for_draft(key, MAX_ENTER_MS, has_blank) then
       press(ENTER)
-      if wait_for_draft(key, is_empty) then
+      if wait_for_draft(key, MAX_KEY_MS, is_blank) then
         return true
       end
       break
