@@ -98,13 +98,10 @@ local function approve(plan)
     return notify.warn("the plan is empty: u restores its text, and q sends comments")
   end
   local prompt = is_edited and "The plan as you have edited it:" or "The plan:"
-  vim.ui.select(WAYS, {
-    prompt = prompt,
-    format_item = function(way)
-      return way.text
-    end,
-  }, function(way)
-    if way and way.mode then
+  require("claude-code.lib.choose")(prompt, WAYS, function(way)
+    return way.text
+  end, function(way)
+    if way.mode then
       send(plan, { allow = true, mode = way.mode, plan = is_edited and text .. "\n" or nil })
     end
   end)

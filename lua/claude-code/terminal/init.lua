@@ -227,17 +227,9 @@ function M.choose_any(prompt, callback)
         return notify.info("no Claude session runs; :Claude starts one")
       end
       local current = running.current()
-      vim.ui.select(rows, {
-        prompt = prompt,
-        kind = "claude-code.session",
-        format_item = function(row)
-          return row.title and past_line(row) or line(row, current)
-        end,
-      }, function(row)
-        if row then
-          callback(row)
-        end
-      end)
+      require("claude-code.lib.choose")(prompt, rows, function(row)
+        return row.title and past_line(row) or line(row, current)
+      end, callback, "claude-code.session")
     end)
   end)
 end

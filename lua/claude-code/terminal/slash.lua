@@ -83,16 +83,9 @@ end
 
 function M.choose(callback)
   M.list("/", function(items)
-    vim.ui.select(items, {
-      prompt = "Run in Claude:",
-      format_item = function(item)
-        return item.text .. (item.detail and ": " .. item.detail or "")
-      end,
-    }, function(item)
-      if item then
-        callback(item)
-      end
-    end)
+    require("claude-code.lib.choose")("Run in Claude:", items, function(item)
+      return item.text .. (item.detail and ": " .. item.detail or "")
+    end, callback)
   end)
 end
 

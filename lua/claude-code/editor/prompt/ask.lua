@@ -80,7 +80,6 @@ function Ask:fit()
   api.nvim_win_set_config(self.win, config)
 end
 
----@param state "written"|"waits"|"answered"
 function Ask:enter(state)
   self.state = state
   vim.bo[self.buf].modifiable = state == "written"
@@ -239,7 +238,6 @@ end
 ---@param first integer 1-based
 ---@param last integer included
 ---@param question? string asks it at once
----@param is_aside? boolean
 function M.open(first, last, question, is_aside)
   if current and current.state ~= "answered" and question then
     return notify.warn("your question is not sent: another one is open (:Claude ask shows it)")

@@ -65,16 +65,9 @@ function M.choose(callback)
     if #prompts == 0 then
       return require("claude-code.messages.notify").info("this project has no earlier prompt")
     end
-    vim.ui.select(prompts, {
-      prompt = "Earlier prompts:",
-      format_item = function(text)
-        return require("claude-code.lib.text").one_line(text, 120) or ""
-      end,
-    }, function(text)
-      if text then
-        callback(text)
-      end
-    end)
+    require("claude-code.lib.choose")("Earlier prompts:", prompts, function(text)
+      return require("claude-code.lib.text").one_line(text, 120) or ""
+    end, callback)
   end)
 end
 

@@ -1,5 +1,6 @@
 --- Shows, brings home and removes linked git worktrees, which `claude --worktree` creates.
 local api = vim.api
+local choose = require("claude-code.lib.choose")
 local notify = require("claude-code.messages.notify")
 local path = require("claude-code.editor.documents.path")
 local reload = require("claude-code.editor.documents.reload")
@@ -48,14 +49,6 @@ local function find(given)
   return vim.iter(linked()):find(function(tree)
     return tree.name == given
   end) or given == "" and around() or row.cwd and around(row.cwd) or nil
-end
-
-local function choose(prompt, items, format_item, run)
-  vim.ui.select(items, { prompt = prompt, format_item = format_item }, function(item)
-    if item then
-      run(item)
-    end
-  end)
 end
 
 ---Finds a worktree, or lets the user choose one.
