@@ -1,12 +1,10 @@
 import { afterAll, beforeAll } from "bun:test";
-import { readFile, rm } from "node:fs/promises";
 import type { NeovimVersion } from "#test";
-import { join } from "../../src/lib/platform";
 import { Claude } from "../support/claude";
-import { newUser } from "../support/claude-home";
 import { Model } from "../support/model";
 import { type LockFile, lockFiles } from "./lock-file";
 import { Neovim } from "./neovim";
+import { User } from "./user";
 
 interface Options {
   version: NeovimVersion;
@@ -22,26 +20,26 @@ interface Options {
 const COLUMNS = 190;
 
 /** A project, and three programs in it: the model's stand-in, Neovim, and the CLI with Neovim's port. */
-export class Bench {
+export class Bench extends User {
   readonly model = new Model();
   neovim!: Neovim;
   claude!: Claude;
   lock!: LockFile;
-  #root!: string;
 
   protected constructor(private readonly options: Options) {
+    super();
     beforeAll(() => this.#open());
     afterAll(async () => {
       await this.claude?.close();
       await this.neovim?.close();
       this.model.stop();
-      await rm(this.#root, { recursive: true, force: true, maxRetries: 5 });
+      await this.leave();
     });
   }
 
   async #open(): Promise<void> {
     const { files, shown = Object.keys(files) } = this.options;
-    this.#root = (await newUser(files)).root;
+    await this.arrive(files);
     await this.prepare();
     await this.startNeovim(shown);
     this.claude = await this.startClaude();
@@ -50,22 +48,6 @@ export class Bench {
 
   /** Before Neovim starts. */
   protected async prepare(): Promise<void> {}
-
-  get project(): string {
-    return join(this.#root, "project");
-  }
-
-  get home(): string {
-    return join(this.#root, "home");
-  }
-
-  path(name: string): string {
-    return join(this.project, name);
-  }
-
-  onDisk(name: string): Promise<string> {
-    return readFile(this.path(name), "utf8");
-  }
 
   press(key: string): Promise<void> {
     return this.neovim.terminal.press(key);

@@ -1,15 +1,15 @@
 import { afterAll, beforeAll } from "bun:test";
 import { readFileSync } from "node:fs";
-import { readFile, rm } from "node:fs/promises";
 import { Glob } from "bun";
 import { claudeCli, type NeovimVersion } from "#test";
 import { join } from "../../src/lib/platform";
 import { untilAnswered } from "../support/claude";
-import { claudeEnv, newUser } from "../support/claude-home";
+import { claudeEnv } from "../support/claude-home";
 import { Model } from "../support/model";
 import { inOrganization } from "../support/mount";
 import { eventually } from "./eventually";
 import { Neovim } from "./neovim";
+import { User } from "./user";
 
 export const START_MS = 40_000;
 
@@ -28,15 +28,14 @@ interface Options {
 }
 
 /** A real Neovim whose terminals run the genuine CLI, with the model's stand-in. */
-export class InTerminal {
-  root!: string;
+export class InTerminal extends User {
   model!: Model;
   neovim!: Neovim;
 
   inBlock(version: NeovimVersion, options: Options): this {
     beforeAll(async () => {
-      const { root, home, project } = await newUser(options.files);
-      this.root = root;
+      await this.arrive(options.files);
+      const { root, home, project } = this;
       this.model = new Model();
       await options.prepare?.(this.env);
       const { terminal = "", setup = "", columns = 180 } = options;
@@ -62,30 +61,14 @@ export class InTerminal {
       await options.finish?.();
       await this.neovim?.close();
       this.model?.stop();
-      await rm(this.root, { recursive: true, force: true, maxRetries: 5 });
+      await this.leave();
     });
 
     return this;
   }
 
-  get project(): string {
-    return join(this.root, "project");
-  }
-
-  get home(): string {
-    return join(this.root, "home");
-  }
-
   get env(): Record<string, string> {
     return claudeEnv(this.home, this.model.url);
-  }
-
-  path(name: string): string {
-    return join(this.project, name);
-  }
-
-  onDisk(name: string): Promise<string> {
-    return readFile(this.path(name), "utf8");
   }
 
   /** The files of all conversations. */

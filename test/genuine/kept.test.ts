@@ -1,4 +1,3 @@
-import { readFile, rm } from "node:fs/promises";
 import {
   claudeCli,
   NEOVIMS,
@@ -8,14 +7,14 @@ import {
   type SessionRow,
   TestNeovim,
 } from "#test";
-import { join } from "../../src/lib/platform";
 import { untilAnswered } from "../support/claude";
-import { claudeEnv, newUser } from "../support/claude-home";
+import { claudeEnv } from "../support/claude-home";
 import { Model } from "../support/model";
 import { requireNamespace } from "../support/namespace";
 import { Terminal } from "../support/tmux";
 import { edit, read, say } from "../support/turns";
 import { eventually } from "./eventually";
+import { User } from "./user";
 
 const START_MS = 40_000;
 /** It counts a connection that closes immediately as a lasting one (measured with 2.1.330). */
@@ -25,14 +24,15 @@ const QUESTION_MS = 600;
 const TEXT = "one\ntwo\n";
 
 /** The genuine CLI in a pane of a real tmux, and one Neovim after the other beside it. */
-class Kept {
-  root!: string;
+class Kept extends User {
   model!: Model;
   terminal!: Terminal;
   neovim!: TestNeovim;
   pane = "";
 
-  private constructor(private readonly version: NeovimVersion) {}
+  private constructor(private readonly version: NeovimVersion) {
+    super();
+  }
 
   static inBlock(version: NeovimVersion): Kept {
     const kept = new Kept(version);
@@ -41,17 +41,21 @@ class Kept {
       await kept.neovim?.[Symbol.asyncDispose]();
       await kept.terminal?.close();
       kept.model?.stop();
-      await rm(kept.root, { recursive: true, force: true, maxRetries: 5 });
+      await kept.leave();
     });
     return kept;
   }
 
   private async open(): Promise<void> {
-    const { root, home, project } = await newUser({ "a.txt": TEXT });
-    this.root = root;
+    await this.arrive({ "a.txt": TEXT });
     this.model = new Model();
-    const env = claudeEnv(home, this.model.url);
-    this.terminal = await Terminal.start({ command: ["cat"], cwd: project, env, columns: 300 });
+    const env = claudeEnv(this.home, this.model.url);
+    this.terminal = await Terminal.start({
+      command: ["cat"],
+      cwd: this.project,
+      env,
+      columns: 300,
+    });
     await this.start();
     await this.neovim.command("Claude");
     const panes = async () =>
@@ -62,16 +66,8 @@ class Kept {
     await this.connected();
   }
 
-  private get project(): string {
-    return join(this.root, "project");
-  }
-
-  private get home(): string {
-    return join(this.root, "home");
-  }
-
   get file(): string {
-    return join(this.project, "a.txt");
+    return this.path("a.txt");
   }
 
   async start(): Promise<void> {
@@ -106,10 +102,6 @@ class Kept {
   shows(wanted: RegExp): Promise<void> {
     const screen = () => this.terminal.tmux("capture-pane", "-p", "-t", this.pane);
     return eventually(async () => wanted.test(await screen()), true, START_MS);
-  }
-
-  onDisk(): Promise<string> {
-    return readFile(this.file, "utf8");
   }
 
   async row(): Promise<SessionRow | undefined> {
@@ -166,7 +158,7 @@ describe.each(NEOVIMS)("a Claude that $name leaves in tmux", (version) => {
     await kept.start();
     await eventually(async () => (await kept.row())?.id, id);
     await kept.hasState("idle");
-    expect(await kept.onDisk()).toBe(TEXT);
+    expect(await kept.onDisk("a.txt")).toBe(TEXT);
     kept.model.script([say("I read you.")]);
     await kept.neovim.command("Claude send! are you there?");
     await kept.shows(/I read you\./);
@@ -178,7 +170,7 @@ describe.each(NEOVIMS)("a Claude that $name leaves in tmux", (version) => {
     await kept.neovim.command("Claude send! change more");
     await kept.diffShown();
     await kept.neovim.command("Claude diff accept");
-    await eventually(async () => (await kept.onDisk()).includes("zwei"), true);
+    await eventually(async () => (await kept.onDisk("a.txt")).includes("zwei"), true);
     await kept.shows(/Done again\./);
     // Its hooks find the new Neovim, too.
     const hooks = () => kept.neovim.lua<number>("return HOOKS");
@@ -204,9 +196,9 @@ nightly.describe("a Claude that is left in tmux", () => {
     expect(await kept.neovim.lua(`return require("port").no_diff()`)).toBe(true);
     await kept.neovim.command("Claude send! 1");
     expect(await kept.said()).toContain("answer it first");
-    const isWritten = async () => (await kept.onDisk()) !== TEXT;
+    const isWritten = async () => (await kept.onDisk("a.txt")) !== TEXT;
     await untilAnswered(() => kept.press("Enter"), isWritten);
-    expect(await kept.onDisk()).toBe(TEXT.replace("one", "eins"));
+    expect(await kept.onDisk("a.txt")).toBe(TEXT.replace("one", "eins"));
     await kept.shows(/Done\./);
   });
 
