@@ -3,7 +3,6 @@ import { FILE } from "./lines";
 import {
   deletionBefore,
   inBase,
-  isClaude,
   isPending,
   isUnsettled,
   type Mark,
@@ -25,7 +24,18 @@ export type Selection =
 
 /** Marks the selection as kept by the decision `id`. Text that was undone, and that has come back, is no longer undone. */
 export function kept(weave: Weave, id: string, what: Selection, scope: Scope): Weave {
-  return marked(weave, what, scope, { keep: id, undo: undefined });
+  const as = { keep: id, undo: undefined };
+  const selected = selector(what, scope);
+  return weave.with((row) => {
+    const { inserted, deleted, revived } = selected(row);
+    if (!inserted && !deleted && !revived) return row;
+    return decided(row, id, (row) => ({
+      ...row,
+      ...(revived && { revivals: revivalsAs(row, scope, as) }),
+      ...(inserted && { inserted: { ...row.inserted, ...as } }),
+      ...(deleted && { deleted: { ...(row.deleted as Mark), ...as } }),
+    }));
+  });
 }
 
 /**
@@ -38,20 +48,6 @@ export function settled(weave: Weave): Weave {
     if (!isUnsettled(row)) return row;
     if (!row.present) return { ...row, inserted: { ...row.inserted, settled: true } };
     return { ...row, deleted: { ...(row.deleted as Mark), settled: true } };
-  });
-}
-
-function marked(weave: Weave, what: Selection, scope: Scope, as: Partial<Mark>): Weave {
-  const selected = selector(what, scope);
-  return weave.with((row) => {
-    const { inserted, deleted, revived } = selected(row);
-    if (!inserted && !deleted && !revived) return row;
-    return {
-      ...row,
-      ...(revived && { revivals: revivalsAs(row, scope, as) }),
-      ...(inserted && { inserted: { ...row.inserted, ...as } }),
-      ...(deleted && { deleted: { ...(row.deleted as Mark), ...as } }),
-    };
   });
 }
 
@@ -71,15 +67,18 @@ export function undone(weave: Weave, id: string, what: Selection, scope: Scope):
   const step = weave.step + 1;
   const result = weave.with((row) => {
     const { inserted, deleted, revived } = selected(row);
-    if (deleted && inBase(row, scope)) return restored(row, id);
-    if (!inserted && revived) return deletedAgain(row, id, scope);
-    if (!inserted) return row;
-    const undoneRow = { ...row, inserted: { ...row.inserted, undo: id } };
-    if (!row.present) return undoneRow;
-    return { ...undoneRow, present: false, deleted: { by: "user", step, undo: id } };
+    if (deleted && inBase(row, scope)) return decided(row, id, (row) => restored(row, id));
+    if (inserted) return decided(row, id, (row) => removed(row, id, step));
+    return revived ? decided(row, id, (row) => deletedAgain(row, id, scope)) : row;
   });
   const hasLines = result.rows.some(({ line, present }) => present && line !== FILE);
   return hasLines ? withFile(result, id) : result;
+}
+
+function removed(row: Row, id: string, step: number): Row {
+  const inserted = { ...row.inserted, undo: id };
+  if (!row.present) return { ...row, inserted };
+  return { ...row, inserted, present: false, deleted: { by: "user", step, undo: id } };
 }
 
 /** The row as Claude's earlier deletion had left it. */
@@ -89,20 +88,18 @@ function deletedAgain(row: Row, id: string, scope: Scope): Row {
   return { ...row, present: false, deleted, revivals: revivalsAs(row, scope, { undo: id }) };
 }
 
-function isDeletedAgain({ revivals }: Row, id: string): boolean {
-  return revivals?.at(-1)?.inserted.undo === id;
-}
-
 /** Restores the file itself, because it has lines. With the user's lines in it, the file becomes the user's. */
 function withFile(weave: Weave, id: string): Weave {
   const files = weave.rows.filter(({ line }) => line === FILE);
   const last = files.at(-1);
   if (!last || files.some(({ present }) => present)) return weave;
-  const { deleted, ...rest } = last;
-  const isRemovedNow = deleted?.by === "user" && deleted.undo === id;
-  const isThere = isDeletedAgain(last, id) ? last : restored(last, id);
-  const inserted = { keep: id, ...without(last.inserted, id) };
-  const file: Row = { ...(isRemovedNow ? rest : isThere), present: true, inserted };
+  const file = decided(last, id, (row) => {
+    const { deleted, ...rest } = row;
+    const isRemovedNow = deleted?.by === "user" && deleted.undo === id;
+    const isDeletedAgain = row.revivals?.at(-1)?.inserted.undo === id;
+    const isThere = isRemovedNow ? rest : isDeletedAgain ? row : restored(row, id);
+    return { ...isThere, present: true, inserted: { keep: id, ...without(row.inserted, id) } };
+  });
   return weave.with((row) => (row === last ? file : row));
 }
 
@@ -110,34 +107,44 @@ function restored(row: Row, id: string): Row {
   return { ...row, present: true, deleted: { ...(row.deleted as Mark), undo: id } };
 }
 
-/** Takes a decision back: its marks, and the rows that it removed or restored. */
+function decided(before: Row, id: string, change: (row: Row) => Row): Row {
+  return { ...change(before), decided: { id, before, change } };
+}
+
+/** Takes a decision back, whatever was decided since: its marks, and the rows that it removed or restored. */
 export function takenBack(weave: Weave, id: string): Weave {
-  return weave.with((row) => {
-    const { inserted, deleted, revivals = [] } = row;
-    const marks = [inserted, deleted, ...revivals.flatMap((one) => [one.deleted, one.inserted])];
-    if (!marks.some((mark) => isOf(mark, id))) return row;
-    // The row was neither changed nor decided about since.
-    const isAgain =
-      !row.present &&
-      isDeletedAgain(row, id) &&
-      revivals.some((one) => one.deleted.step === deleted?.step);
-    const last = isAgain ? revivals.at(-1)?.deleted : deleted;
-    // The decision removed rows that Claude had inserted, and restored the other rows and the file itself.
-    const restored = deleted && (isClaude(deleted.by) || inserted.keep === id);
-    const isOpen = deleted?.undo === id && (inserted.undo === id || restored);
-    const present = isOpen ? inserted.undo === id : row.present;
-    return {
-      ...row,
-      present: present || isAgain,
-      inserted: without(inserted, id),
-      ...(last && { deleted: without(last, id) }),
-      ...(revivals.length > 0 && {
-        revivals: revivals.map((one) => {
-          return { deleted: without(one.deleted, id), inserted: without(one.inserted, id) };
-        }),
+  return weave.with((row) => rowWithout(row, id));
+}
+
+function rowWithout(row: Row, id: string): Row {
+  if (!row.decided) return unmarked(row, id);
+  const { id: last, before, change } = row.decided;
+  const rest = rowWithout(before, id);
+  const after = change(before);
+  if (last === id) {
+    // The user may have removed or restored a row whose presence was not decided.
+    return after.present === before.present ? { ...rest, present: row.present } : rest;
+  }
+  if (rest === before) return row;
+  const again = decided(rest, last, change);
+  return after.present === row.present ? again : { ...again, present: row.present };
+}
+
+/** Someone has deleted or revived the row since the decision. */
+function unmarked(row: Row, id: string): Row {
+  const { inserted, deleted, revivals = [] } = row;
+  const marks = [inserted, deleted, ...revivals.flatMap((one) => [one.deleted, one.inserted])];
+  if (!marks.some((mark) => isOf(mark, id))) return row;
+  return {
+    ...row,
+    inserted: without(inserted, id),
+    ...(deleted && { deleted: without(deleted, id) }),
+    ...(revivals.length > 0 && {
+      revivals: revivals.map((one) => {
+        return { deleted: without(one.deleted, id), inserted: without(one.inserted, id) };
       }),
-    };
-  });
+    }),
+  };
 }
 
 function isOf(mark: Mark | undefined, id: string): boolean {

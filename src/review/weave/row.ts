@@ -39,6 +39,14 @@ export interface Revival {
   readonly inserted: Mark;
 }
 
+/** A decision about a row. */
+interface Decided {
+  readonly id: string;
+  /** The row as it was before. */
+  readonly before: Row;
+  readonly change: (row: Row) => Row;
+}
+
 /** A line that is in the file, or once was. Rows are immutable. */
 export interface Row {
   /** The same in every process that reads the same journal. */
@@ -50,6 +58,8 @@ export interface Row {
   /** In order. */
   readonly revivals?: readonly Revival[] | undefined;
   readonly present: boolean;
+  /** The last decision about the row, if its deletion and its revivals are still as it left them. */
+  readonly decided?: Decided | undefined;
 }
 
 /** Selects which of Claude's changes count as pending: those of a turn, of a session, or all. */

@@ -106,13 +106,14 @@ function withRevival(row: Row, mark: Mark): Row {
   const { deleted, revivals = [] } = row;
   const isOfLater = isClaude(mark.by) && deleted && isClaude(deleted.by);
   if (!isOfLater || deleted.by.turn === mark.by.turn) return { ...row, present: true };
-  return { ...row, present: true, revivals: [...revivals, { deleted, inserted: mark }] };
+  const more = [...revivals, { deleted, inserted: mark }];
+  return { ...row, present: true, revivals: more, decided: undefined };
 }
 
 /** If the user deletes a restored row that Claude had deleted, this repeats Claude's deletion: CTRL-R after `u`. */
 function deleted(row: Row, mark: Mark): Row {
-  const repeats = mark.by === "user" && isPendingDeletion(row);
-  return { ...row, present: false, deleted: repeats ? row.deleted : mark };
+  if (mark.by === "user" && isPendingDeletion(row)) return { ...row, present: false };
+  return { ...row, present: false, deleted: mark, decided: undefined };
 }
 
 function isPendingDeletion({ deleted }: Row): boolean {

@@ -13,7 +13,7 @@ const MAX_ROWS_OF_ALL = 200_000;
 
 /** Other rows matter only if their text comes back: they are absent from both texts, and no decision is about them. */
 function isOfUse(row: Row): boolean {
-  if (row.present || inBase(row, ALL)) return true;
+  if (row.present || row.decided || inBase(row, ALL)) return true;
   return [row.inserted, row.deleted].some((mark) => mark?.keep ?? mark?.undo);
 }
 

@@ -36,7 +36,7 @@ export const PROPERTIES = {
     runs: 12,
   },
   restored: {
-    says: "with decisions in between: restoring a turn's files and taking that back changes no byte",
+    says: "decisions about turns, taken back in reverse order, change no byte",
     acts: Act,
     holds: isRestoredAndBack,
     runs: 12,
@@ -100,10 +100,10 @@ async function isWithoutSession(play: Play): Promise<void> {
   expect(await play.state()).toEqual(before);
 }
 
-async function restore({ world }: Play, turn: number): Promise<string | undefined> {
-  const scope = { scope: "since", session: "A", turn };
-  const files = (await world.list(scope)).files.map(({ path }) => ({ path }));
-  return (await world.undo(files, { ...scope, keep_both: true })).decision;
+async function decideTurn({ world }: Play, method: "undo" | "keep", scope: object) {
+  const request = { session: "A", ...scope };
+  const files = (await world.list(request)).files.map(({ path }) => ({ path }));
+  return (await world[method](files, { ...request, keep_both: true })).decision;
 }
 
 async function isRestored(play: Play): Promise<void> {
@@ -112,7 +112,7 @@ async function isRestored(play: Play): Promise<void> {
   const claudes = (text: string | undefined) =>
     text === undefined ? [] : linesOf(text).filter((line) => !/^ ?u\d/.test(line));
   for (const [i, texts] of [...play.begun.entries()].reverse()) {
-    await restore(play, i + 1);
+    await decideTurn(play, "undo", { scope: "since", turn: i + 1 });
     const now = FILES.map((name) => claudes(play.world.read(name)));
     expect(now).toEqual(texts.map(claudes));
     expect(play.lost(users)).toEqual([]);
@@ -120,11 +120,20 @@ async function isRestored(play: Play): Promise<void> {
 }
 
 async function isRestoredAndBack(play: Play): Promise<void> {
-  const before = await play.state();
-  for (const turn of play.begun.keys()) {
-    const decision = await restore(play, turn + 1);
-    if (decision !== undefined) await play.world.back({ decision });
-    expect(await play.state()).toEqual(before);
+  const turns = [...play.begun.keys()];
+  const methods = ["undo", "undo", "keep"] as const;
+  for (const order of [turns, turns.toReversed()]) {
+    const decisions = [];
+    for (const turn of order) {
+      const before = await play.state();
+      const scope = { scope: turn % 2 ? "turn" : "since", turn: turn + 1 };
+      const decision = await decideTurn(play, methods[turn % 3] ?? "undo", scope);
+      if (decision !== undefined) decisions.push({ before, decision });
+    }
+    for (const { before, decision } of decisions.reverse()) {
+      await play.world.back({ decision });
+      expect(await play.state()).toEqual(before);
+    }
   }
 }
 

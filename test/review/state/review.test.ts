@@ -52,6 +52,24 @@ test("lists a change of an unknown text until the user deletes the file", async 
   expect(await world.summary()).toEqual([]);
 });
 
+test("takes decisions about nested turns back one by one", async () => {
+  const files = () => ["a", "new", "del"].map((name) => world.read(name));
+  world.write("a", "a\nb\nc\n");
+  world.write("del", "1\n2\n");
+  world.claude({ a: "a\nB\nc\n", new: "new\n", del: "1\n" }, { prompt: world.prompt() });
+  world.claude({ a: "a\nC\nc\n", new: undefined, del: undefined }, { prompt: world.prompt() });
+  const before = files();
+  const all = ["a", "new", "del"].map((name) => at(name));
+  const one = await world.undo(all, { scope: "turn", turn: 2 });
+  const between = files();
+  const two = await world.undo(all, { scope: "since", turn: 1 });
+  expect(files()).toEqual(["a\nb\nc\n", undefined, "1\n2\n"]);
+  await world.back({ decision: two.decision });
+  expect(files()).toEqual(between);
+  await world.back({ decision: one.decision });
+  expect(files()).toEqual(before);
+});
+
 describe("a decision", () => {
   claims("An undo changes only what you decided about");
   stories(`

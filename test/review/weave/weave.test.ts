@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { nightly, rows } from "#test";
-import { kept, takenBack, undone } from "../../../src/review/weave/decision";
+import { kept, settled, takenBack, undone } from "../../../src/review/weave/decision";
 import { hunksOf } from "../../../src/review/weave/hunks";
 import { FILE, type Lines, linesOf } from "../../../src/review/weave/lines";
 import { ALL, type Change, type Scope } from "../../../src/review/weave/row";
@@ -30,6 +30,10 @@ function session(name: string): Scope {
 
 function sinceTurn(first: number): Scope {
   return { includes: ({ session, turn = 0 }) => session === "A" && turn >= first, withKept: true };
+}
+
+function turn(number: number): Scope {
+  return { includes: ({ session, turn }) => session === "A" && turn === number };
 }
 
 /** `b > B` is a replaced row. */
@@ -255,18 +259,31 @@ describe("whatever the interleaving", () => {
     );
   });
 
-  test("takes each decision back", () => {
+  test("takes decisions back in reverse order", () => {
+    const Decision = fc.record({
+      pick: fc.nat(),
+      keeps: fc.boolean(),
+      scope: fc.constantFrom(...[ALL, session("A"), session("B"), turn(1), turn(2)], sinceTurn(2)),
+    });
+    const Decisions = fc.array(Decision, { minLength: 1, maxLength: 6 });
     fc.assert(
-      fc.property(Start, Acts, fc.nat(), fc.boolean(), (start, acts, pick, keeps) => {
-        const { weave } = play(start, acts, false);
-        const found = hunksOf(weave, ALL);
-        const hunk = found[pick % (found.length + 1)];
-        const what = hunk ? { old: [hunk.old], new: [hunk.new] } : "all";
-        const decided = keeps ? kept(weave, "end", what, ALL) : undone(weave, "end", what, ALL);
-        expect(state(takenBack(decided, "end"))).toEqual(state(weave));
-        // It makes no difference whether the file was seen in between.
-        const seen = decided.to(decided.lines, "user");
-        expect(state(takenBack(seen, "end"))).toEqual(state(weave));
+      fc.property(Start, Acts, Decisions, (start, acts, decisions) => {
+        let { weave } = play(start, acts, false);
+        const states: ReturnType<typeof state>[] = [];
+        for (const [i, { pick, keeps, scope }] of decisions.entries()) {
+          states.push(state(weave));
+          const found = hunksOf(weave, scope);
+          const hunk = found[pick % (found.length + 1)];
+          const what = hunk ? { old: [hunk.old], new: [hunk.new] } : "all";
+          weave = (keeps ? kept : undone)(weave, `d${i}`, what, scope);
+          // It makes no difference whether the file was seen, or written, in between.
+          weave = weave.to(weave.lines, "user");
+          if (pick % 3 === 0) weave = settled(weave);
+        }
+        for (const [i, before] of [...states.entries()].reverse()) {
+          weave = takenBack(weave, `d${i}`);
+          expect(state(weave)).toEqual(before);
+        }
       }),
       { numRuns: tries(400) },
     );
