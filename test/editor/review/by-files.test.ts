@@ -104,11 +104,23 @@ onEachNeovim((session) => {
       :1                line one
       Vjgr              says ! conflict   list 5   disk a/one = ${ONE_LINE}
       gB                list 8
-      :Cfilter @a/one   list 1
-      gL                list 7
+      :Cfilter top      list 1
+      gL                list 7   quickfix:7
     `),
     )("%s", async (_, script) => {
       await plays(script.replaceAll("^@", `^f${tests}\\/`));
+    });
+
+    test("has one tree in a folder inside the project, and decides about what is drawn below a row", async () => {
+      claude({ "odd|dir/x": "1\n" });
+      await plays(`
+        :lcd @b/c | Claude review!   list 8   {&buftype} quickfix
+        gL          list 10   lines /\\/f${tests}\\/\\|\\| \\+9 -14 6 files\\| a\\/\\|\\|.*two.*new.*top\\|1/
+        8Gzc        ${folded} [8]
+        :8          quickfix:8
+        ga          list 8   disk top = 1|
+        2Ggr        list 5   disk a/one = ${ONE_LINE}
+        :execute 'cd' getcwd(-1) | wincmd p | execute 'cd' getcwd(-1)   list 5`);
     });
 
     test("keeps no more than the hunk at the cursor by :cdo, also of unloaded files", async () => {

@@ -6,6 +6,7 @@ local path = require("claude-code.editor.documents.path")
 local reload = require("claude-code.editor.documents.reload")
 local task = require("claude-code.lib.task")
 local visible = require("claude-code.lib.text").visible
+local workspace = require("claude-code.lib.workspace")
 
 ---The limits of code and prompt in an entry, in characters, and the prompt's share of the columns.
 local MAX_CODE_CHARACTERS, MAX_PROMPT_CHARACTERS, PROMPT_SHARE = 60, 40, 0.25
@@ -175,6 +176,11 @@ local function item_of(entry, buf, first, count, words, module)
   }
 end
 
+---@return string module of the entry of a file or folder, among others by files
+local function tree_module(depth, name)
+  return ("  "):rep(depth) .. visible(name)
+end
+
 ---Makes the items of a file, unless nothing has changed since. `last` is the owner of the last one.
 ---@param depth? integer of the folders above it; nil: its hunks are listed
 local function listed_file(file, short, depth, names, above)
@@ -187,14 +193,14 @@ local function listed_file(file, short, depth, names, above)
   local shown = visible(short)
   local module = (name ~= file.path or shown ~= short) and shown or nil
   if depth then
-    module = ("  "):rep(depth) .. visible(vim.fs.basename(short))
+    module = tree_module(depth, vim.fs.basename(short))
   end
   local items = {}
   for i, part in ipairs(parts_of(file, depth ~= nil)) do
     local first, count = unpack(part.new or { 1, 1 })
     local owners = part.owners or file.owners
     local words = vim.list_extend(part.words, M.origin(owners, names, above))
-    local entry = { path = file.path, hunk = part.id, is_sum = part.is_sum }
+    local entry = { path = file.path, hunk = part.id, is_sum = part.is_sum, depth = depth }
     items[i] = item_of(entry, from.buf, math.max(first, 1), count, words, module)
     above = owners[#owners]
   end
@@ -208,45 +214,47 @@ end
 ---@return table[] items for setqflist()
 function M.items(files, names, is_by_file)
   local items, above = {}, nil
-  local shorts = vim.tbl_map(function(file)
-    return path.title(file.path, ":.")
-  end, files)
   local function add_file(i, depth)
-    local listed = listed_file(files[i], shorts[i], depth, names, above)
+    local short = path.title(files[i].path, ":.")
+    local listed = listed_file(files[i], short, depth, names, above)
     vim.list_extend(items, listed.items)
     above = listed.last
     task.breathe()
   end
-  ---Adds files and their folders. A folder with nothing but a folder in it shares the row of that.
+  ---Adds files and their folders: those below `base`. A folder with nothing but a folder in it shares the row of that.
   local function add_tree(first, last, base, depth)
     while first <= last do
-      local folder = shorts[first]:match("^[^/]*/", #base + 1)
+      local folder = files[first].path:match("^[^/]*/", #base + 1)
       if not folder then
         add_file(first, depth)
         first = first + 1
       else
         local i, at, sum = first, #base + 1, { added = 0, removed = 0 }
-        while i <= last and vim.startswith(shorts[i], base .. folder) do
+        while i <= last and vim.startswith(files[i].path, base .. folder) do
           sum.added, sum.removed = sum.added + files[i].added, sum.removed + files[i].removed
           i = i + 1
         end
         -- All names between these two begin as both do.
-        local one, other = shorts[first], shorts[i - 1]
+        local one, other = files[first].path, files[i - 1].path
         while at <= #one and one:byte(at) == other:byte(at) do
           at = at + 1
         end
         folder = one:sub(1, at - 1):match("^.*/")
-        local entry = { path = files[first].path:sub(1, #folder - #one - 1), is_sum = true }
+        local entry = { path = folder, is_sum = true, depth = depth }
         local words = { lines(sum), counted(i - first, "file") }
-        local title = ("  "):rep(depth) .. visible(folder:sub(#base + 1))
-        items[#items + 1] = item_of(entry, 0, 0, 0, words, title)
+        local module = tree_module(depth, folder:sub(#base + 1))
+        items[#items + 1] = item_of(entry, 0, 0, 0, words, module)
         add_tree(first, i - 1, folder, depth + 1)
         first = i
       end
     end
   end
   if is_by_file then
-    add_tree(1, #files, "", 0)
+    local root = workspace.root(path.real(fn.getcwd())):gsub("/*$", "/")
+    local is_outside = vim.iter(files):any(function(file)
+      return not vim.startswith(file.path, root)
+    end)
+    add_tree(1, #files, is_outside and "" or root, 0)
   else
     for i in ipairs(files) do
       add_file(i)

@@ -19,11 +19,11 @@ local TITLES = {
 
 local M = {}
 
----Window options. The entry of a folder has no line: `  src/|| +1 -1  2 files`.
+---Window options.
 local FOLDS = {
   foldenable = true,
   foldmethod = "expr",
-  foldexpr = "(getline(v:lnum) =~# '^[^|]*/|| ' ? '>' .. (indent(v:lnum) / 2 + 1) : indent(v:lnum) / 2)",
+  foldexpr = "v:lua.require'claude-code.editor.review.list'.fold_level()",
   foldlevel = 99,
   foldtext = "",
 }
@@ -32,6 +32,7 @@ local FOLDS = {
 ---@field path string that of a folder ends with a slash
 ---@field hunk? string id; "mode": the file's mode; nil: the whole file
 ---@field is_sum? boolean it has all hunks of a file, or all files of a folder
+---@field depth? integer of the folders above it; nil: by hunks
 
 ---@class claude-code.ReviewQuickfix as it was filled last
 ---@field id? integer of the list
@@ -58,6 +59,13 @@ end
 ---@return claude-code.ReviewEntry? nil: something else has added it (|:grepadd|)
 local function entry_of(item)
   return item and type(item.user_data) == "table" and item.user_data.claude_code or nil
+end
+
+---@return string|integer level of the row v:lnum for 'foldexpr'
+function M.fold_level()
+  local entry = entry_of(fn.getqflist({ idx = vim.v.lnum, items = 0 }).items[1])
+  local depth = entry and entry.depth or 0
+  return entry and entries.is_folder(entry) and ">" .. depth + 1 or depth
 end
 
 ---@return any value of that field of our list; 0 or nil if the list is gone
@@ -142,9 +150,15 @@ end
 ---Lists by files instead of by hunks, or the other way round, once filled, without the user's filter: a file is all
 ---its hunks.
 function List:change_form()
+  local here = self:has_cursor() and self:entry(fn.line("."))
   self.is_by_file = not self.is_by_file
   self:clear_filter()
   self:make_current()
+  for row, item in ipairs(here and self:get("items") or {}) do
+    if vim.deep_equal(entry_of(item), here) then
+      api.nvim_win_set_cursor(0, { row, 0 })
+    end
+  end
 end
 
 ---Adopts the list that the user has made from this one (|:Cfilter|), or the whole one (|:colder|), since keys act on
