@@ -120,7 +120,7 @@ export async function filesOf(project: ReviewedProject, request: Listing): Promi
 /** The scope of a request, in the form in which decisions record it. */
 export function recordedScope(
   project: ReviewedProject,
-  { scope, session, turn }: Scoped,
+  { scope, session, turn, last }: Scoped,
 ): RecordedScope | undefined {
   if (scope === "unreviewed") return undefined;
   if (scope === "all") return { kept: true };
@@ -129,7 +129,7 @@ export function recordedScope(
   if (scope === "session") return { session: id };
   const turns = project.sessions.turns(id);
   const first = turn ?? turns.length;
-  if (scope === "since") return { session: id, turns: [first, turns.length], kept: true };
+  if (scope === "since") return { session: id, turns: [first, last ?? turns.length], kept: true };
   return { session: id, prompt: turns[first - 1]?.prompt, turns: [first, first] };
 }
 

@@ -31,6 +31,8 @@ const Scope = {
   session: v.optional(v.string()),
   /** The number of the turn. By default the last one. */
   turn: v.optional(v.number()),
+  /** The number of the last turn of "since". By default the last one. */
+  last: v.optional(v.number()),
 };
 
 const ScopeObject = v.object(Scope);
@@ -57,7 +59,13 @@ const Chosen = v.object({
   range: v.optional(v.tuple([v.number(), v.number()])),
 });
 
-export const Keep = v.object({ ...Scope, files: v.array(Chosen) });
+export const Keep = v.object({
+  ...Scope,
+  files: v.array(Chosen),
+  /** The versions and the `texts` of a plan. If something has changed since, nothing is decided. */
+  plan: v.optional(v.array(v.string())),
+  texts: v.optional(v.array(WithText), []),
+});
 
 export const Undo = v.object({
   ...Keep.entries,

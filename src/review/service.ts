@@ -33,7 +33,7 @@ import { asListed, type Counts, countsOf, type Entry, entryOf } from "./state/en
 import type { Comment, ReviewedProject } from "./state/reviewed-project";
 import { scopeOf } from "./state/tracked-file";
 import { commentsOf, WatchedProjects } from "./summary";
-import { completionsOf, planOf, turnScope } from "./turns";
+import { completionsOf, planOf, planVersion, turnScope } from "./turns";
 import type { EndedCall } from "./unrecorded";
 import type { Hunk } from "./weave/hunks";
 import { bytesOf, isText } from "./weave/lines";
@@ -99,7 +99,11 @@ export class ReviewService {
     keep: takes(requests.Keep, (request) => this.#perProject(request, keep)),
     undo: takes(requests.Undo, (request) =>
       this.#perProject(request, (project, targets, scope) =>
-        undo(project, targets, { scope, keepsBoth: request.keep_both }),
+        undo(project, targets, {
+          scope,
+          keepsBoth: request.keep_both,
+          isWhole: request.plan !== undefined,
+        }),
       ),
     ),
     /** `{ decision, type, paths, at }`: the decision that `back` would take back, or nothing. */
@@ -438,7 +442,9 @@ export class ReviewService {
     }
     const results: ShownDecision[] = [];
     for (const [project, chosen] of targets) {
-      const decided = await project.decide(() => {
+      const decided = await project.decide(async () => {
+        const isCurrent = !request.plan || (await isPlanned(project, request, request.plan));
+        if (!isCurrent) return { decision: undefined, files: [], changed: true };
         return decide(project, chosen, recordedScope(project, request));
       });
       results.push(shownDecision(project, decided));
@@ -447,10 +453,22 @@ export class ReviewService {
   }
 }
 
+/** Whether a plan with one of these versions would be made again. */
+async function isPlanned(
+  project: ReviewedProject,
+  request: requests.Listing,
+  versions: readonly string[],
+) {
+  const { version } = project;
+  const now = planVersion(project, request, await entriesOf(project, request));
+  return project.version === version && versions.includes(now);
+}
+
 function joined(results: readonly ShownDecision[]): ShownDecision {
   const decision = results.findLast((result) => result.decision !== undefined)?.decision;
   return {
     ...(decision !== undefined && { decision }),
+    ...(results.some(({ changed }) => changed) && { changed: true }),
     files: results.flatMap(({ files }) => files),
   };
 }

@@ -118,9 +118,10 @@ export function shownOwner(project: ReviewedProject, change: Change) {
   };
 }
 
-export function shownDecision(project: ReviewedProject, { decision, files }: Undone) {
+export function shownDecision(project: ReviewedProject, { decision, changed, files }: Undone) {
   return {
     ...(decision !== undefined && { decision }),
+    ...(changed && { changed }),
     files: files.map((file) => ({ ...file, path: `${project.root}/${file.path}` })),
   };
 }

@@ -5,6 +5,8 @@ import { entriesOf, recordedScope } from "./projects";
 import { isComparing } from "./record/comparison-request";
 import type * as requests from "./requests";
 import type { Listing } from "./requests";
+import { versionOf } from "./shown";
+import { hashOfLines } from "./state/contents";
 import { countsOf, type Entry } from "./state/entry";
 import type { ReviewedProject } from "./state/reviewed-project";
 import type { Turn } from "./state/sessions";
@@ -87,9 +89,11 @@ function nameOf({ number, text }: Turn): string {
 export async function planOf(projects: readonly ReviewedProject[], request: Listing) {
   const all: Entry[] = [];
   const files: { path: string }[] = [];
+  const plan: string[] = [];
   let [committed, gone] = [0, 0];
   for (const project of projects) {
     const entries = await entriesOf(project, request);
+    plan.push(planVersion(project, request, entries));
     const scope = scopeOf(recordedScope(project, request));
     const kept = project.decisions.filter((one) => one.type === "keep" && one.why === "commit");
     const inCommits = new Set(kept.flatMap(({ files }) => files.map(({ path }) => path)));
@@ -98,7 +102,8 @@ export async function planOf(projects: readonly ReviewedProject[], request: List
     files.push(...entries.map(({ file }) => ({ path: project.path(file) })));
     all.push(...entries);
   }
-  const turn = turnsIn(projects, request.session)?.turns[(request.turn ?? 0) - 1];
+  const { turns, last } = turnsIn(projects, request.session) ?? {};
+  const turn = turns?.[(request.turn ?? 0) - 1];
   const name = turn ? nameOf(turn) : "its last turn";
   const what = request.scope === "since" ? "what Claude changed since" : "";
   if (files.length === 0)
@@ -114,7 +119,21 @@ export async function planOf(projects: readonly ReviewedProject[], request: List
     return count > 0 ? ` ${counted(count, noun)} ${words}.` : "";
   });
   const changed = `${counted(files.length, "file")} as before ${name} (+${removed} −${added})`;
-  return { files, question: `Restore ${changed}?${more.join("")}` };
+  return { files, plan, last: last?.number, question: `Restore ${changed}?${more.join("")}` };
+}
+
+/** Changes with the files of the scope, and when a turn begins. */
+export function planVersion(
+  project: ReviewedProject,
+  request: Listing,
+  entries: readonly Entry[],
+): string {
+  const scope = recordedScope(project, { ...request, last: undefined });
+  const files = entries.map(({ file, view, marks }) => {
+    const texts = view && [view.lines, view.weave.base(scopeOf(scope))];
+    return [file.path, texts?.map(hashOfLines), marks.length];
+  });
+  return versionOf([scope, files]);
 }
 
 /** Whether the user removed a file that the scope's changes are about. */

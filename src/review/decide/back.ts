@@ -80,7 +80,7 @@ function targetsOf(
     const { weave } = file;
     const isTaken = !view || !weave || sameLines(view.lines, target);
     const isThere = !isTaken && sameLines(view.lines, takenBack(weave, id).lines);
-    const isOurs = marks.length > 0 || view?.lines.length === 0;
+    const isOurs = target.length > 0 && (marks.length > 0 || view?.lines.length === 0);
     const mode = isOurs ? recorded || modeOf({ marks, view })?.after : undefined;
     const inBuffer = text !== undefined;
     return [{ file, view, target: isThere ? view.lines : target, inBuffer, mode, isThere }];

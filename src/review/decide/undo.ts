@@ -1,9 +1,10 @@
 import type { RecordedScope, UndoRecord } from "../journal/record";
-import { type Entry, modeOf } from "../state/entry";
+import { type Entry, entryOf, modeOf } from "../state/entry";
 import type { ReviewedProject, View } from "../state/reviewed-project";
 import { scopeOf } from "../state/tracked-file";
 import { type Selection, undone } from "../weave/decision";
 import type { Hunk, Rows } from "../weave/hunks";
+import type { Scope } from "../weave/row";
 import { type AppliedFile, applyAll, type FileTarget, recordWritten, rowOf } from "./apply";
 import { changeIndex, type IndexPlan, plannedIndex } from "./index-entries";
 import { type Found, findAll, rowsOf, type Target } from "./keep";
@@ -22,6 +23,8 @@ interface UndoneFile extends AppliedFile {
 export interface Undone {
   /** Undefined if nothing was undone. */
   decision: string | undefined;
+  /** Whether something has changed since the plan; nothing was undone then. */
+  changed?: boolean;
   files: UndoneFile[];
 }
 
@@ -29,6 +32,8 @@ interface UndoOptions {
   scope?: RecordedScope | undefined;
   /** Whether to undo conflicts as well. The later rows then stay beside those of the base text. */
   keepsBoth?: boolean;
+  /** Whether to undo the whole scope. That includes files which its changes have left as they were. */
+  isWhole?: boolean;
 }
 
 interface Plan extends FileTarget {
@@ -52,7 +57,7 @@ export async function undo(
   const index = await plannedIndex(project, plans);
   // If a hook has recorded a change since, plan again.
   if (project.version !== version) return undo(project, targets, options);
-  return carryOut(project, plans, outcomes, options.scope, index);
+  return carryOut(project, plans, outcomes, options, index);
 }
 
 function planned(
@@ -153,9 +158,10 @@ async function carryOut(
   project: ReviewedProject,
   plans: readonly Plan[],
   outcomes: UndoneFile[],
-  scope: RecordedScope | undefined,
+  { scope, isWhole }: UndoOptions,
   { changes, left }: IndexPlan,
 ): Promise<Undone> {
+  const others = isWhole ? unchangedIn(project, scopeOf(scope)) : [];
   const files = plans.map(({ entry, view, what, target, mode }) => ({
     path: entry.file.path,
     before: project.contents.put(view.lines),
@@ -164,7 +170,8 @@ async function carryOut(
     mode: (target.length === 0 || mode) && view.mode ? view.mode & 0o777 : undefined,
     index: changes.get(entry.file.path) as [string, string] | undefined,
   }));
-  const record = project.append({ type: scope?.turns ? "restore" : "undo", files, scope });
+  const all = [...files, ...others];
+  const record = project.append({ type: scope?.turns ? "restore" : "undo", files: all, scope });
   const applied = applyAll(project, plans);
   recordWritten(project, plans, applied);
   const done = applied.filter(({ problem }) => problem === undefined).map(({ path }) => path);
@@ -176,6 +183,18 @@ async function carryOut(
   const isLeft = (path: string) => left.has(path) || (!isChanged && changes.has(path));
   const results = applied.map((one) => (isLeft(one.path) ? { ...one, staged: true } : one));
   return { decision: record.id, files: merged(outcomes, results) };
+}
+
+/** Files without pending changes in the scope, whose lines of the scope a later decision must not restore. */
+function unchangedIn(project: ReviewedProject, scope: Scope): UndoRecord["files"] {
+  return [...project.files.values()].flatMap((file) => {
+    const view = project.view(file);
+    if (!view || entryOf(project, file, scope)) return [];
+    const { rows } = undone(view.weave, "planned", "all", scope);
+    if (rows.every((row, i) => row === view.weave.rows[i])) return [];
+    const text = project.contents.put(view.lines);
+    return [{ path: file.path, before: text, after: text, undo: "all" }];
+  });
 }
 
 function merged(outcomes: readonly UndoneFile[], results: readonly UndoneFile[]): UndoneFile[] {

@@ -1023,6 +1023,18 @@ onEachNeovim((session) => {
       );
     });
 
+    test("asks again if Claude has gone on while the question was open", async () => {
+      await plays(`
+        :lua vim.ui.select = function(all, about, done) vim.g.asked = about.prompt ANSWER = function() done(all[1], 1) end end
+        :Claude restore 3   {g:asked} /^Restore 2 files as before turn 3/
+      `);
+      turn("one more", { b: `${second}more\n` });
+      await plays(`
+        :lua ANSWER()       {g:asked} /^Restore 3 files as before turn 3/   says nothing was restored yet   disk a = ${oneLine(third)}
+        :lua ANSWER()       disk a = ${oneLine(second)}   disk b = ${oneLine(second)}   disk c absent
+      `);
+    });
+
     test("reviews the turn of a hunk or a row alone with gT, and then everything again", async () => {
       await plays(`
       :edit @a | Claude review   a:2   list a:2 a:5 a:8 b:2 b:5 c:1   bar turn 1

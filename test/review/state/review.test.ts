@@ -70,6 +70,42 @@ test("takes decisions about nested turns back one by one", async () => {
   expect(files()).toEqual(before);
 });
 
+describe("a plan of turns", () => {
+  const planned = async (scope: object) => {
+    const { files, plan } = (await world.service.answer("plan", scope)) as {
+      files: object[];
+      plan: string[];
+    };
+    return () => world.undo(files, { ...scope, plan });
+  };
+  const since = { scope: "since", session: "A", turn: 1 };
+
+  test("is not carried out once a turn has begun or a file has changed", async () => {
+    world.claude({ a: "1\n" }, { prompt: world.prompt() });
+    const early = await planned(since);
+    const next = world.prompt();
+    expect(await early()).toEqual({ changed: true, files: [] });
+    const late = await planned(since);
+    world.claude({ a: "2\n" }, { prompt: next });
+    expect(await late()).toEqual({ changed: true, files: [] });
+    expect(world.read("a")).toBe("2\n");
+    await (await planned(since))();
+    expect(world.read("a")).toBeUndefined();
+  });
+
+  test("includes files that one turn created and a later one removed", async () => {
+    world.claude({ a: "1\n", b: "1\n" }, { prompt: world.prompt() });
+    world.claude({ a: undefined, b: "2\n" }, { prompt: world.prompt() });
+    const before = await world.list({ scope: "all" });
+    const { decision } = await (await planned(since))();
+    const again = planned({ ...since, turn: 2 });
+    expect(await outcomeOf(again)).toThrow("nothing of what Claude changed since turn 2");
+    await world.back({ decision });
+    expect(await world.list({ scope: "all" })).toEqual(before);
+    expect([world.read("a"), world.read("b")]).toEqual([undefined, "2\n"]);
+  });
+});
+
 describe("a decision", () => {
   claims("An undo changes only what you decided about");
   stories(`

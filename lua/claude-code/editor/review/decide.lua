@@ -255,6 +255,8 @@ function M.send(method, params, subject)
   local decision, problem = ask(method, params)
   if not decision then
     return notify.error(problem)
+  elseif decision.changed then
+    return decision
   end
   local conflict = outcome.only_conflict(decision)
   if conflict then
@@ -262,7 +264,7 @@ function M.send(method, params, subject)
     return task.run(function()
       if outcome.confirm(conflict) then
         params.files = { { path = decision.files[1].path, hunks = { conflict.hunk } } }
-        params.keep_both = true
+        params.keep_both, params.plan = true, nil
         M.enqueue(function()
           M.send(method, params, subject)
         end)

@@ -47,6 +47,7 @@ local M = {}
 
 ---@class claude-code.Decision
 ---@field decision? string left out if nothing was decided
+---@field changed? true something has changed since the plan: nothing was decided
 ---@field files claude-code.DecidedFile[]
 
 ---@class claude-code.ReviewEdit rows of the text that was sent, bytes without "\n"

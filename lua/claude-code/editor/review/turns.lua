@@ -30,7 +30,13 @@ function M.find(wanted, done)
   end)
 end
 
----@return { files: claude-code.ReviewChoice[], question: string }? nil: a message says why
+---@class claude-code.TurnPlan
+---@field files claude-code.ReviewChoice[]
+---@field plan string[] versions
+---@field last? integer number of the last turn
+---@field question string
+
+---@return claude-code.TurnPlan? nil: a message says why
 local function plan_of(scope)
   local params = vim.tbl_extend("force", { texts = text.unsaved() }, scope)
   local plan, problem = channel.await("review/plan", params)
@@ -45,18 +51,25 @@ local DONE = { keep = "kept", undo = "undid", restore = "restored the files as b
 ---Decides about all changes in a scope.
 ---@param method "keep"|"undo"|"restore"
 ---@param on_conflicts fun(scope: claude-code.ReviewScope) with the user's edits, or Claude's outside of the scope
+---@param agreed? claude-code.TurnPlan to which the user has agreed
+---@param again? fun() called if something has changed since
 ---@param done? fun() not called if it failed, or if the user is asked about the only change
-function M.decide(method, scope, on_conflicts, done)
+function M.decide(method, scope, on_conflicts, agreed, again, done)
   decide.enqueue(function()
-    local plan, row = plan_of(scope), api.nvim_win_get_cursor(0)[1]
+    local plan, row = agreed or plan_of(scope), api.nvim_win_get_cursor(0)[1]
     if not plan then
       return
     end
-    local params = vim.tbl_extend("force", { files = plan.files }, scope)
+    local planned = { files = plan.files, plan = plan.plan, texts = text.unsaved() }
+    local params = vim.tbl_extend("force", planned, scope)
     local subject = { buf = api.nvim_get_current_buf(), choices = {}, first = row, decided = {} }
     local decision = decide.send(method == "keep" and "keep" or "undo", params, subject)
     if not decision then
       return
+    elseif decision.changed then
+      return (again or function()
+        M.decide(method, scope, on_conflicts)
+      end)()
     elseif decision.decision then
       local words = "%s %s; :Claude back takes that back"
       notify.info(words:format(DONE[method], scope.name), "review")
@@ -117,13 +130,19 @@ function M.restore(wanted, on_conflicts)
     local both = row.n and "Restore the files, and choose in Claude's /rewind what it forgets"
     local answers = { "Restore the files", "Change nothing", both }
     local answer = plan and ask(plan.question, answers)
-    if answer == 1 or answer == 3 then
-      M.decide("restore", scope, on_conflicts, answer == 3 and function()
-        local running = require("claude-code.terminal.running")
-        running.focus(row.n)
-        running.paste(row.n, "/rewind", false)
-      end or nil)
+    if answer ~= 1 and answer ~= 3 then
+      return
     end
+    local function ask_again()
+      notify.warn("Claude has gone on, or a file has changed: nothing was restored yet")
+      M.restore({ turn = scope.turn, session = scope.session }, on_conflicts)
+    end
+    scope.last = plan.last
+    M.decide("restore", scope, on_conflicts, plan, ask_again, answer == 3 and function()
+      local running = require("claude-code.terminal.running")
+      running.focus(row.n)
+      running.paste(row.n, "/rewind", false)
+    end or nil)
   end)
 end
 
