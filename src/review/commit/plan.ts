@@ -96,7 +96,9 @@ export function* planned(
     const reason = yield* planFile({ project, file, name, view, plan, owners, hasModes });
     if (reason) plan.notes.push(`${path} is left out: it ${reason}`);
   }
-  const turns = [...owners].map(({ session, prompt }) => project.sessions.turn(session, prompt));
+  const turns = [...owners].map(
+    ({ session, turn = 0 }) => project.sessions.turns(session)[turn - 1],
+  );
   const inOrder = turns.filter((turn) => turn !== undefined).sort((a, b) => a.at - b.at);
   plan.prompts = [...new Set(inOrder.map(({ text }) => text))];
   const left = [...staged.keys()].filter((name) => !plan.entries.has(name));

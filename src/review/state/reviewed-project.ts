@@ -249,7 +249,7 @@ export class ReviewedProject {
     const since = record.began ?? this.sessions.since(session, record.use);
     // A comparison may find a change of an earlier turn.
     const known = source === "trees" ? undefined : since;
-    const turn = this.sessions.numberOf(session, prompt);
+    const turn = this.sessions.numberOf(session, prompt, since);
     const change: Change = { id, session, prompt, turn, agent, tool, command, at, since: known };
     for (const [path, entry] of Object.entries(record.index ?? {})) this.staged.set(path, entry);
     for (const file of record.files) {

@@ -116,9 +116,13 @@ export class Sessions {
     return this.#turns.get(session)?.find((turn) => turn.prompt === prompt);
   }
 
-  /** The number of a prompt's turn, or else of the turn that runs; 0 before the journal's first prompt. */
-  numberOf(session: string, prompt: string | undefined): number {
-    return (this.turn(session, prompt) ?? this.lastTurn(session))?.number ?? 0;
+  /**
+   * The number of the turn of a call; 0 before the journal's first prompt. After a prompt that Claude took into a running
+   * turn, calls still have the id of the prompt before it (2.1.332).
+   */
+  numberOf(session: string, prompt: string | undefined, began: number): number {
+    const last = this.#turns.get(session)?.findLast(({ at }) => at <= began);
+    return Math.max(last?.number ?? 0, this.turn(session, prompt)?.number ?? 0);
   }
 
   /** In order. */

@@ -29,6 +29,19 @@ test("counts the user's prompts, without their tags, as turns, with all that fol
   expect(owners).toEqual([["undefined undefined"], Array(3).fill("1 first"), ["2 second"]].flat());
 });
 
+test("counts a call to the last prompt before it, also if that was taken into a running turn", async () => {
+  const prompt = world.prompt("A", "one");
+  world.claude({ a: "1\n" }, { prompt });
+  world.record({ type: "begin", session: "A", prompt, tool: "Bash", use: "u" });
+  await Bun.sleep(2);
+  world.prompt("A", "steer");
+  world.claude({ b: "1\n" }, { prompt, tool: "Bash", source: "bash", use: "u" });
+  world.claude({ c: "1\n" }, { prompt });
+  const names = (turn: number) => world.summary({ scope: "turn", session: "A", turn });
+  expect(await names(1)).toEqual(["a created 0>1@1", "b created 0>1@1"]);
+  expect(await names(2)).toEqual(["c created 0>1@1"]);
+});
+
 test("records an undo of a turn so that an earlier version takes it for the user's edit", async () => {
   world.edited("a", "1\n", "I\n", { prompt: world.prompt() });
   world.edited("a", "I\n", "II\n", { prompt: world.prompt() });
