@@ -39,6 +39,10 @@ export class ModEndpoint {
     submit: takes(WithText, (to) => this.place(to.remote).perform(to.session, "submit", to.text)),
     /** Inserts at the cursor of the draft; fails as "dialog" while the CLI asks something. */
     fill: takes(WithText, (to) => this.place(to.remote).fill(to.session, to.text)),
+    /** Replaces the draft. */
+    replace: takes(WithText, (to) =>
+      this.place(to.remote).atOnce(to.session, "fill", to.text, "replace"),
+    ),
     draft: takes(Session, (to) => this.place(to.remote).atOnce(to.session, "draft")),
     /** Answers with the text that the command printed, if any. */
     run: takes(CommandLine, ({ session, remote, command, args }) =>

@@ -106,7 +106,7 @@ async function run($: Engine, op: string, text: string, args: string): Promise<o
       return { refused: drop, code: "dropped" };
     }
     case "fill": {
-      const box = await $.prompt.fill({ text, mode: "insert" });
+      const box = await $.prompt.fill({ text, mode: args || "insert" });
       const refused = `its prompt takes no text (${box.refusal ?? "a hook"})`;
       return box.isFilled ? { value: box } : { refused, code: box.refusal };
     }

@@ -45,6 +45,14 @@ function M.submit(n, text, done)
   request(n, "submit", { text = text }, done)
 end
 
+---Replaces the draft. Fails as "dialog" while the CLI asks something.
+---@param n integer|claude-code.SessionKey
+---@param text string
+---@param done fun(failure?: claude-code.ModFailure, draft?: { text: string, cursor: integer })
+function M.replace(n, text, done)
+  request(n, "replace", { text = text }, done)
+end
+
 ---Inserts text at the cursor of the user's draft. Fails as "dialog" while the CLI asks something.
 function M.fill(n, text, done)
   request(n, "fill", { text = text }, done)

@@ -280,7 +280,9 @@ function deliver(row, terminal, text, options, done)
     report(is_pasted)
     return is_pasted and options.submit and task.sleep(BETWEEN_MS)
   elseif not options.submit then
-    return finish(typing.fill(key, text))
+    return finish(task.await(function(on_filled)
+      mod.fill(key, text, on_filled)
+    end))
   end
   local command, args = slash.parse(text)
   local asks = is_asking(row) and not options.is_answered

@@ -9,18 +9,13 @@ local M = {}
 local MAX_ENTER_MS, MAX_TRIES = 300, 5
 --- The time that a loaded machine may need for a key.
 local MAX_KEY_MS = 1000
---- Keys: Backspace leaves the shell mode of an empty box; a paste never begins a command of the CLI's keymaps.
+local LOOK_MS = 10
+--- Keys. A paste is never a command of the CLI's keymaps.
 local BACKSPACE, BLANK, ENTER = "\127", "\27[200~ \27[201~", "\r"
+--- The CLI abbreviates a longer text in its box.
+local MAX_WHOLE = 10000
 --- The CLI ends for these words.
 local ENDS = { "exit", "quit", ":q", ":q!", ":wq", ":wq!" }
-
----@return claude-code.ModFailure?
----@return { text: string, cursor: integer }? draft
-function M.fill(key, text)
-  return task.await(function(done)
-    mod.fill(key, text, done)
-  end)
-end
 
 --- Reads the draft until it passes the test.
 ---@param test fun(draft: { text: string, cursor: integer }): boolean
@@ -36,12 +31,25 @@ local function wait_for_draft(key, ms, test)
     if failure or passes then
       return passes and (ms == 0 or vim.uv.hrtime() < limit)
     end
+    task.sleep(LOOK_MS)
   until vim.uv.hrtime() > limit
   return false
 end
 
 local function is_blank(draft)
   return not draft.text:find("%S")
+end
+
+--- No draft shows that the user has typed `!` into the empty box: the CLI would run the next text in a shell.
+local function is_in_shell_mode(buf)
+  local above = ""
+  for _, line in ipairs(vim.api.nvim_buf_get_lines(buf, -20, -1, false)) do
+    if vim.startswith(above, "─") and vim.startswith(line, "!") then
+      return true
+    end
+    above = line
+  end
+  return false
 end
 
 ---@return boolean is there a box to type into, and does the CLI take the text for a prompt?
@@ -67,8 +75,11 @@ function M.submit(key, row, text, options)
   if not wait_for_draft(key, 0, has_room) then
     return nil
   end
+  if is_in_shell_mode(row.buf) then
+    press(BACKSPACE) -- leaves it; else it would remove the selection from the box
+  end
   -- A blank that arrives shows that the box has the keys, and no list of the CLI.
-  press(BACKSPACE:rep(blanks) .. BLANK:rep(blanks))
+  press(BLANK)
   local function has_blanks(draft)
     return is_blank(draft) and #draft.text == blanks
   end
@@ -77,7 +88,10 @@ function M.submit(key, row, text, options)
   elseif options.with_selection then
     require("claude-code.editor.selection").latest({ for_client = true })
   end
-  local failure, draft = M.fill(key, text)
+  text = text:gsub("%s+$", "")
+  local failure, draft = task.await(function(done)
+    mod.replace(key, text, done)
+  end)
   if not draft then
     return nil, failure and failure.code == "gone" and failure or nil
   end
@@ -85,7 +99,7 @@ function M.submit(key, row, text, options)
   -- backslash from joining lines.
   local cursor = draft.cursor
   local function has_blank(now)
-    return now.cursor == cursor
+    return vim.endswith(now.text, " ") and (now.cursor == cursor or #text > MAX_WHOLE)
   end
   for _ = 1, MAX_TRIES do
     press(BLANK)
