@@ -8,7 +8,7 @@ export interface Asked {
   tool_input?: object;
   permission_suggestions?: unknown;
   agent_id?: string;
-  prompt_id?: string;
+  session_id?: string;
 }
 
 export const BASH: Asked = { tool_name: "Bash", tool_input: { command: "npm test" } };

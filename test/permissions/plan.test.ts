@@ -122,7 +122,7 @@ describe.each(NEOVIMS)("a plan in Neovim $name", (version) => {
       await output;
       const tool_input = { ...ASKED.tool_input, plan };
       writeFileSync(tool_input.planFilePath, plan);
-      output = editor.hook({ ...ASKED, tool_input, prompt_id: "p" }, await editor.block());
+      output = editor.hook({ ...ASKED, tool_input, session_id: "s" }, await editor.block());
       await isShown();
       await editor.neovim.plays(`<Ignore>   ${seen}`);
       await answers();

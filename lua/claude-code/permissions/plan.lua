@@ -25,7 +25,7 @@ local OPTIONS = { "conceallevel", "winbar" }
 
 ---@class claude-code.Plan
 ---@field request claude-code.PermissionRequest
----@field version integer of the plan in its turn
+---@field version integer of the plan
 ---@field before? string[] lines of the version before
 ---@field drawing? claude-code.Drawing of what is new
 ---@field buf integer
@@ -37,7 +37,7 @@ local OPTIONS = { "conceallevel", "winbar" }
 ---@field hidden? integer first line with a hidden character
 
 local plans = {} ---@type table<integer, claude-code.Plan> by request
----The last plan of each turn that the user has not approved here, by the id of its prompt.
+---The last plan of each conversation, by its id, unless the user has approved it here.
 local versions = {} ---@type table<string, claude-code.Plan>
 
 local function is_shown(plan)
@@ -66,7 +66,7 @@ end
 local function send(plan, answer)
   plan.is_answered = true
   if answer.allow then
-    versions[plan.request.prompt or ""] = nil
+    versions[plan.request.conversation or ""] = nil
   end
   local ok, problem = requests.answer(plan.request.id, answer)
   plan.is_answered = ok
@@ -198,10 +198,10 @@ end
 local function new(request)
   local buf = api.nvim_create_buf(false, true)
   local plan = { request = request, buf = buf, comments = {}, guard = keyboard.guard("the plan") }
-  local last = versions[request.prompt or ""]
+  local last = versions[request.conversation or ""]
   plan.version = (last and last.version or 0) + 1
   plan.before = last and vim.split(given(last), "\n")
-  versions[request.prompt or ""] = request.prompt and plan
+  versions[request.conversation or ""] = request.conversation and plan
   fill(plan)
   local name = "claude-code://plan/" .. request.id
   api.nvim_buf_set_name(buf, name)

@@ -37,7 +37,7 @@ local DIALOG_MS = 5000
 ---@field suggestions string[] rules that the CLI offers to allow as well
 ---@field questions? claude-code.PermissionQuestion[]
 ---@field plan? string of ExitPlanMode, in Markdown
----@field prompt? string the CLI's id of the turn's prompt
+---@field conversation? string id
 
 ---@class claude-code.WaitingRequest
 ---@field request claude-code.PermissionRequest
@@ -45,8 +45,7 @@ local DIALOG_MS = 5000
 ---@field wait integer the hook's id for the request
 ---@field on_end fun()[]
 
-local ASKED =
-  { "tool", "title", "lines", "syntax", "is_edit", "suggestions", "questions", "plan", "prompt" }
+local ASKED = { "tool", "title", "lines", "syntax", "is_edit", "suggestions", "questions", "plan" }
 
 local waiting = {} ---@type claude-code.WaitingRequest[] oldest first
 local last_id = 0
@@ -132,6 +131,7 @@ function M.add(params)
   end)
   last_id = last_id + 1
   local request = { id = last_id, session = row.n, pid = row.pid }
+  request.conversation = params.session
   for _, name in ipairs(ASKED) do
     request[name] = params[name]
   end
