@@ -110,6 +110,7 @@ describe.each(NEOVIMS)("the status line in $name", (version) => {
       [1, "working", "3 Claudes: 1 working, fix-login done"],
       [3, "blocked", "3 Claudes: fix-login needs input, 1 working"],
       [2, "blocked", "3 Claudes: 2 need input, 1 working"],
+      [1, "blocked", "3 Claudes: all need input"],
     );
     const highlight = `return require("port").statusline.highlight()`;
     expect(await neovim.lua<string>(highlight)).toBe("DiagnosticWarn");
