@@ -796,6 +796,7 @@ onEachNeovim((session) => {
       await plays(`
         :silent edit!   signs = 4   old = line 4   ${renamed}
         gr              disk d = ${oneLine(TEN)}   disk e absent
+        :Claude back    disk d absent   says took back what was undone in @e
       `);
     });
 

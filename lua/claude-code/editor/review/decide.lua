@@ -329,14 +329,23 @@ function M.back()
     local is_done = decision ~= nil and outcome.run(decision, last.decision)
     if failure then
       notify.error(failure)
-    elseif is_done then
-      local paths, words = last.paths, last.type == "keep" and "kept" or "undone"
-      local where = #paths == 1 and path.title(paths[1]) or counted(#paths, "file")
-      notify.info(("took back what was %s in %s"):format(words, where), "review")
     end
     move_on(function(review)
       cursor.to_reopened(review, is_done and last.paths or {}, before)
     end)
+    if is_done then
+      -- The list has one entry for both names of a renamed file.
+      local listed, earlier = reviews.current().by_path, {}
+      for _, name in ipairs(last.paths) do
+        earlier[listed[name] and listed[name].from or ""] = true
+      end
+      local names = vim.tbl_filter(function(name)
+        return not earlier[name]
+      end, last.paths)
+      local where = #names == 1 and path.title(names[1]) or counted(#names, "file")
+      local words = "took back what was %s in %s"
+      notify.info(words:format(last.type == "keep" and "kept" or "undone", where), "review")
+    end
   end)
 end
 
