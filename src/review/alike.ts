@@ -26,12 +26,19 @@ export function isSame(one: Replaced, other: Replaced): boolean {
   return one.size === other.size && [...one.keys()].every((pair) => other.has(pair));
 }
 
+/** "changed price → cost", "added count", "changed white space". */
+function changeOf(texts: readonly string[]): string {
+  const [old, now] = texts.map((bytes) => {
+    const words = visibleLine(Buffer.from(bytes, "latin1").toString(), MAX_SHOWN);
+    return words || (bytes && "white space");
+  });
+  if (old === now) return `changed ${old}`;
+  return old && now ? `changed ${old} → ${now}` : old ? `removed ${old}` : `added ${now}`;
+}
+
 /** "Claude changed price → cost: 40 hunks in 31 files". */
 export function questionAbout(replaced: Replaced, hunks: number, files: number): string {
   const [first = []] = replaced.values();
-  const [old, now] = first.map((bytes) => {
-    return visibleLine(Buffer.from(bytes, "latin1").toString(), MAX_SHOWN) || "nothing";
-  });
   const more = replaced.size > 1 ? ` and ${replaced.size - 1} more` : "";
-  return `Claude changed ${old} → ${now}${more}: ${counted(hunks, "hunk")} in ${counted(files, "file")}`;
+  return `Claude ${changeOf(first)}${more}: ${counted(hunks, "hunk")} in ${counted(files, "file")}`;
 }

@@ -190,11 +190,21 @@ onEachNeovim((session) => {
 
     test("asks from a file, decides nothing without an answer, and says that no hunk is there", async () => {
       await nvim().lua("_G.answer, _G.asked = 3, nil");
+      world.write(at("more"), "one\n");
+      world.write(at("blank"), "other  \n");
+      claude({ more: "one\ntwo\n", blank: "other\n", new: "1\n" });
       await plays(`
-        :edit @y | Claude review   list 6
+        :edit @y | Claude review   list 9
         :edit @y | 6
         g=                {luaeval('_G.asked')} Claude changed other → another: 1 hunk in 1 file
-        :5 | Claude review alike   says no hunk by Claude is waiting for review here   list 6`);
+        :edit @more | 2   lines one
+        g=                {luaeval('_G.asked')} Claude added two: 1 hunk in 1 file
+        :edit @blank | 1  lines other
+        g=                {luaeval('_G.asked')} Claude changed white space: 1 hunk in 1 file
+        :edit @new
+        g=                says only a hunk of a changed file has lines to compare
+        :edit @y
+        :5 | Claude review alike   says no hunk by Claude is waiting for review here   list 9`);
     });
   });
 });
