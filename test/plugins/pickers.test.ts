@@ -26,12 +26,15 @@ for (const [plugins, lua, count] of PICKERS) {
     await using editor = await Editor.start(NEWEST, { name: "a picker", plugins, lua });
     const { neovim } = editor;
     using world = new World(neovim.cwd, neovim.home);
-    world.edited("a", "1\n2\n3\n", "one\n2\nthree\n");
-    world.edited("b", "gone\n", undefined);
+    world.edited("a", "gone\n", undefined);
+    world.edited("b", "1\n2\n3\n", "one\n2\nthree\n");
     await neovim.plays(":Claude review!   list 3   {&buftype} quickfix");
     await neovim.command("Claude review pick");
     await eventually("its rows", async () => (await neovim.lua<number>(count)) === 3);
-    await neovim.type("<CR>");
-    await neovim.plays("<Ignore>   a:1   bar hunk 1/2   windows other.lua a quickfix");
+    await neovim.type("<C-n><CR>");
+    await neovim.plays(`
+      <Ignore>                   bar hunk   windows other.lua b quickfix
+      :Claude review pick foo    says no such picker: foo (snacks, telescope, fzf-lua)
+      :Claude review pick fzf-lua   says fzf-lua is not installed`);
   });
 }

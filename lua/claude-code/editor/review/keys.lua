@@ -103,12 +103,13 @@ end
 function M.alike()
   local scope, subject = reviews.current().scope, decide.subject_of({})
   task.run(function()
-    local choice = (decide.choices_of(subject) or {})[1] or {}
-    local params = { path = choice.path, hunk = choice.hunks and choice.hunks[1] }
-    params = vim.tbl_extend("error", params, scope, { texts = text.unsaved() })
-    local found = params.hunk and channel.await("review/alike", params)
+    local choice = (decide.choices_of(subject) or {})[1]
+    local id = choice and (choice.hunks or {})[1]
+    local params = { path = choice and choice.path, hunk = id, texts = text.unsaved() }
+    local found = id and channel.await("review/alike", vim.tbl_extend("error", params, scope))
     if not found then
-      return notify.warn("no hunk by Claude is waiting for review here")
+      local problem = choice and "only a hunk of a changed file has lines to compare"
+      return notify.warn(problem or "no hunk by Claude is waiting for review here")
     end
     vim.ui.select({ "keep", "undo" }, { prompt = found.question }, function(method)
       -- The queue does not wait for the user.
@@ -120,9 +121,9 @@ function M.alike()
   end)
 end
 
----What shows Neovim's quickfix list.
+---What shows Neovim's quickfix list. Snacks passes over a window that shows the text of a deleted file.
 local PICKERS = {
-  { "snacks", "snacks.picker", "qflist" },
+  { "snacks", "snacks.picker", "qflist", { main = { current = true } } },
   { "telescope", "telescope.builtin", "quickfix" },
   { "fzf-lua", "fzf-lua", "quickfix" },
 }
@@ -130,11 +131,17 @@ local PICKERS = {
 ---Lists by hunks in a picker of another plugin.
 ---@param name? string the first one that is installed if left out
 function M.pick(name)
-  local found = vim.iter(PICKERS):find(function(one)
-    return one[1] == (name or one[1]) and pcall(require, one[2])
+  local named = vim.tbl_filter(function(one)
+    return one[1] == (name or one[1])
+  end, PICKERS)
+  local found = vim.iter(named):find(function(one)
+    return pcall(require, one[2])
   end)
-  if not found then
-    return notify.warn((name or "no picker") .. " is not installed: snacks, telescope or fzf-lua")
+  if #named == 0 then
+    return notify.warn(("no such picker: %s (snacks, telescope, fzf-lua)"):format(name))
+  elseif not found then
+    local words = name and name .. " is not installed"
+    return notify.warn(words or "no picker is installed: snacks, telescope or fzf-lua")
   elseif not reviews.current().is_open then
     reviews.open({ scope = "unreviewed" }, true, M.all(), false)
   end
@@ -146,7 +153,9 @@ function M.pick(name)
     review:refresh()
     if review.is_open then
       api.nvim_set_current_win(require("claude-code.editor.windows").for_file() or 0)
-      vim.schedule(require(found[2])[found[3]])
+      vim.schedule(function()
+        require(found[2])[found[3]](found[4])
+      end)
     end
   end)
 end
