@@ -93,6 +93,9 @@ export const Done = v.object({
   texts: v.optional(v.array(WithText), []),
 });
 
+/** `name` is that of the turn in questions. */
+export const Plan = v.object({ ...Done.entries, name: v.optional(v.string(), "its last turn") });
+
 export const Alike = v.object({ ...Done.entries, path: Path, hunk: Id });
 
 export type Listing = v.InferOutput<typeof Done>;

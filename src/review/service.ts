@@ -114,7 +114,7 @@ export class ReviewService {
     /** The scope of a turn, with its `name`, and whether its session `works` or `compares`. */
     turn: takes(requests.Turn, (request) => turnScope(this.#projects.all(), request)),
     /** Plan: the files of a whole scope, and the question before an undo of all. */
-    plan: takes(requests.Done, (request) => planOf(this.#projects.all(), request)),
+    plan: takes(requests.Plan, (request) => planOf(this.#projects.all(), request)),
     /** Keeps everything that is left, and stops reporting unrecorded changes. */
     done: takes(requests.Done, (request) => this.#done(request)),
     /** Committed, after the user has left git's message, which this executable opens in Neovim. */

@@ -18,6 +18,8 @@ type Wanted = v.InferOutput<typeof requests.Turn>;
 
 /** Characters of a prompt in a title or a question. */
 const MAX_PROMPT = 40;
+/** Characters of a session's id in a question. */
+const MAX_SESSION = 8;
 /** The hook may record a prompt this much later than the CLI got it. */
 const MAX_HOOK_MS = 10_000;
 
@@ -67,6 +69,7 @@ export function turnScope(
     session: found.session,
     turn: turn.number,
     name: nameOf(turn),
+    ...(session === undefined && { of: `session ${found.session.slice(0, MAX_SESSION)}` }),
     works,
     /** The changes of its last command may not be recorded yet. */
     compares: isComparing(found.project.folder),
@@ -86,7 +89,10 @@ function nameOf({ number, text }: Turn): string {
 }
 
 /** Lists the files of a whole scope: Neovim asks its user, and then decides about them. Throws Failure if there are none. */
-export async function planOf(projects: readonly ReviewedProject[], request: Listing) {
+export async function planOf(
+  projects: readonly ReviewedProject[],
+  request: v.InferOutput<typeof requests.Plan>,
+) {
   const all: Entry[] = [];
   const files: { path: string }[] = [];
   const plan: string[] = [];
@@ -102,9 +108,8 @@ export async function planOf(projects: readonly ReviewedProject[], request: List
     files.push(...entries.map(({ file }) => ({ path: project.path(file) })));
     all.push(...entries);
   }
-  const { turns, last } = turnsIn(projects, request.session) ?? {};
-  const turn = turns?.[(request.turn ?? 0) - 1];
-  const name = turn ? nameOf(turn) : "its last turn";
+  const { last } = turnsIn(projects, request.session) ?? {};
+  const { name } = request;
   const what = request.scope === "since" ? "what Claude changed since" : "";
   if (files.length === 0)
     throw new Failure(`nothing of ${what} ${name} is left`.replace("  ", " "));

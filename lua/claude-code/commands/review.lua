@@ -4,14 +4,15 @@ local notify = require("claude-code.messages.notify")
 
 local SCOPES = { "turn", "session", "all" }
 
---- Id of the session that the first word names, or else of the current one if there are several.
+--- Id of the session that the first word names, or else of the current one if there are enough.
 ---@param words string[] loses the name
-local function conversation(words)
+---@param least integer
+local function conversation(words, least)
   local terminal, sessions = require("claude-code.terminal"), require("claude-code.sessions")
   local n = words[1] and terminal.find(words[1])
   if n then
     table.remove(words, 1)
-  elseif #terminal.own() < 2 then
+  elseif #terminal.own() < least then
     return nil
   end
   local row = sessions.get(n or sessions.current())
@@ -33,8 +34,9 @@ local function scope_of(args)
   local scope, turn = { scope = "unreviewed" }, nil
   if vim.list_contains(SCOPES, words[1]) then
     scope.scope = table.remove(words, 1)
-    turn = scope.scope == "turn" and turn_in(words) or nil
-    scope.session = scope.scope ~= "all" and conversation(words) or nil
+    local is_turn = scope.scope == "turn"
+    turn = is_turn and turn_in(words) or nil
+    scope.session = scope.scope ~= "all" and conversation(words, is_turn and 1 or 2) or nil
   end
   local paths = vim.tbl_map(function(word)
     return require("claude-code.lib.platform").normal(vim.fs.normalize(word))
@@ -48,11 +50,11 @@ local function of_turn(run)
   return {
     args = "[N|last]",
     complete = function(lead, before)
-      return before == "" and complete.turns(conversation({}), lead) or {}
+      return before == "" and complete.turns(conversation({}, 1), lead) or {}
     end,
     run = function(args)
       local words = require("claude-code.lib.text").words(args.args)
-      local wanted = { turn = turn_in(words), session = conversation(words) }
+      local wanted = { turn = turn_in(words), session = conversation(words, 1) }
       if #words > 0 then
         return notify.error(("a turn has a number, or is `last`, but not %s"):format(words[1]))
       end
@@ -166,7 +168,7 @@ return {
     args = "[turn [N]|session|all] [paths]",
     bang = true,
     complete = function(lead, before)
-      local turns = before:find("^turn%s+$") and complete.turns(conversation({}), lead) or {}
+      local turns = before:find("^turn%s+$") and complete.turns(conversation({}, 1), lead) or {}
       local scopes = before == "" and complete.starting_with(SCOPES, lead) or turns
       return vim.list_extend(scopes, complete.files(lead))
     end,

@@ -961,6 +961,8 @@ onEachNeovim((session) => {
     });
 
     const title = "{getqflist({'title': 0}).title}";
+    /** Names the session, because it runs outside of Neovim. */
+    const outside = () => ` of session S${tests}`;
 
     test("reviews a turn, by its number or the last one, and names it", async () => {
       await plays(`
@@ -982,9 +984,19 @@ onEachNeovim((session) => {
       :Claude back          disk b two   lines two|line 3|line 4|five|   says took back what was undone in 2 files
       :Claude keep turn     says kept turn 3 ‹drop nine›
       :Claude review!       list a:2 a:5 b:2 b:5
-      :Claude keep turn     says nothing of turn 3 ‹drop nine› is left
+      :Claude keep turn     says nothing of turn 3 ‹drop nine›${outside()} is left
     `);
       expect(read("a")).toBe(third);
+    });
+
+    test("is one of the current session, if a later one runs outside of Neovim", async () => {
+      await lua(`require("port").session_rows.add({ n = 1, id = ... })`, `S${tests}`);
+      claude({ b: "" }, { session: "outside", prompt: world.prompt("outside", "empty it") });
+      world.stop("outside");
+      await plays(`
+        :Claude undo turn   disk a = ${oneLine(second)}   disk b = ${oneLine("")}   says undid turn 3 ‹drop nine›;
+      `);
+      await lua(`require("port").session_rows.remove(1)`);
     });
 
     test("opens a review of what later edits leave of an undone turn", async () => {
@@ -1009,7 +1021,7 @@ onEachNeovim((session) => {
       world.write(at("c"), undefined);
       await plays(`
         :${answers(2)}
-        :edit @a | Claude restore 2   {g:asked} Restore 2 files as before turn 2 ‹and five, too› (+4 −2)? 1 hunk with your edits will be asked about. 1 file that you removed or moved will not come back. Restore the files; Change nothing
+        :edit @a | Claude restore 2   {g:asked} Restore 2 files as before turn 2 ‹and five, too›${outside()} (+4 −2)? 1 hunk with your edits will be asked about. 1 file that you removed or moved will not come back. Restore the files; Change nothing
         :${answers(1)}
         :Claude restore 2   disk a mine|line 1|two|line 3|line 4|FIVE of mine|line 6|line 7|line 8|line 9   disk b = ${oneLine(TEN)}   disk c absent
                             says restored the files as before turn 2 ‹and five, too›
@@ -1020,7 +1032,7 @@ onEachNeovim((session) => {
       await plays(":Claude restore 1   says Claude works: stop its turn with Esc");
       world.record({ type: "stop", session: `S${tests}`, prompt });
       await plays(
-        ":Claude restore 4   says nothing of what Claude changed since turn 4 ‹and more› is left",
+        `:Claude restore 4   says nothing of what Claude changed since turn 4 ‹and more›${outside()} is left`,
       );
     });
 

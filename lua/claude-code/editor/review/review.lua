@@ -33,6 +33,8 @@ local M = {}
 ---@field session? string
 ---@field turn? integer
 ---@field name? string of the turn: "turn 2 ‹rename it›"
+---@field of? string its session, if this Neovim did not choose it: "session 0a1b2c3d"
+---@field last? integer the last turn of "since", by default that of the session
 ---@field before? claude-code.ReviewScope to which |gT| returns
 ---@field paths? string[]
 

@@ -30,6 +30,11 @@ function M.find(wanted, done)
   end)
 end
 
+---@return string name of the turn, and of its session if this Neovim did not choose that
+local function full_name(scope)
+  return scope.of and ("%s of %s"):format(scope.name, scope.of) or scope.name
+end
+
 ---@class claude-code.TurnPlan
 ---@field files claude-code.ReviewChoice[]
 ---@field plan string[] versions
@@ -38,7 +43,8 @@ end
 
 ---@return claude-code.TurnPlan? nil: a message says why
 local function plan_of(scope)
-  local params = vim.tbl_extend("force", { texts = text.unsaved() }, scope)
+  local more = { texts = text.unsaved(), name = full_name(scope) }
+  local params = vim.tbl_extend("force", scope, more)
   local plan, problem = channel.await("review/plan", params)
   if problem then
     notify.warn(problem)
@@ -72,7 +78,7 @@ function M.decide(method, scope, on_conflicts, agreed, again, done)
       end)()
     elseif decision.decision then
       local words = "%s %s; :Claude back takes that back"
-      notify.info(words:format(DONE[method], scope.name), "review")
+      notify.info(words:format(DONE[method], full_name(scope)), "review")
     end
     for _, file in ipairs(decision.files) do
       if file.conflicts and #file.conflicts > 0 then
