@@ -77,10 +77,8 @@ export function turnScope(
 }
 
 /** Ids would not do: a prompt's hook may get the id of the prompt before it (2.1.332). */
-function turnAt(turns: readonly Turn[], at: number): Turn | undefined {
-  const distance = (turn: Turn) => Math.abs(turn.at - at);
-  const [nearest] = turns.toSorted((one, other) => distance(one) - distance(other));
-  return nearest && distance(nearest) < MAX_HOOK_MS ? nearest : undefined;
+function turnAt(turns: readonly Turn[], prompt: number): Turn | undefined {
+  return turns.find(({ at }) => at >= prompt && at - prompt < MAX_HOOK_MS);
 }
 
 function nameOf({ number, text }: Turn): string {

@@ -80,6 +80,19 @@ describe.each(NEOVIMS)("the conversation in $name", (version) => {
     await claude.showing(/^❯/m);
   });
 
+  test("types no /rewind behind a draft", async () => {
+    await claude.command("Claude back");
+    await eventually(() => claude.onDisk("main.lua"), "return 2\n");
+    await keys("mine");
+    await claude.showing(/❯\s*mine\s*$/m);
+    await claude.command("Claude restore last");
+    await eventually(() => claude.onDisk("main.lua"), "return 1\n");
+    await eventually(async () => (await claude.messages()).includes("type /rewind in"), true);
+    await claude.showing(/❯\s*mine\s*$/m);
+    await keys("<C-u>");
+    await claude.showing(/^❯/m);
+  });
+
   test("appears in the follow window, and leaves the user where they are", async () => {
     await claude.command("Claude follow");
     claude.model.script([read(claude.path("other.lua")), [{ text: "Read." }]]);

@@ -115,6 +115,18 @@ local function stop(row)
   return true
 end
 
+---Types it into an empty box only: after a draft it would be no command. Runs in a task.
+local function type_rewind(n)
+  local running = require("claude-code.terminal.running")
+  running.focus(n)
+  local _, draft = task.await(function(done)
+    require("claude-code.sessions.mod").draft(n, done)
+  end)
+  if not (draft and draft.text == "" and running.paste(n, "/rewind", false)) then
+    notify.info("type /rewind in Claude's prompt to choose what it forgets")
+  end
+end
+
 ---Restores the files as they were before a turn, as one decision, once the user has agreed.
 ---@param wanted claude-code.WantedTurn
 ---@param on_conflicts fun(scope: claude-code.ReviewScope)
@@ -145,9 +157,7 @@ function M.restore(wanted, on_conflicts)
     end
     scope.last = plan.last
     M.decide("restore", scope, on_conflicts, plan, ask_again, answer == 3 and function()
-      local running = require("claude-code.terminal.running")
-      running.focus(row.n)
-      running.paste(row.n, "/rewind", false)
+      type_rewind(row.n)
     end or nil)
   end)
 end
