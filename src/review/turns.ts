@@ -1,6 +1,7 @@
 import type * as v from "valibot";
 import { Failure } from "../lib/errors";
 import { counted, visibleLine } from "../lib/visible";
+import { DECIDED_MS } from "./journal/prune";
 import { entriesOf, recordedScope } from "./projects";
 import { isComparing } from "./record/comparison-request";
 import type * as requests from "./requests";
@@ -94,11 +95,13 @@ export async function planOf(
   const all: Entry[] = [];
   const files: { path: string }[] = [];
   const plan: string[] = [];
-  let [committed, gone] = [0, 0];
+  let [committed, gone, stuck] = [0, 0, 0];
   for (const project of projects) {
-    const entries = await entriesOf(project, request);
-    plan.push(planVersion(project, request, entries));
+    const found = await entriesOf(project, request);
+    plan.push(planVersion(project, request, found));
     const scope = scopeOf(recordedScope(project, request));
+    const entries = found.filter((entry) => request.scope !== "since" || canRestore(entry, scope));
+    stuck += found.length - entries.length;
     const kept = project.decisions.filter((one) => one.type === "keep" && one.why === "commit");
     const inCommits = new Set(kept.flatMap(({ files }) => files.map(({ path }) => path)));
     committed += entries.filter(({ file }) => inCommits.has(file.path)).length;
@@ -106,23 +109,38 @@ export async function planOf(
     files.push(...entries.map(({ file }) => ({ path: project.path(file) })));
     all.push(...entries);
   }
-  const { last } = turnsIn(projects, request.session) ?? {};
-  const { name } = request;
-  const what = request.scope === "since" ? "what Claude changed since" : "";
-  if (files.length === 0)
-    throw new Failure(`nothing of ${what} ${name} is left`.replace("  ", " "));
+  const { last, turns = [] } = turnsIn(projects, request.session) ?? {};
+  const { name, session = "", turn = 0 } = request;
   const { added, removed } = countsOf(all);
   const conflicts = all.flatMap(({ hunks }) => hunks.filter(({ conflict }) => conflict)).length;
   const rest = [
     [conflicts, "hunk", "with your edits will be asked about"],
     [committed, "file", "changed in commits, which stay"],
     [gone, "file", "that you removed or moved will not come back"],
+    [stuck, "file", "cannot be restored: :Claude undo says why"],
   ] as const;
-  const more = rest.map(([count, noun, words]) => {
-    return count > 0 ? ` ${counted(count, noun)} ${words}.` : "";
+  const notes = rest.flatMap(([count, noun, words]) => {
+    return count > 0 ? [`${counted(count, noun)} ${words}`] : [];
   });
+  const isRunning = projects.some(({ sessions }) => sessions.unended.get(session)?.background);
+  if (isRunning) notes.push("Claude's agents or commands still run in the background");
+  const isOld = (turns[turn - 1]?.at ?? Number.POSITIVE_INFINITY) < Date.now() - DECIDED_MS;
+  if (isOld) notes.push("What you kept more than a week ago is no longer known, and stays");
+  if (files.length === 0) {
+    const isSince = request.scope === "since";
+    const what = `nothing of ${isSince ? "what Claude changed since " : ""}${name} is left`;
+    throw new Failure([what, ...(isSince ? notes : [])].join("; "));
+  }
   const changed = `${counted(files.length, "file")} as before ${name} (+${removed} −${added})`;
-  return { files, plan, last: last?.number, question: `Restore ${changed}?${more.join("")}` };
+  const question = `Restore ${changed}?${notes.map((note) => ` ${note}.`).join("")}`;
+  return { files, plan, last: last?.number, question };
+}
+
+/** Whether `undo` would not refuse the file. */
+function canRestore({ file, kind, view, cannotUndo }: Entry, scope: Scope): boolean {
+  if (cannotUndo) return false;
+  const isLeft = view !== undefined && view.weave.base(scope).length > 0;
+  return !(isLeft && (kind === "renamed" || file.symlink));
 }
 
 /** Changes with the files of the scope, and when a turn begins. */

@@ -112,11 +112,56 @@ describe("a plan of turns", () => {
     const before = await world.list({ scope: "all" });
     const { decision } = await (await planned(since))();
     const again = planned({ ...since, turn: 2 });
-    expect(await outcomeOf(again)).toThrow("nothing of what Claude changed since turn 2");
+    expect(await outcomeOf(again)).toThrow("nothing of what Claude changed since");
     await world.back({ decision });
     expect(await world.list({ scope: "all" })).toEqual(before);
     expect([world.read("a"), world.read("b")]).toEqual([undefined, "2\n"]);
   });
+});
+
+describe("the question before a restore", () => {
+  const since = { scope: "since", session: "A", turn: 1, name: "turn 1" };
+  const asked = async () => {
+    const { question } = (await world.service.answer("plan", since)) as { question: string };
+    return question;
+  };
+
+  test("counts what can be restored, and says that agents still run", async () => {
+    const prompt = world.prompt();
+    const [before, after] = [{ withheld: "large" as const }, world.content("2\n")];
+    const files = [{ path: "large", before, after }];
+    world.record({ type: "change", session: "A", prompt, tool: "Edit", source: "tool", files });
+    world.write("large", "2\n");
+    world.record({ type: "stop", session: "A", background: true });
+    const notes = ["1 file cannot be restored: :Claude undo says why"];
+    notes.push("Claude's agents or commands still run in the background");
+    const nothing = "nothing of what Claude changed since turn 1 is left";
+    expect(await outcomeOf(asked())).toThrow([nothing, ...notes].join("; "));
+    world.claude({ a: "1\n" });
+    const said = "Restore 1 file as before turn 1 (+0 −1)?";
+    expect(await asked()).toBe([said, ...notes.map((note) => `${note}.`)].join(" "));
+  });
+
+  test("says that changes which were kept long ago are no longer known", async () => {
+    const at = Date.now() - 8 * 24 * 3_600_000;
+    world.record({ type: "prompt", session: "A", text: "one", at });
+    world.claude({ a: "1\n" });
+    expect(await asked()).toContain("What you kept more than a week ago is no longer known");
+  });
+});
+
+test("finds the turn of a prompt by its time, and none that began before", async () => {
+  const at = Date.now() - 60_000;
+  for (const [i, text] of ["one", "two"].entries()) {
+    world.record({ type: "prompt", session: "A", text, at: at + i * 1_000 });
+  }
+  const turnAt = async (time: number) => {
+    const found = world.service.answer("turn", { session: "A", at: time });
+    return ((await found) as { turn: number }).turn;
+  };
+  expect(await turnAt(at - 500)).toBe(1);
+  expect(await turnAt(at + 900)).toBe(2);
+  expect(await outcomeOf(turnAt(at + 1_001))).toThrow("this session has no such turn");
 });
 
 describe("a decision", () => {
