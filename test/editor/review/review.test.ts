@@ -803,10 +803,10 @@ onEachNeovim((session) => {
     test("shows the size of a binary file, not its bytes, and decides about it", async () => {
       write("old.png", "\0one");
       const bytes = `\0${"\x01".repeat(2_999)}`;
-      claude({ "new.png": bytes, "old.png": bytes });
+      claude({ "new.png": bytes, "old.png": "\0two" });
       await plays(`
-        :Claude review   texts /^new file, binary file, 3.0 kB .*\\|binary file, 3.0 kB/   lines = binary file, 3.0 kB
-        ga               list 1   bar old.png   lines = binary file, 3.0 kB
+        :Claude review   texts /^new file, binary file, 3.0 kB .*\\|binary file, 4 bytes/   lines = binary file, 3.0 kB
+        ga               list 1   bar old.png   lines = binary file, 4 bytes
         gr               says is left to review   disk old.png = \0one
       `);
       write("gone.png", bytes);
@@ -1086,7 +1086,7 @@ onEachNeovim((session) => {
       // A tool made the last one, so it is listed before those that a command made.
       await plays(`
           :Claude review!              list 2000   {getqflist()[-1].bufnr->bufname()} @z/edited
-                                       ${title} Claude's changes (2 more files follow once these are decided, or name a folder)
+                                       ${title} Claude's changes (and 2 more files once these are decided, or name a folder)
                                        says only 2000 of 2002 files are listed: decide about some of them, or name a folder (:Claude review src/)
           :Claude review! @z   list 1   ${title} Claude's changes
         `);

@@ -6,6 +6,7 @@ local path = require("claude-code.editor.documents.path")
 local platform = require("claude-code.lib.platform")
 local reload = require("claude-code.editor.documents.reload")
 local channel = require("claude-code.server.channel")
+local counted = require("claude-code.lib.text").count
 local text = require("claude-code.editor.review.text")
 local visible = require("claude-code.lib.text").visible
 
@@ -232,7 +233,9 @@ function M.binary_words(file)
     return "was a symlink"
   end
   local stat = vim.uv.fs_stat(file.path)
-  return stat and ("binary file, %.1f kB"):format(stat.size / 1000) or "binary file"
+  local size = stat
+    and (stat.size < 1000 and counted(stat.size, "byte") or ("%.1f kB"):format(stat.size / 1000))
+  return size and "binary file, " .. size or "binary file"
 end
 
 ---@return string name of the buffer in which it is shown

@@ -1,6 +1,7 @@
 --- The quickfix list of a review, and its window. By hunks, each hunk is an entry, and so is a changed mode; a file
 --- that was created, deleted or renamed, or that has no text, is one entry. By files, each file and folder is one.
 local api, fn = vim.api, vim.fn
+local counted = require("claude-code.lib.text").count
 local entries = require("claude-code.editor.review.entries")
 local saved_layout = require("claude-code.editor.windows.layout")
 local terminal = require("claude-code.terminal.window")
@@ -280,8 +281,8 @@ function List:fill(review, items)
   local title = TITLES[scope.scope]:format(scope.name) .. (name and (": " .. name) or "")
   local unlisted = review.answer.counts.files - #review.files
   if unlisted > 0 then
-    local more = " (%d more files follow once these are decided, or name a folder)"
-    title = title .. more:format(unlisted)
+    local more = " (and %s once these are decided, or name a folder)"
+    title = title .. more:format(counted(unlisted, "more file"))
   end
   title = title .. review:ignored(", and ")
   local count, only, is_there = #items, self.only, (self:get("nr") or 0) > 0
