@@ -11,11 +11,10 @@ local ORDER = { "blocked", "error", "working", "done" }
 
 --- "docs needs input", "2 need input", "1 working", "all done".
 ---@param found claude-code.SessionRow[] of one state
----@param count integer of all sessions
-local function part(found, count)
+local function part(found, all)
   local state, label = found[1].state, require("claude-code.sessions.label")
-  local subject = #found == 1 and state ~= "working" and label.name(found[1]) or #found
-  subject = #found == count and "all" or subject
+  local subject = #found == 1 and state ~= "working" and label.name(found[1])
+    or (#found == #all and "all" or #found)
   local words = #found > 1 and state == "blocked" and "need input" or label.state(state).words
   return ("%s %s"):format(subject, words)
 end
@@ -47,7 +46,7 @@ local function summary_of(all)
     if #found > 0 then
       worst = worst or state
       local words = require("claude-code.sessions.label").state(state).words
-      parts[#parts + 1] = #all == 1 and words or part(found, #all)
+      parts[#parts + 1] = #all == 1 and words or part(found, all)
     end
   end
   local text = #parts > 0 and table.concat(parts, ", ") or #all > 1 and "idle" or nil

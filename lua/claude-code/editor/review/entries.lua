@@ -176,11 +176,6 @@ local function item_of(entry, buf, first, count, words, module)
   }
 end
 
----@return string module of the entry of a file or folder, among others by files
-local function tree_module(depth, name)
-  return ("  "):rep(depth) .. visible(name)
-end
-
 ---Makes the items of a file, unless nothing has changed since. `last` is the owner of the last one.
 ---@param depth? integer of the folders above it; nil: its hunks are listed
 local function listed_file(file, short, depth, names, above)
@@ -193,7 +188,7 @@ local function listed_file(file, short, depth, names, above)
   local shown = visible(short)
   local module = (name ~= file.path or shown ~= short) and shown or nil
   if depth then
-    module = tree_module(depth, vim.fs.basename(short))
+    module = ("  "):rep(depth) .. visible(vim.fs.basename(short))
   end
   local items = {}
   for i, part in ipairs(parts_of(file, depth ~= nil)) do
@@ -242,7 +237,7 @@ function M.items(files, names, is_by_file)
         folder = one:sub(1, at - 1):match("^.*/")
         local entry = { path = folder, is_sum = true, depth = depth }
         local words = { lines(sum), counted(i - first, "file") }
-        local module = tree_module(depth, folder:sub(#base + 1))
+        local module = ("  "):rep(depth) .. visible(folder:sub(#base + 1))
         items[#items + 1] = item_of(entry, 0, 0, 0, words, module)
         add_tree(first, i - 1, folder, depth + 1)
         first = i
