@@ -62,9 +62,8 @@ const Chosen = v.object({
 export const Keep = v.object({
   ...Scope,
   files: v.array(Chosen),
-  /** The versions and the `texts` of a plan. If something has changed since, nothing is decided. */
+  /** The versions of a plan. If something has changed since, nothing is decided. */
   plan: v.optional(v.array(v.string())),
-  texts: v.optional(v.array(WithText), []),
 });
 
 export const Undo = v.object({

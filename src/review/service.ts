@@ -443,7 +443,7 @@ export class ReviewService {
     const results: ShownDecision[] = [];
     for (const [project, chosen] of targets) {
       const decided = await project.decide(async () => {
-        const isCurrent = !request.plan || (await isPlanned(project, request, request.plan));
+        const isCurrent = !request.plan || (await isPlanned(project, request));
         if (!isCurrent) return { decision: undefined, files: [], changed: true };
         return decide(project, chosen, recordedScope(project, request));
       });
@@ -454,14 +454,11 @@ export class ReviewService {
 }
 
 /** Whether a plan with one of these versions would be made again. */
-async function isPlanned(
-  project: ReviewedProject,
-  request: requests.Listing,
-  versions: readonly string[],
-) {
+async function isPlanned(project: ReviewedProject, request: Request<typeof requests.Keep>) {
   const { version } = project;
-  const now = planVersion(project, request, await entriesOf(project, request));
-  return project.version === version && versions.includes(now);
+  const listing = { ...request, texts: request.files };
+  const now = planVersion(project, listing, await entriesOf(project, listing));
+  return project.version === version && request.plan?.includes(now);
 }
 
 function joined(results: readonly ShownDecision[]): ShownDecision {

@@ -982,6 +982,10 @@ onEachNeovim((session) => {
       :edit @a
       :Claude undo turn 2   disk b /^line 1\\|line 2\\|/   lines two|line 3|line 4|line 5|   says undid turn 2 ‹and five, too›
       :Claude back          disk b two   lines two|line 3|line 4|five|   says took back what was undone in 2 files
+      ggOmine<Esc>          lines = mine|line 1|two|line 3|line 4|five|line 6|line 7|line 8|line 10
+      :Claude undo turn     lines = mine|line 1|two|line 3|line 4|five|line 6|line 7|line 8|line 9|line 10   disk a = ${oneLine(third)}   disk c absent
+      :Claude back          lines = mine|line 1|two|line 3|line 4|five|line 6|line 7|line 8|line 10   disk c new|
+      :edit!                disk a = ${oneLine(third)}
       :Claude keep turn     says kept turn 3 ‹drop nine›
       :Claude review!       list a:2 a:5 b:2 b:5
       :Claude keep turn     says nothing of turn 3 ‹drop nine›${outside()} is left
@@ -1043,7 +1047,7 @@ onEachNeovim((session) => {
       `);
       turn("one more", { b: `${second}more\n` });
       await plays(`
-        :lua ANSWER()       {g:asked} /^Restore 3 files as before turn 3/   says nothing was restored yet   disk a = ${oneLine(third)}
+        :lua ANSWER()       {g:asked} /^Restore 3 files as before turn 3/   says nothing is decided yet   disk a = ${oneLine(third)}
         :lua ANSWER()       disk a = ${oneLine(second)}   disk b = ${oneLine(second)}   disk c absent
       `);
     });

@@ -66,16 +66,14 @@ function M.decide(method, scope, on_conflicts, agreed, again, done)
     if not plan then
       return
     end
-    local planned = { files = plan.files, plan = plan.plan, texts = text.unsaved() }
-    local params = vim.tbl_extend("force", planned, scope)
+    local params = vim.tbl_extend("force", { files = plan.files, plan = plan.plan }, scope)
     local subject = { buf = api.nvim_get_current_buf(), choices = {}, first = row, decided = {} }
     local decision = decide.send(method == "keep" and "keep" or "undo", params, subject)
     if not decision then
       return
     elseif decision.changed then
-      return (again or function()
-        M.decide(method, scope, on_conflicts)
-      end)()
+      notify.warn("Claude has gone on, or a file has changed: nothing is decided yet")
+      return again and again()
     elseif decision.decision then
       local words = "%s %s; :Claude back takes that back"
       notify.info(words:format(DONE[method], full_name(scope)), "review")
@@ -152,7 +150,6 @@ function M.restore(wanted, on_conflicts)
       return
     end
     local function ask_again()
-      notify.warn("Claude has gone on, or a file has changed: nothing was restored yet")
       M.restore({ turn = scope.turn, session = scope.session }, on_conflicts)
     end
     scope.last = plan.last
