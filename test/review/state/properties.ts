@@ -103,7 +103,12 @@ async function isWithoutSession(play: Play): Promise<void> {
 async function decideTurn({ world }: Play, method: "undo" | "keep", scope: object) {
   const request = { session: "A", ...scope };
   const files = (await world.list(request)).files.map(({ path }) => ({ path }));
-  return (await world[method](files, { ...request, keep_both: true })).decision;
+  const { plan } = await (
+    world.service.answer("plan", request) as Promise<{ plan?: string[] }>
+  ).catch(() => ({ plan: undefined }));
+  const done = await world[method](files, { ...request, keep_both: true, plan });
+  expect(done).not.toHaveProperty("changed");
+  return done.decision;
 }
 
 async function isRestored(play: Play): Promise<void> {
