@@ -35,9 +35,9 @@ const BUDGETS: readonly {
   lines: number;
   count?: number;
 }[] = [
-  { name: "Lua", files: "{lua,plugin}/**/*.lua", lines: 31_250, count: 195 },
-  { name: "src", files: "src/**/*.ts", lines: 25_100, count: 231 },
-  { name: "test", files: "test/**/*.{ts,lua}", lines: 46_400 },
+  { name: "Lua", files: "{lua,plugin}/**/*.lua", lines: 31_000, count: 185 },
+  { name: "src", files: "src/**/*.ts", lines: 25_050, count: 195 },
+  { name: "test", files: "test/**/*.{ts,lua}", lines: 46_250 },
   { name: "scripts and bench", files: "{scripts,bench}/**/!(LGPL-2.0.txt)", lines: 8_950 },
 ];
 /** A module that one other file requires is mostly a part of that file. */

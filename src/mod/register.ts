@@ -1,10 +1,10 @@
 /**
  * The mod: our code inside Claude Code's CLI, which loads it from the plugin folder (measured with 2.1.332). It asks
- * the executable (`endpoint.ts`) for one operation after another, and reports usage and answers. It shows nothing.
+ * the executable (`mods.ts`) for one operation after another, and reports usage and answers. It shows nothing.
  * The CLI runs this file as it is: it imports nothing, and only functions at the top of the file may call `$`.
  */
 
-/** Must equal MOD_CONTRACT of the endpoint, which refuses any other. */
+/** Must equal MOD_CONTRACT in `mods.ts`, which refuses any other. */
 const CONTRACT = 1;
 /** The executable's folder, which it writes here: a project's settings can change variables of the environment. */
 const SOCKETS = "MOD_FOLDER";

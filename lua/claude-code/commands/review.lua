@@ -240,12 +240,12 @@ return {
   --- their prompts.
   ["keep turn"] = decides_turn("keep"),
 
-  --- Undoes all changes of that turn, as one decision. A review opens for what conflicts with later edits.
+  --- Undoes all changes of turn {N}, as one decision. A review opens for what conflicts with later edits.
   ["undo turn"] = decides_turn("undo"),
 
   --- Restores the files as they were before turn {N}: undoes what Claude's tools and shell have changed since
   --- in this session, also what you kept or committed. Your own later lines stay. It asks first, and can
-  --- type Claude's `/rewind` for the conversation. Kept changes are forgotten after a week.
+  --- type Claude's `/rewind` for the conversation. What you kept a week ago stays.
   restore = of_turn(function(turns, ...)
     turns.restore(...)
   end),

@@ -121,14 +121,14 @@ function M.alike()
   end)
 end
 
----What shows Neovim's quickfix list. Snacks passes over a window that shows the text of a deleted file.
+---Pickers that can show the quickfix list. Snacks passes over a window that shows the text of a deleted file.
 local PICKERS = {
   { "snacks", "snacks.picker", "qflist", { main = { current = true } } },
   { "telescope", "telescope.builtin", "quickfix" },
   { "fzf-lua", "fzf-lua", "quickfix" },
 }
 
----Lists by hunks in a picker of another plugin.
+---Shows the list of hunks in another plugin's picker.
 ---@param name? string the first one that is installed if left out
 function M.pick(name)
   local named = vim.tbl_filter(function(one)

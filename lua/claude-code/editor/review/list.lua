@@ -1,5 +1,5 @@
---- The quickfix list of a review, and its window. By hunks, each hunk is an entry, and so is a changed mode; a file
---- that was created, deleted or renamed, or that has no text, is one entry. By files, each file and folder is one.
+--- The quickfix list of a review, and its window. It has two forms. By hunks, an entry is a hunk, a changed mode, or a
+--- file that was created, deleted or renamed or has no text. By files, an entry is a file or a folder.
 local api, fn = vim.api, vim.fn
 local counted = require("claude-code.lib.text").count
 local entries = require("claude-code.editor.review.entries")
@@ -148,8 +148,8 @@ function List:clear_filter()
   end
 end
 
----Lists by files instead of by hunks, or the other way round, once filled, without the user's filter: a file is all
----its hunks.
+---Switches between the two forms when the list is filled next. Drops the user's filter, since a file's row means all
+---of its hunks.
 function List:change_form()
   local here = self:has_cursor() and self:entry(fn.line("."))
   self.is_by_file = not self.is_by_file

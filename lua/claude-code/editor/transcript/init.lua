@@ -127,7 +127,7 @@ local function map_keys(transcript)
   for _, key in ipairs({ "<CR>", "gf", "gF" }) do
     map(key, "Open the place in a window beside", open)
   end
-  map("gR", "Restore the files as before this prompt", restore)
+  map("gR", "Restore the files to before this prompt", restore)
   for _, key in ipairs({ "i", "a", "I", "A" }) do
     map(key, "Type to Claude", type_to_claude)
   end
