@@ -120,13 +120,14 @@ export async function filesOf(project: ReviewedProject, request: Listing): Promi
 /** The scope of a request, in the form in which decisions record it. */
 export function recordedScope(
   project: ReviewedProject,
-  { scope, session, turn, last }: Scoped,
+  { scope, session, turn, project: counting, last }: Scoped,
 ): RecordedScope | undefined {
   if (scope === "unreviewed") return undefined;
   if (scope === "all") return { kept: true };
   const id = session ?? project.sessions.latest;
   if (id === undefined) return undefined;
   if (scope === "session") return { session: id };
+  if (counting !== undefined && counting !== project.root) return { session: id, turns: [1, 0] };
   const turns = project.sessions.turns(id);
   const first = turn ?? turns.length;
   if (scope === "since") return { session: id, turns: [first, last ?? turns.length], kept: true };

@@ -31,6 +31,8 @@ const Scope = {
   session: v.optional(v.string()),
   /** The number of the turn. By default the last one. */
   turn: v.optional(v.number()),
+  /** The root of the project that counts this turn: a session in a worktree has a list of its own. */
+  project: v.optional(v.string()),
   /** The number of the last turn of "since". By default the last one. */
   last: v.optional(v.number()),
 };

@@ -69,6 +69,7 @@ export function turnScope(
     scope: "turn",
     session: found.session,
     turn: turn.number,
+    project: found.project.root,
     name: nameOf(turn),
     ...(session === undefined && { of: `session ${found.session.slice(0, MAX_SESSION)}` }),
     works,

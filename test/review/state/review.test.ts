@@ -65,6 +65,19 @@ test("lists a change of an unknown text until the user deletes the file", async 
   expect(await world.summary()).toEqual([]);
 });
 
+test("decides about a turn in the project that counts it, though another counts one, too", async () => {
+  Bun.spawnSync(["git", "init", "-q", world.path("sub")]);
+  using sub = new World(world.path("sub"), world.home);
+  world.claude({ a: "1\n" }, { prompt: world.prompt() });
+  await Bun.sleep(5);
+  sub.claude({ b: "1\n" }, { prompt: sub.prompt() });
+  const scope = (await world.service.answer("turn", {})) as object;
+  for (const kind of ["turn", "since"])
+    expect(await world.service.answer("plan", { ...scope, scope: kind })).toMatchObject({
+      files: [{ path: sub.path("b") }],
+    });
+});
+
 test("takes decisions about nested turns back one by one", async () => {
   const files = () => ["a", "new", "del"].map((name) => world.read(name));
   world.write("a", "a\nb\nc\n");
