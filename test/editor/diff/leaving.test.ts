@@ -1,4 +1,4 @@
-import { NEOVIMS } from "#test";
+import { LUA_SLEEP, NEOVIMS } from "#test";
 import { Attached } from "../attached";
 
 /* Leaving a diff does not answer it: it waits, with the user's edits, until they show it again. */
@@ -139,7 +139,8 @@ describe.each(NEOVIMS)("$name", (version) => {
   test.each(["<C-o>", ":e other.txt<CR>", "<C-w>T", "<C-w>o"])(
     "stays in Normal mode: %s",
     async (keys) => {
-      const terminal = "vim.cmd('split | terminal cat') vim.b.claude_code_terminal = true";
+      const terminal = `vim.cmd('split | enew') vim.fn.termopen(${LUA_SLEEP})
+        vim.b.claude_code_terminal = true`;
       await using a = await start("vertical", terminal);
       await a.plays(`
         <Ignore>       mode n   diffs shown 1
