@@ -21,8 +21,9 @@ type Wanted = v.InferOutput<typeof requests.Turn>;
 const MAX_PROMPT = 40;
 /** Characters of a session's id in a question. */
 const MAX_SESSION = 8;
-/** The hook may record a prompt this much later than the CLI got it. */
+/** The hook may record a prompt this much later than the CLI got it, or earlier: the CLI waits for its hooks. */
 const MAX_HOOK_MS = 10_000;
+const MAX_EARLY_MS = 3_000;
 
 /** The turns of a session, by default of the one with the last prompt; undefined if none is recorded. */
 function turnsIn(projects: readonly ReviewedProject[], wanted: string | undefined) {
@@ -80,7 +81,9 @@ export function turnScope(
 
 /** Ids would not do: a prompt's hook may get the id of the prompt before it (2.1.332). */
 function turnAt(turns: readonly Turn[], prompt: number): Turn | undefined {
-  return turns.find(({ at }) => at >= prompt && at - prompt < MAX_HOOK_MS);
+  const near = turns.filter(({ at }) => at > prompt - MAX_EARLY_MS && at - prompt < MAX_HOOK_MS);
+  const distance = ({ at }: Turn) => Math.abs(at - prompt);
+  return near.sort((one, other) => distance(one) - distance(other))[0];
 }
 
 function nameOf({ number, text }: Turn): string {

@@ -66,6 +66,7 @@ describe.each(NEOVIMS)("the conversation in $name", (version) => {
       bash("echo waits; sleep 60"),
       say("Never."),
     ]);
+    await eventually(() => lua(`return require("claude-code").sessions()[1].state`), "idle");
     await claude.send("work on");
     await eventually(() => claude.onDisk("main.lua"), "return 2\n");
     await claude.command("Claude transcript");
