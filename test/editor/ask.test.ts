@@ -100,6 +100,8 @@ onEachNeovim(
         60Gzb:Claude ask<CR><Esc>     float /^29-31 /
         qggVGk:Claude ask<CR><Esc>    float /a.txt:1-99/
         q50GztVM:Claude ask<CR>x      float /a.txt:50-/   screen /50 .51 .*64 .65 .╭/
+        <Esc>q50Gzt70G:50,81Claude ask<CR>x       screen /80 .81 .╭/
+        <Esc>q1G:90,91Claude ask<CR>x<C-j>y<C-j>z   float /^28-32 .*x.y.z/
       `));
 
     test("refuses lines of a private file", async () => {

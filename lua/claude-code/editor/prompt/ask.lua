@@ -48,13 +48,17 @@ function Ask:spot(rows)
   local top = fn.screenpos(self.beside, self.first, 1).row
   local bottom = fn.screenpos(self.beside, self.last, math.max(1, #line)).row
   local screen = vim.o.lines - vim.o.cmdheight - (vim.o.laststatus > 0 and 1 or 0)
+  if top == 0 and bottom == 0 then -- none of them is in view
+    rows = math.min(rows, math.floor(screen / 2))
+    return rows, screen - rows - BORDER
+  end
   local above = top - 1 - BORDER
   local below = bottom > 0 and screen - bottom - BORDER or 0
-  -- It covers lines if there is room on neither side, or if they are not in view.
-  rows = math.min(rows, math.max(above, below, math.floor(screen / 2)))
-  if below < rows and above >= rows then
+  if below < rows and above > below then
+    rows = math.min(rows, above)
     return rows, top - 1 - rows - BORDER
   end
+  rows = math.max(1, math.min(rows, below))
   return rows, math.min(bottom > 0 and bottom or screen, screen - rows - BORDER)
 end
 
