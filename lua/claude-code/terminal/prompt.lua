@@ -84,6 +84,8 @@ end
 
 local ASKS = "Claude asks something in its terminal: answer it first, then send %s"
 
+local OUTSIDE = "Claude runs outside of this Neovim, and its mod has gone: it did not receive %s"
+
 --- Why the CLI would take a paste or its Enter for an answer to its question, or would add it to what the user writes
 --- in an editor (Ctrl+G).
 ---@return string? why with a %s for the text
@@ -143,7 +145,8 @@ end
 
 ---@return boolean pasted
 local function paste(row, text, options)
-  local why = not options.is_answered and why_no_paste(latest(row))
+  local why = not row.n and not row.buf and OUTSIDE
+    or not options.is_answered and why_no_paste(latest(row))
   if why then
     notify.warn((options.kept and options.kept .. "; " or "") .. why:format(options.name), "send")
     return false
@@ -223,8 +226,6 @@ local function with_selected_lines(text)
   return text .. "\n\n" .. require("claude-code.lib.text").mention(name)
 end
 
-local deliver ---@type function
-
 --- Another session may have the number by now.
 ---@param terminal? claude-code.Terminal
 local function has_ended(row, terminal, text, done)
@@ -239,7 +240,7 @@ end
 --- Sends a text to a CLI that has begun. Runs in a task.
 ---@param terminal? claude-code.Terminal
 ---@param done fun(is_sent: boolean) called once, perhaps later
-function deliver(row, terminal, text, options, done)
+local function deliver(row, terminal, text, options, done)
   local slash = require("claude-code.terminal.slash")
   local key, id, is_reported = row.n or { pid = row.pid }, row.n or row.pid, false
   if has_ended(row, terminal, text, done) then
@@ -268,7 +269,16 @@ function deliver(row, terminal, text, options, done)
       end)
     elseif failure.code == "dropped" then
       enqueue(row, function()
-        report(typing.submit(key, row, text, options) or add_to_draft(row, text, options))
+        local is_sent ---@type boolean?
+        if row.buf then
+          is_sent = typing.submit(key, row, text, options)
+        elseif typing.is_empty(key) then
+          is_sent = paste(row, text, options)
+        end
+        if is_sent == nil then
+          is_sent = add_to_draft(row, text, options)
+        end
+        report(is_sent)
       end)
     else
       report_failure(row, failure, options)

@@ -5,7 +5,7 @@ local task = require("claude-code.lib.task")
 
 local M = {}
 
---- The CLI (2.1.332) shows no question within 600 ms after the draft has changed.
+--- How long Enter may follow a change of the draft: the CLI (2.1.332) shows no question in the first 600 ms.
 local MAX_ENTER_MS, MAX_TRIES = 300, 5
 --- The time that a loaded machine may need for a key.
 local MAX_KEY_MS = 1000
@@ -40,7 +40,7 @@ local function is_blank(draft)
   return not draft.text:find("%S")
 end
 
---- No draft shows that the user has typed `!` into the empty box: the CLI would run the next text in a shell.
+--- After `!` in the empty box, which the draft does not show, the CLI runs the next text in a shell.
 local function is_in_shell_mode(buf)
   local above = ""
   for _, line in ipairs(vim.api.nvim_buf_get_lines(buf, -20, -1, false)) do
@@ -52,10 +52,15 @@ local function is_in_shell_mode(buf)
   return false
 end
 
+---@return boolean
+function M.is_empty(key)
+  return wait_for_draft(key, 0, is_blank)
+end
+
 ---@return boolean is there a box to type into, and does the CLI take the text for a prompt?
 function M.can_submit(row, text)
-  local is_slash_alone = (text .. " "):find("^%s*/[^%w]") ~= nil
-  return row.buf ~= nil and not is_slash_alone and not vim.list_contains(ENDS, vim.trim(text))
+  local is_bare_slash = (text .. " "):find("^%s*/[^%w]") ~= nil
+  return row.buf ~= nil and not is_bare_slash and not vim.list_contains(ENDS, vim.trim(text))
 end
 
 --- Types a prompt where the user has typed nothing. To such a prompt the CLI (2.1.332) adds plan mode's rules, the
@@ -74,8 +79,7 @@ function M.submit(key, row, text, options)
   end
   if not wait_for_draft(key, 0, has_room) then
     return nil
-  end
-  if is_in_shell_mode(row.buf) then
+  elseif is_in_shell_mode(row.buf) then
     press(BACKSPACE) -- leaves it; else it would remove the selection from the box
   end
   -- A blank that arrives shows that the box has the keys, and no list of the CLI.
@@ -95,8 +99,8 @@ function M.submit(key, row, text, options)
   if not draft then
     return nil, failure and failure.code == "gone" and failure or nil
   end
-  -- The next one shows that the user typed nothing. It also closes a list of files below a mention, and keeps a
-  -- backslash from joining lines.
+  -- The next blank shows that the user has typed nothing since. It also closes a list of files below a mention, and
+  -- keeps a backslash from joining lines.
   local cursor = draft.cursor
   local function has_blank(now)
     return vim.endswith(now.text, " ") and (now.cursor == cursor or #text > MAX_WHOLE)
