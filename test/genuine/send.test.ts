@@ -62,6 +62,10 @@ describe.each(NEOVIMS)("text from $name", (version) => {
       claude.lua<T>(`return require("claude-code").sessions()[1].${field} or vim.NIL`);
     const received = async () => newsText(await claude.model.nextRequest());
     const lastAsked = () => newsText(claude.model.requests.at(-1) as ModelRequest);
+    const press = (keys: string) =>
+      claude.lua(
+        `vim.api.nvim_chan_send(vim.bo[require("port").session_rows.get(1).buf].channel, "${keys}") return true`,
+      );
     const asks = async () => {
       await eventually(() => row("state"), "blocked");
       await claude.showing(/Do you want to proceed/);
@@ -112,9 +116,7 @@ describe.each(NEOVIMS)("text from $name", (version) => {
       claude.model.script([bash("touch more"), say("Again."), say("I see the file.")]);
       await claude.command("Claude send! more");
       await asks();
-      await claude.lua(
-        `vim.api.nvim_chan_send(vim.bo[require("port").session_rows.get(1).buf].channel, "\\27") return true`,
-      );
+      await press("\\27");
       await eventually(() => row("state"), "idle");
       await claude.command("Claude send! again");
       await claude.showing(/Again\./);
@@ -152,15 +154,8 @@ describe.each(NEOVIMS)("text from $name", (version) => {
         expect(asked).toContain("main.lua#L1-1");
         expect(asked).not.toContain("half typed");
         await claude.showing(/half typed/);
-        await claude.lua(
-          `vim.api.nvim_chan_send(vim.bo[require("port").session_rows.get(1).buf].channel, "\\21\\21\\21") return true`,
-        );
+        await press("\\21\\21\\21");
       });
-
-    const press = (keys: string) =>
-      claude.lua(
-        `vim.api.nvim_chan_send(vim.bo[require("port").session_rows.get(1).buf].channel, "${keys}") return true`,
-      );
 
     if (why === null)
       test.each([
