@@ -357,7 +357,7 @@ export class Mods {
 function reasonFor(cause: string): string {
   // Its list of agents, or a conversation that moved to the background (2.1.332).
   const hasLeft = cause.includes("not available in this mode");
-  if (hasLeft) return "it has shown its list of agents: use its prompt, or resume the conversation";
+  if (hasLeft) return "it left this conversation for its list of agents; type there, or resume it";
   return cause.startsWith("no answer")
     ? `Claude gave ${cause}`
     : `Claude Code refused it: ${cause}`;

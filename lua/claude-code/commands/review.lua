@@ -245,7 +245,7 @@ return {
 
   --- Restores the files as they were before turn {N}: undoes what Claude's tools and shell have changed since
   --- in this session, also what you kept or committed. Your own later lines stay. It asks first, and can
-  --- type Claude's `/rewind` for the conversation. What you kept a week ago stays.
+  --- type Claude's `/rewind` for the conversation. What you kept more than a week ago stays.
   restore = of_turn(function(turns, ...)
     turns.restore(...)
   end),
