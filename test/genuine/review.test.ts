@@ -166,6 +166,9 @@ describe.each(NEOVIMS)("$name", (version) => {
     await eventually(review.count, 1);
     await review.command("Claude back");
     await eventually(async () => (await review.list()).length, 3);
+    // The message follows the cursor's way through the files: a command from outside would run in one of them.
+    const messages = () => review.neovim.lua<string>("return vim.fn.execute('messages')");
+    await eventually(async () => (await messages()).includes("took back"), true);
     await review.command("1,2Claude keep");
     await eventually(review.count, 1);
   });
